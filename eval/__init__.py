@@ -1,0 +1,1 @@
+"""Evaluation stands outside and rings the bell: datasets, systems, scores, reports."""

@@ -1,0 +1,109 @@
+"""What a page log promises, whoever keeps it: on disk, in memory, later in PostgreSQL.
+
+The rule: when `append` or `record` returns, what it was given survives a crash (for logs that outlive
+the process). There is no update. `pagestore.testing.PageLogContract` is this file as tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from pagestore.values import (
+    Appended,
+    Checkpoint,
+    InclusionProof,
+    Page,
+    PageId,
+    PageInfo,
+    Record,
+    SessionId,
+    SpaceId,
+    Turn,
+    VerifyReport,
+)
+
+
+class TokenCounter(Protocol):
+    """Measures text in tokens. The page records which counter measured it."""
+
+    @property
+    def name(self) -> str:
+        """For example `cl100k_base` or `estimate-1`."""
+        ...
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` is; never touches the network."""
+        ...
+
+
+class PageLog(Protocol):
+    """One space's append-only log of turns, page seals and records. Safe to call from many threads."""
+
+    @property
+    def space(self) -> SpaceId: ...
+
+    @property
+    def head(self) -> int:
+        """The number of the newest record; -1 when the log is empty."""
+        ...
+
+    def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+        """Store turns durably, in order; seal pages as they fill.
+
+        The same `turn_id` with the same words is stored once (its first number comes back);
+        with other words it raises `Conflict` and nothing of this call is stored.
+        """
+        ...
+
+    def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
+        """Seal the open page of `session` (of every session when `None`); returns the pages sealed."""
+        ...
+
+    def sessions(self) -> tuple[SessionId, ...]:
+        """Every session, in the order it first spoke."""
+        ...
+
+    def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
+        """Sealed pages in the order they were sealed, without their words."""
+        ...
+
+    def page(self, page_id: PageId) -> Page:
+        """A page by its id, or by the `o1:` id it had while open; raises `PageNotFound`, `Corrupt`."""
+        ...
+
+    def open_page(self, session: SessionId) -> Page | None:
+        """The page being filled, `None` when it holds no turn."""
+        ...
+
+    def record(self, kind: str, body: Mapping[str, Any]) -> Record:
+        """Append one opaque record durably. `body` must survive JSON unchanged."""
+        ...
+
+    def read(self, seq: int) -> Record:
+        """One record by number; raises `RecordNotFound` (also for the number of a turn)."""
+        ...
+
+    def records(self, *, after: int = -1, kinds: frozenset[str] | None = None) -> Iterator[Record]:
+        """Records written through `record`, and page seals (kind `page`), in order, numbers > `after`."""
+        ...
+
+    def checkpoint(self) -> Checkpoint:
+        """Commit to everything so far (and log that commitment)."""
+        ...
+
+    def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
+        """That the seal of this page is in the tree of `checkpoint`."""
+        ...
+
+    def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """Re-derive every hash; with a checkpoint kept elsewhere, also that it is a prefix of this log."""
+        ...
+
+    def erase(self, page_id: PageId, seq: int, reason: str) -> None:
+        """Remove the words of turn `seq` from the log for ever; hashes and proofs stay. Idempotent."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and lock; idempotent."""
+        ...

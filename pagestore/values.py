@@ -1,0 +1,167 @@
+"""The values every other room builds on: what was said, the page it was sealed in, and where on it words stand.
+
+A `Turn` is what one party said, once. A `Page` is an ordered run of turns of one session, rendered
+to text by a pure function, so that a `Span` (a half-open character range) means the same words for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NewType
+
+SpaceId = NewType("SpaceId", str)
+SessionId = NewType("SessionId", str)
+PageId = NewType("PageId", str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one party said, once, verbatim.
+
+    `said_at` is data and never decides order or durability; `None` means nobody knows.
+    `role` is the field's role name ("user", "assistant", "tool", …). `turn_id` makes appending
+    idempotent: the same id with the same words in one session is stored once.
+    """
+
+    speaker: str
+    text: str
+    said_at: datetime | None = None
+    role: str | None = None
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A half-open character range of one page's text: the unit of provenance."""
+
+    page_id: PageId
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLine:
+    """Where one turn stands on its page.
+
+    `start:end` covers the whole line(s) of the turn, header included; `body` is where its words begin.
+    `seq` is the record number of the turn in its log. `turn` is `None` once the turn was erased.
+    """
+
+    seq: int
+    start: int
+    body: int
+    end: int
+    turn: Turn | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """An ordered run of turns of one session, and its text, a pure function of those turns.
+
+    A sealed page never changes (erasing is the one exception and leaves a tombstone). The open page
+    of a session has `sealed_at=None` and an id starting with `o1:` that keeps resolving, to the sealed
+    page, after sealing: the open text is a prefix of the sealed text, so spans stay true.
+    """
+
+    id: PageId
+    space: SpaceId
+    session: SessionId
+    number: int
+    text: str
+    lines: tuple[PageLine, ...]
+    tokens: int
+    token_counter: str
+    sealed_at: datetime | None
+
+    def words(self, span: Span) -> str:
+        """The exact characters `span` covers; `ValueError` when it is not a range of this page."""
+        if span.page_id != self.id or not 0 <= span.start <= span.end <= len(self.text):
+            raise ValueError(f"{span!r} is not a range of page {self.id!r}")
+        return self.text[span.start : span.end]
+
+    def line_at(self, offset: int) -> PageLine:
+        """The turn whose characters hold `offset`; `ValueError` when none does."""
+        for line in self.lines:
+            if line.start <= offset < line.end:
+                return line
+        raise ValueError(f"no turn of page {self.id!r} holds offset {offset}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageInfo:
+    """What the log knows of a sealed page without reading its words."""
+
+    id: PageId
+    session: SessionId
+    number: int
+    turns: int
+    tokens: int
+    sealed_at: datetime
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One line of the log that is not a turn: opaque to `pagestore` unless it wrote it."""
+
+    seq: int
+    kind: str
+    at: datetime
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """What one append did: the record number of every turn given, how many were new, which pages sealed."""
+
+    seqs: tuple[int, ...]
+    new: int
+    sealed: tuple[PageId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A commitment to everything a space's log held: Merkle tree size and root (RFC 6962, SHA-256, hex)."""
+
+    space: SpaceId
+    size: int
+    root: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InclusionProof:
+    """That one record is leaf `index` of the tree a checkpoint commits to."""
+
+    leaf_hash: str
+    index: int
+    size: int
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """One thing `verify` found: where, and in words what differs."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What `verify` re-derived and what it found. `ok` when nothing differs."""
+
+    space: SpaceId
+    records: int
+    turns: int
+    pages: int
+    erased: int
+    checkpoint: Checkpoint
+    damage: tuple[Damage, ...]
+    torn: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True when every hash, page and proof agreed."""
+        return not self.damage

@@ -1,0 +1,47 @@
+"""Switches for the whole suite: no network beyond loopback, and where the real dialogue lies."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("default")
+
+_connect = socket.socket.connect
+
+
+def _loopback_only(self: socket.socket, address: Any) -> None:
+    host = address[0] if isinstance(address, tuple) else None
+    if self.family in (socket.AF_INET, socket.AF_INET6) and host not in ("127.0.0.1", "::1", "localhost"):
+        raise RuntimeError(f"a test reached out to {address!r}; the suite runs without a network")
+    _connect(self, address)
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket.socket, "connect", _loopback_only)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("TIERMEM_", "OPENAI_"))]:
+        if name not in ("TIERMEM_SHARED", "TIERMEM_CACHE"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real evaluation data; tests that ask for it are skipped where it is absent."""
+    root = Path(os.environ.get("TIERMEM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    if not (root / "data" / "README.md").is_file():
+        pytest.skip(f"no evaluation data at {root} (set TIERMEM_SHARED)")
+    return root

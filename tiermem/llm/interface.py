@@ -1,0 +1,55 @@
+"""One protocol for language models: a call goes in, text and its cost come out.
+
+Everything typed (schemas, repair, prompts) is built on this in the files beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from tiermem.model import Usage
+
+Role = Literal["distil", "route", "integrate", "plan", "compose", "select", "reconcile", "judge"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One question to a model. `prompt` is `name@hash`; `schema` the JSON schema of the wanted reply."""
+
+    prompt: str
+    role: Role
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int = 2048
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back, untouched, and what it cost."""
+
+    text: str
+    usage: Usage
+    model: str
+
+
+class LanguageModel(Protocol):
+    """Answers calls. Raises `ModelUnavailable` or `ModelRefused`; never returns an error as text."""
+
+    def model_for(self, role: Role) -> str:
+        """The model name that serves this role."""
+        ...
+
+    async def complete(self, call: Call) -> Reply: ...
+
+    async def close(self) -> None: ...

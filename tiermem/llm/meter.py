@@ -1,0 +1,110 @@
+"""Who pays: every model and embedding call lands on the meter of the ask or job it was made for.
+
+A meter travels in a context variable, so no signature carries it; `step` names what is being paid
+for. A budget on the meter is checked before each call, so a limit is never passed by more than the
+one call in flight.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+
+from tiermem.errors import BudgetExceeded
+from tiermem.model import Budget, StepUsage, Usage
+
+
+def plus(left: Usage, right: Usage) -> Usage:
+    """The sum of two usages; an unknown cost stays unknown unless the other side made no call."""
+    values = {
+        f.name: getattr(left, f.name) + getattr(right, f.name) for f in fields(Usage) if f.name != "cost"
+    }
+    return Usage(**values, cost=_sum_of_costs(left, right))
+
+
+def _sum_of_costs(left: Usage, right: Usage) -> float | None:
+    priced = [u.cost for u in (left, right) if u.calls or u.cost is not None]
+    known = [cost for cost in priced if cost is not None]
+    return sum(known) if priced and len(known) == len(priced) else None
+
+
+@dataclass
+class Meter:
+    """Adds up usage by step, prompts and models used, and stops at a budget."""
+
+    budget: Budget = field(default_factory=Budget)
+    steps: dict[str, Usage] = field(default_factory=dict)
+    prompts: dict[str, None] = field(default_factory=dict)
+    models: dict[str, None] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, step: str, usage: Usage) -> None:
+        self.steps[step] = plus(self.steps.get(step, Usage()), usage)
+
+    def total(self) -> Usage:
+        total = Usage()
+        for usage in self.steps.values():
+            total = plus(total, usage)
+        return total
+
+    def by_step(self) -> tuple[StepUsage, ...]:
+        return tuple(StepUsage(step=step, usage=usage) for step, usage in self.steps.items())
+
+    def check(self) -> None:
+        """Raise `BudgetExceeded` when a limit has been reached."""
+        total, budget = self.total(), self.budget
+        used = {
+            "calls": (total.calls, budget.calls),
+            "tokens": (total.input_tokens + total.output_tokens, budget.tokens),
+            "seconds": (time.monotonic() - self.started, budget.seconds),
+            "cost": (total.cost or 0.0, budget.cost),
+        }
+        for name, (spent, limit) in used.items():
+            if limit is not None and spent >= limit:
+                raise BudgetExceeded(f"the budget of {limit:g} {name} is used up ({spent:g})")
+
+
+_meter: ContextVar[Meter | None] = ContextVar("tiermem_meter", default=None)
+_step: ContextVar[str] = ContextVar("tiermem_step", default="other")
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[Meter]:
+    """Everything called inside is paid by `meter`."""
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+@contextmanager
+def step(name: str) -> Iterator[None]:
+    """Calls inside are paid as step `name`."""
+    token = _step.set(name)
+    try:
+        yield
+    finally:
+        _step.reset(token)
+
+
+def pay(usage: Usage, *, prompt: str | None = None, model: str | None = None) -> None:
+    """Put a finished call on the current meter, when there is one."""
+    meter = _meter.get()
+    if meter is None:
+        return
+    meter.add(_step.get(), usage)
+    if prompt is not None:
+        meter.prompts[prompt] = None
+    if model is not None:
+        meter.models[model] = None
+
+
+def check_budget() -> None:
+    """Before a call: raise `BudgetExceeded` when the current meter's limit has been reached."""
+    meter = _meter.get()
+    if meter is not None:
+        meter.check()
