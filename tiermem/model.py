@@ -107,12 +107,18 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """What Tier 1 brings to a question: units by rank, and the tail of the open pages, verbatim."""
+    """What Tier 1 brings to a question: units by rank, and the tail of the open pages, verbatim.
+
+    `session` and `as_of` say what was looked at (`None`: every session, now); research keeps to them.
+    """
 
     units: tuple[Evidence, ...]
     tail: tuple[Evidence, ...] = ()
+    session: SessionId | None = None
+    as_of: datetime | None = None
     dropped: int = 0
     """Hits whose unit or page this space's log does not hold; counted, never shown."""
+    degradations: tuple[Degradation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +161,7 @@ class Findings:
     rejected: tuple[Rejected, ...] = ()
     rounds: tuple[Round, ...] = ()
     pages_read: tuple[PageId, ...] = ()
+    dropped: int = 0
     degradations: tuple[Degradation, ...] = ()
 
 
