@@ -1,0 +1,1 @@
+"""Scores: pure functions from rankings and answers to numbers."""

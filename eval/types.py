@@ -1,0 +1,189 @@
+"""The five nouns of evaluation: `Case`, `Question`, `System`, `Grade`, `Result`.
+
+The rule this file guards: what a dataset calls its sessions and turns (some names give the answer
+away) stays in `Case.official` and in a question's evidence. A system is handed `Session`s with ids
+made from their position, the question's words and its date, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, NewType, Protocol, runtime_checkable
+
+from pagestore.values import SessionId, Turn
+from tiermem.model import StepUsage, Usage
+
+CaseId = NewType("CaseId", str)
+QuestionId = NewType("QuestionId", str)
+Level = Literal["session", "page", "turn"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Passage:
+    """A run of turns of one session, `start` to `end` (half open): a turn, a page or a whole session."""
+
+    session: SessionId
+    start: int
+    end: int
+
+    def holds(self, turn: Passage) -> bool:
+        """True when every turn of `turn` lies within this run."""
+        return self.session == turn.session and self.start <= turn.start and turn.end <= self.end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One sitting of a conversation: its turns in order, and when it began if that is known."""
+
+    id: SessionId
+    turns: tuple[Turn, ...]
+    started_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question with its gold answers and the single turns or whole sessions that hold the evidence.
+
+    `answerable` is False where the right reply is to abstain. `flags` name what a report sets apart
+    ("evidence after question", "audited wrong", …).
+    """
+
+    id: QuestionId
+    text: str
+    category: str
+    gold: tuple[str, ...]
+    asked_at: datetime | None = None
+    evidence: tuple[Passage, ...] = ()
+    evidence_sessions: tuple[SessionId, ...] = ()
+    answerable: bool = True
+    flags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One conversation, observed once by a fresh system, and every question asked about it.
+
+    `official` maps our session ids to the dataset's own names, for scoring only. Two sessions may
+    carry the same name: the same document, twice.
+    """
+
+    id: CaseId
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+    official: Mapping[SessionId, str] = field(default_factory=dict)
+
+    def turn(self, at: Passage) -> Turn:
+        """The first turn of a passage; `KeyError` for a session this case does not have."""
+        for session in self.sessions:
+            if session.id == at.session:
+                return session.turns[at.start]
+        raise KeyError(at.session)
+
+
+@runtime_checkable
+class Dataset(Protocol):
+    """Cases read from files on disk, what was wrong with them, and the digest that pins them."""
+
+    @property
+    def name(self) -> str:
+        """What reports and manifests call it."""
+        ...
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the content, after decompression."""
+        ...
+
+    @property
+    def defects(self) -> Mapping[str, int]:
+        """How many flaws of each kind the reader met and stepped over."""
+        ...
+
+    def cases(self) -> Iterator[Case]:
+        """Every case, in an order that is the same each time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a system said: its words, whether it abstained, how it got there and what that cost."""
+
+    text: str
+    abstained: bool = False
+    route: str | None = None
+    citations: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    steps: tuple[StepUsage, ...] = ()
+
+
+@runtime_checkable
+class System(Protocol):
+    """Anything that can listen to dialogue and answer questions about it."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it, settings included: two systems of one name are one system."""
+        ...
+
+    async def observe(self, sessions: Sequence[Session]) -> None:
+        """Take in a whole conversation, oldest session first; called once, before any question."""
+        ...
+
+    async def ask(self, question: str, *, asked_at: datetime | None = None) -> Reply:
+        """Answer from what was observed, or abstain."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files, processes and connections."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """A system that can say where it would look, best first, without answering."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it, settings included: two systems of one name are one system."""
+        ...
+
+    async def observe(self, sessions: Sequence[Session]) -> None:
+        """Take in a whole conversation, oldest session first; called once, before any question."""
+        ...
+
+    async def retrieve(
+        self, question: str, *, level: Level, limit: int, asked_at: datetime | None = None
+    ) -> tuple[Passage, ...]:
+        """At most `limit` turns, pages or sessions, none twice."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files, processes and connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """How good one reply was. `correct` is the judge's verdict; `None` without a judge or when it was undecided."""
+
+    f1: float
+    exact: bool
+    soft: bool
+    correct: bool | None = None
+    judge: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One question, asked once: everything a report needs, so that it can be recomputed from the folder."""
+
+    system: str
+    case: CaseId
+    question: QuestionId
+    category: str
+    epoch: int
+    reply: Reply
+    grade: Grade
+    seconds: float
