@@ -166,7 +166,7 @@ class Retriever(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """How good one reply was. `correct` is the judge's verdict; `None` without a judge or when it was undecided."""
+    """How good one reply was. `correct` is the judge's verdict, `None` where it has none."""
 
     f1: float
     exact: bool

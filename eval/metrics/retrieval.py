@@ -76,7 +76,7 @@ class Labels:
     scored: bool
 
     def ranked(self, passages: Sequence[Passage]) -> list[str]:
-        """The official names of passages, in order, without those that are no document (an assistant's turn)."""
+        """The official names of passages, in order; an assistant's turn is no document and left out."""
         return [self.names[passage] for passage in passages if passage in self.names]
 
     @property
