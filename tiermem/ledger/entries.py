@@ -1,0 +1,98 @@
+"""What the ledger writes down, as typed entries, and their one form in the records of the log.
+
+The rule: an entry is durable before anything that follows from it is done, and its form may only
+grow. Fields that a newer version added are ignored, kinds that it added are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pagestore import PageId, Record
+from pagestore.errors import Corrupt
+from tiermem.model import Answer, Finding, Rejected, SummaryUnit, UnitId, Usage, WriteBack
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilled:
+    """What became of one sealed page: units that link to it, claims that do not, literals no unit kept."""
+
+    page_id: PageId
+    units: tuple[SummaryUnit, ...]
+    rejected: tuple[Rejected, ...]
+    omissions: tuple[str, ...]
+    made_by: str
+    prompts: tuple[str, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An answer with its trace, and the findings it leaves pending."""
+
+    answer: Answer
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WroteBack:
+    """The decision on one finding. `unit` is the added or the merged one (same id, next revision)."""
+
+    write_back: WriteBack
+    unit: SummaryUnit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """Units that no longer hold, say because their words were erased; what they superseded returns."""
+
+    unit_ids: tuple[UnitId, ...]
+    reason: str
+
+
+Entry = Distilled | Answered | WroteBack | Retired
+
+KINDS: Mapping[str, type[Entry]] = {
+    "distilled": Distilled,
+    "answered": Answered,
+    "wrote-back": WroteBack,
+    "retired": Retired,
+}
+_KIND_OF = {entry_type: kind for kind, entry_type in KINDS.items()}
+
+
+def kind_of(entry: Entry) -> str:
+    """The record kind an entry is written as."""
+    return _KIND_OF[type(entry)]
+
+
+def encode(entry: Entry) -> dict[str, Any]:
+    """The body of the record: survives JSON unchanged, lone surrogates included."""
+    body: dict[str, Any] = _adapter(kind_of(entry)).dump_python(entry, mode="json")
+    return body
+
+
+def decode(record: Record) -> Entry | None:
+    """The entry a record holds, `None` for a kind this version does not know; raises `Corrupt`."""
+    from pydantic import ValidationError
+
+    if record.kind not in KINDS:
+        return None
+    try:
+        return _adapter(record.kind).validate_python(record.body)
+    except ValidationError as error:
+        raise Corrupt(f"record {record.seq} does not read as {record.kind!r}: {error}") from error
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Entry]:
+    """Built once and late: importing pydantic is most of what importing TierMem would cost."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(KINDS[kind])

@@ -1,0 +1,186 @@
+"""The awaited face of one space's log, and the one place where blocking storage goes to a worker thread.
+
+The rule: an entry is folded into `tier1` after it is durable and in the order of the log, also when
+the task that wrote it was cancelled half-way.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import takewhile
+from threading import Lock
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from pagestore import (
+    Appended,
+    Checkpoint,
+    InclusionProof,
+    Page,
+    PageId,
+    PageInfo,
+    PageLog,
+    Record,
+    SessionId,
+    SpaceId,
+    Turn,
+    VerifyReport,
+)
+from pagestore.errors import Corrupt
+from tiermem.errors import UnknownId
+from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, decode, encode, kind_of
+from tiermem.ledger.tier1 import Tier1
+from tiermem.model import Answer, AnswerId, SummaryUnit
+
+_T = TypeVar("_T")
+_E = TypeVar("_E", Answered, Distilled)
+_ENTRY_KINDS = frozenset(KINDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What an index that reflects an earlier record must take in to reflect record `head`."""
+
+    units: tuple[SummaryUnit, ...]
+    pages: tuple[PageInfo, ...]
+    head: int
+
+
+class Ledger:
+    """One space's pages and conclusions. Use from one event loop; writes are serialised, reads go on."""
+
+    def __init__(self, log: PageLog, tier1: Tier1) -> None:
+        """Use `Ledger.open`, which folds what the log already holds."""
+        self._log = log
+        self._tier1 = tier1
+        self._written: deque[tuple[Record, Entry]] = deque()
+        self._recording = Lock()
+        self._one_writer = anyio.CapacityLimiter(1)
+
+    @classmethod
+    async def open(cls, log: PageLog) -> Ledger:
+        """Fold the log into its present state."""
+        return cls(log, await to_thread.run_sync(_fold, log))
+
+    @property
+    def space(self) -> SpaceId:
+        """The space this ledger belongs to."""
+        return self._log.space
+
+    @property
+    def tier1(self) -> Tier1:
+        """The present net state; every durable entry is in it."""
+        while self._written:
+            self._tier1.fold(*self._written.popleft())
+        return self._tier1
+
+    async def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+        """Store turns durably, in order; see `PageLog.append`."""
+        return await self._blocking(lambda: self._log.append(session, turns))
+
+    async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
+        """Seal the open page of one session, or of all; see `PageLog.seal`."""
+        return await self._blocking(lambda: self._log.seal(session))
+
+    async def sessions(self) -> tuple[SessionId, ...]:
+        """Every session, in the order it first spoke."""
+        return await self._blocking(self._log.sessions)
+
+    async def page(self, page_id: PageId) -> Page:
+        """A page with its words; raises `PageNotFound`, `Corrupt`."""
+        return await self._blocking(lambda: self._log.page(page_id))
+
+    async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
+        """Sealed pages in the order they were sealed, without their words."""
+        return await self._blocking(lambda: self._log.pages(session))
+
+    async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
+        """The pages being filled: of one session, or of all, in the order these first spoke."""
+        return await self._blocking(lambda: _open_pages(self._log, session))
+
+    async def write(self, entry: Entry) -> Record:
+        """Make one entry durable, then fold it into `tier1`."""
+        kind, body = kind_of(entry), encode(entry)
+
+        def record() -> Record:
+            with self._recording:
+                written = self._log.record(kind, body)
+                self._written.append((written, entry))
+                return written
+
+        return await to_thread.run_sync(record, limiter=self._one_writer)
+
+    async def changes(self, after: int) -> Changes:
+        """What changed after record `after`. No entry with a number up to `head` is missing."""
+
+        def sealed() -> tuple[int, Sequence[PageInfo]]:
+            # The head is read first: pages sealed meanwhile are listed as well, and only done twice.
+            with self._recording:
+                head = self._log.head
+            return head, self._log.pages()
+
+        head, pages = await self._blocking(sealed)
+        newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
+        return Changes(units=self.tier1.changed_since(after), pages=newer, head=head)
+
+    async def tier1_as_of(self, moment: datetime) -> Tier1:
+        """The state a reader would have seen at `moment`: the fold of all before the first later record."""
+        return await self._blocking(lambda: _fold(self._log, until=moment))
+
+    async def answer(self, answer_id: AnswerId) -> Answer:
+        """One answer with its trace; raises `UnknownId`."""
+        info = self.tier1.answers.get(answer_id)
+        if info is None:
+            raise UnknownId(f"space {self.space!r} gave no answer {answer_id!r}; list them with `answers`")
+        return (await self._entry(info.seq, Answered)).answer
+
+    async def distilled(self, page_id: PageId) -> Distilled:
+        """What became of one page, rejected claims included; raises `UnknownId` while it is pending."""
+        summary = self.tier1.pages.get(page_id)
+        if summary is None:
+            raise UnknownId(f"page {page_id!r} of space {self.space!r} is not distilled")
+        return await self._entry(summary.seq, Distilled)
+
+    async def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
+        """That the seal of this page is in the tree of `checkpoint`."""
+        return await self._blocking(lambda: self._log.prove(page_id, checkpoint))
+
+    async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """Re-derive every hash of the log; see `PageLog.verify`."""
+        return await self._blocking(lambda: self._log.verify(checkpoint))
+
+    async def checkpoint(self) -> Checkpoint:
+        """Commit to everything so far."""
+        return await self._blocking(self._log.checkpoint)
+
+    async def close(self) -> None:
+        """Let go of the log; idempotent."""
+        await self._blocking(self._log.close)
+
+    async def _entry(self, seq: int, entry_type: type[_E]) -> _E:
+        entry = decode(await self._blocking(lambda: self._log.read(seq)))
+        if not isinstance(entry, entry_type):
+            raise Corrupt(
+                f"record {seq} of space {self.space!r} is no longer the {entry_type.__name__} it was"
+            )
+        return entry
+
+    async def _blocking(self, call: Callable[[], _T]) -> _T:
+        return await to_thread.run_sync(call)
+
+
+def _fold(log: PageLog, *, until: datetime | None = None) -> Tier1:
+    records = log.records(kinds=_ENTRY_KINDS)
+    if until is None:
+        return Tier1.of(records)
+    return Tier1.of(takewhile(lambda record: record.at <= until, records))
+
+
+def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:
+    sessions = log.sessions() if session is None else (session,)
+    return tuple(page for s in sessions if (page := log.open_page(s)) is not None)

@@ -1,0 +1,218 @@
+"""Tier 1 as the net state of the log: a fold that takes each record once and in constant time.
+
+Nothing is ever replayed as an operation. Folding a record whose work is already done changes
+nothing (the first record about a page, an answer or a finding counts), so a step that a crash made
+run twice leaves the same state as a step that ran once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from pagestore import PageId, Record, SessionId
+from tiermem.ledger.entries import Answered, Distilled, Entry, Retired, WroteBack, decode
+from tiermem.model import Action, AnswerId, Finding, FindingId, SummaryUnit, UnitId, WriteBack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerInfo:
+    """What Tier 1 keeps of an answer: enough to list it, to count it and to find its record."""
+
+    id: AnswerId
+    question: str
+    at: datetime
+    route: Action
+    abstained: bool
+    read_tokens: int
+    raw_tokens: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSummary:
+    """What Tier 1 keeps of a distilled page: how much linked, how much did not, and what was lost."""
+
+    page_id: PageId
+    units: int
+    rejected: int
+    omissions: tuple[str, ...]
+    seq: int
+
+
+class Tier1:
+    """Units, pending findings and decisions as they stand after record `head`.
+
+    A unit is active unless it was retired or a unit that is not retired supersedes it. Retiring the
+    newer unit therefore brings the older one back.
+    """
+
+    def __init__(self) -> None:
+        self.head = -1
+        self._units: dict[UnitId, SummaryUnit] = {}
+        self._by_page: dict[PageId, dict[UnitId, None]] = {}
+        self._superseded_by: dict[UnitId, dict[UnitId, None]] = {}
+        self._retired: dict[UnitId, str] = {}
+        self._changed: dict[UnitId, int] = {}
+        self._pages: dict[PageId, PageSummary] = {}
+        self._pending: dict[FindingId, Finding] = {}
+        self._decisions: dict[FindingId, WriteBack] = {}
+        self._answers: dict[AnswerId, AnswerInfo] = {}
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Tier1:
+        """The fold of a log, or of any prefix of one."""
+        tier1 = cls()
+        for record in records:
+            tier1.fold(record, decode(record))
+        return tier1
+
+    def fold(self, record: Record, entry: Entry | None) -> None:
+        """Take the next record in; `entry` is what it holds, `None` when its kind is unknown."""
+        match entry:
+            case Distilled():
+                self._fold_distilled(entry, record.seq)
+            case Answered():
+                self._fold_answered(entry, record)
+            case WroteBack():
+                self._fold_write_back(entry, record.seq)
+            case Retired():
+                self._fold_retired(entry, record.seq)
+        self.head = record.seq
+
+    def unit(self, unit_id: UnitId) -> SummaryUnit | None:
+        """A unit by id, active or not, in its newest revision."""
+        return self._units.get(unit_id)
+
+    def is_active(self, unit_id: UnitId) -> bool:
+        """Whether default recall may show this unit."""
+        if unit_id not in self._units or unit_id in self._retired:
+            return False
+        return all(newer in self._retired for newer in self._superseded_by.get(unit_id, ()))
+
+    def superseded_by(self, unit_id: UnitId) -> tuple[UnitId, ...]:
+        """The units, not retired, that contradict this one with newer evidence."""
+        return tuple(u for u in self._superseded_by.get(unit_id, ()) if u not in self._retired)
+
+    def units(self, session: SessionId | None = None) -> tuple[SummaryUnit, ...]:
+        """Active units, in order of creation."""
+        return tuple(
+            unit
+            for unit in self._units.values()
+            if session in (None, unit.session) and self.is_active(unit.id)
+        )
+
+    def units_of_page(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
+        """Active units with a span on this page, in order of creation."""
+        return tuple(self._units[u] for u in self._by_page.get(page_id, ()) if self.is_active(u))
+
+    def changed_since(self, seq: int) -> tuple[SummaryUnit, ...]:
+        """Every unit, active or not, whose words or activity changed after record `seq`, oldest first."""
+        changed: list[SummaryUnit] = []
+        for unit_id in reversed(self._changed):
+            if self._changed[unit_id] <= seq:
+                break
+            changed.append(self._units[unit_id])
+        return tuple(reversed(changed))
+
+    def is_distilled(self, page_id: PageId) -> bool:
+        """Whether the log holds what became of this page."""
+        return page_id in self._pages
+
+    @property
+    def pages(self) -> Mapping[PageId, PageSummary]:
+        """Every distilled page, in the order they were distilled."""
+        return MappingProxyType(self._pages)
+
+    @property
+    def pending(self) -> Mapping[FindingId, Finding]:
+        """Findings nobody has decided on yet, oldest first."""
+        return MappingProxyType(self._pending)
+
+    @property
+    def decisions(self) -> Mapping[FindingId, WriteBack]:
+        """What became of every decided finding, SKIP included."""
+        return MappingProxyType(self._decisions)
+
+    @property
+    def answers(self) -> Mapping[AnswerId, AnswerInfo]:
+        """Every answer given, oldest first."""
+        return MappingProxyType(self._answers)
+
+    def _fold_distilled(self, entry: Distilled, seq: int) -> None:
+        if entry.page_id in self._pages:
+            return
+        self._pages[entry.page_id] = PageSummary(
+            page_id=entry.page_id,
+            units=len(entry.units),
+            rejected=len(entry.rejected),
+            omissions=entry.omissions,
+            seq=seq,
+        )
+        for unit in entry.units:
+            if unit.id not in self._units:
+                self._put(unit, seq)
+
+    def _fold_answered(self, entry: Answered, record: Record) -> None:
+        answer = entry.answer
+        if answer.id in self._answers:
+            return
+        self._answers[answer.id] = AnswerInfo(
+            id=answer.id,
+            question=answer.trace.question,
+            at=record.at,
+            route=answer.route,
+            abstained=answer.abstained,
+            read_tokens=answer.trace.read_tokens,
+            raw_tokens=answer.trace.raw_tokens,
+            seq=record.seq,
+        )
+        for finding in entry.findings:
+            if finding.id not in self._decisions:
+                self._pending.setdefault(finding.id, finding)
+
+    def _fold_write_back(self, entry: WroteBack, seq: int) -> None:
+        decision, unit = entry.write_back, entry.unit
+        if decision.finding_id in self._decisions:
+            return
+        self._decisions[decision.finding_id] = decision
+        self._pending.pop(decision.finding_id, None)
+        if unit is not None:
+            self._put(unit, seq)
+
+    def _fold_retired(self, entry: Retired, seq: int) -> None:
+        for unit_id in entry.unit_ids:
+            unit = self._units.get(unit_id)
+            if unit is None or unit_id in self._retired:
+                continue
+            self._retired[unit_id] = entry.reason
+            self._touch(unit_id, seq)
+            for older in unit.supersedes:
+                self._touch(older, seq)
+
+    def _put(self, unit: SummaryUnit, seq: int) -> None:
+        known = self._units.get(unit.id)
+        if known is not None:
+            self._unlink(known, seq)
+        self._units[unit.id] = unit
+        for span in unit.spans:
+            self._by_page.setdefault(span.page_id, {})[unit.id] = None
+        for older in unit.supersedes:
+            self._superseded_by.setdefault(older, {})[unit.id] = None
+            self._touch(older, seq)
+        self._touch(unit.id, seq)
+
+    def _unlink(self, unit: SummaryUnit, seq: int) -> None:
+        for page_id in {span.page_id for span in unit.spans}:
+            self._by_page[page_id].pop(unit.id, None)
+        for older in unit.supersedes:
+            self._superseded_by[older].pop(unit.id, None)
+            self._touch(older, seq)
+
+    def _touch(self, unit_id: UnitId, seq: int) -> None:
+        """Note the newest record that changed a unit; the mapping stays in order of change."""
+        if unit_id in self._units:
+            self._changed.pop(unit_id, None)
+            self._changed[unit_id] = seq
