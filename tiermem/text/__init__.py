@@ -1,1 +1,33 @@
-"""."""
+"""Normalising, cutting, dating and comparing text: pure functions, and the guard built from them."""
+
+from tiermem.text.dates import DateMention, display_date, parse_iso, resolve_dates
+from tiermem.text.json_reply import parse_json_object
+from tiermem.text.link import link
+from tiermem.text.literals import Literals, Source, literals, negated, omissions, unsupported_literals
+from tiermem.text.normalise import Normalised, normalise
+from tiermem.text.support import instruction_like
+from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
+
+__all__ = [
+    "STOP_WORDS",
+    "DateMention",
+    "Literals",
+    "Normalised",
+    "Piece",
+    "Source",
+    "display_date",
+    "instruction_like",
+    "link",
+    "literals",
+    "negated",
+    "normalise",
+    "omissions",
+    "parse_iso",
+    "parse_json_object",
+    "resolve_dates",
+    "sentences",
+    "stem",
+    "stems",
+    "unsupported_literals",
+    "words",
+]

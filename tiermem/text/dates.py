@@ -1,0 +1,360 @@
+"""Date expressions of dialogue, worked out against the moment they were said.
+
+"yesterday" said on 8 May 2023 is 7 May 2023, a day; "last week" is a week and no day in it. What an
+expression does not fix, it does not prove: every mention is a range of days with a precision, and
+ambiguous ones ("next Friday" said on a Monday) get the wider range.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+Precision = Literal["day", "weekend", "week", "month", "season", "year", "range"]
+
+MONTHS = "january february march april may june july august september october november december".split()
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_COUNTS = {
+    word: n
+    for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+} | {"a": 1, "an": 1, "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2}
+
+_MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
+_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_N = r"(?P<n>\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + ")"
+_UNIT = r"(?P<unit>day|weekend|week|month|year)"
+_WEEKDAY = r"(?P<weekday>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+_LONG_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
+_SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
+_FUTURE = re.compile(
+    r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateMention:
+    """One date expression: where it stands, and the days it may mean (both ends included)."""
+
+    start: int
+    end: int
+    text: str
+    first: date
+    last: date
+    precision: Precision
+    absolute: bool
+    """It names its date outright ("7 May 2023") rather than by the moment of saying it."""
+
+    @property
+    def iso(self) -> str:
+        """ISO 8601 with the precision that is known: a day, month or year, else an interval of days."""
+        if self.precision == "day":
+            return self.first.isoformat()
+        if self.precision == "month":
+            return self.first.isoformat()[:7]
+        if self.precision == "year":
+            return self.first.isoformat()[:4]
+        return f"{self.first.isoformat()}/{self.last.isoformat()}"
+
+    @property
+    def display(self) -> str:
+        """The date for a reader: "7 May 2023", "May 2023", "2023" or "1 to 7 May 2023"."""
+        return display_date(self.iso)
+
+    def holds(self, first: date, last: date) -> bool:
+        """Whether `first` to `last` is what this mention means, or the wider period it lies in."""
+        return first <= self.first and self.last <= last
+
+
+def display_date(iso: str) -> str:
+    """An ISO 8601 date, partial date or interval as people write it; anything else comes back as it is."""
+    first, _, last = iso.partition("/")
+    try:
+        parts = [int(part) for part in first.split("-")]
+        if last:
+            return f"{_written([int(part) for part in first.split('-')])} to {_written([int(part) for part in last.split('-')])}"
+        return _written(parts)
+    except (ValueError, IndexError):
+        return iso
+
+
+def _written(parts: list[int]) -> str:
+    year, *rest = parts
+    if not rest:
+        return f"{year:04}"
+    month = MONTHS[rest[0] - 1].capitalize()
+    return f"{month} {year}" if len(rest) == 1 else f"{rest[1]} {month} {year}"
+
+
+def parse_iso(iso: str) -> tuple[date, date] | None:
+    """First and last day of an ISO date, partial date or interval; `None` when it is none of these."""
+    first, _, last = iso.partition("/")
+    try:
+        start = _whole([int(part) for part in first.split("T")[0].split("-")])
+        end = _whole([int(part) for part in last.split("T")[0].split("-")]) if last else start
+    except (ValueError, IndexError):
+        return None
+    return (start[0], end[1]) if start[0] <= end[1] else None
+
+
+def _whole(parts: list[int]) -> tuple[date, date]:
+    if len(parts) == 1:
+        return date(parts[0], 1, 1), date(parts[0], 12, 31)
+    if len(parts) == 2:
+        return date(parts[0], parts[1], 1), date(parts[0], parts[1], monthrange(parts[0], parts[1])[1])
+    day = date(*parts)
+    return day, day
+
+
+def resolve_dates(text: str, said_at: datetime | date | None) -> tuple[DateMention, ...]:
+    """Every date expression of `text`, in order, without overlaps.
+
+    With `said_at=None` only absolute dates are found. What would fall outside the calendar is left out.
+    """
+    day = said_at.date() if isinstance(said_at, datetime) else said_at
+    found: list[DateMention] = []
+    taken = [False] * len(text)
+    for pattern, read, needs_day in _RULES:
+        if needs_day and day is None:
+            continue
+        for match in pattern.finditer(text):
+            if any(taken[match.start() : match.end()]):
+                continue
+            try:
+                mention = read(match, day)
+            except (ValueError, OverflowError):
+                continue
+            if mention is not None:
+                taken[match.start() : match.end()] = [True] * (match.end() - match.start())
+                found.append(mention)
+    return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+_Read = Callable[[re.Match[str], date | None], "DateMention | None"]
+
+
+def _mention(
+    match: re.Match[str], first: date, last: date, precision: Precision, *, absolute: bool = False
+) -> DateMention:
+    return DateMention(
+        start=match.start(),
+        end=match.end(),
+        text=match.group(),
+        first=first,
+        last=last,
+        precision=precision,
+        absolute=absolute,
+    )
+
+
+def _month_number(name: str) -> int:
+    short = name.lower()[:3]
+    return next(n for n, month in enumerate(MONTHS, 1) if month.startswith(short))
+
+
+def _weekday_number(name: str) -> int:
+    short = name.lower()[:3]
+    return next(n for n, weekday in enumerate(WEEKDAYS) if weekday.startswith(short))
+
+
+def _count(text: str) -> int:
+    text = " ".join(text.lower().split())
+    return int(text) if text.isdigit() else _COUNTS[text]
+
+
+def _add_months(day: date, months: int) -> date:
+    index = day.year * 12 + day.month - 1 + months
+    return date(index // 12, index % 12 + 1, 1)
+
+
+def _month_of(match: re.Match[str], first: date, *, absolute: bool = False) -> DateMention:
+    first = first.replace(day=1)
+    last = first.replace(day=monthrange(first.year, first.month)[1])
+    return _mention(match, first, last, "month", absolute=absolute)
+
+
+def _year_of(match: re.Match[str], year: int, *, absolute: bool = False) -> DateMention:
+    return _mention(match, date(year, 1, 1), date(year, 12, 31), "year", absolute=absolute)
+
+
+def _week_of(match: re.Match[str], day: date) -> DateMention:
+    monday = day - timedelta(days=day.weekday())
+    return _mention(match, monday, monday + timedelta(days=6), "week")
+
+
+def _weekend_of(match: re.Match[str], day: date) -> DateMention:
+    saturday = day - timedelta(days=day.weekday()) + timedelta(days=5)
+    return _mention(match, saturday, saturday + timedelta(days=1), "weekend")
+
+
+def _one_day(match: re.Match[str], day: date, *, absolute: bool = False) -> DateMention:
+    return _mention(match, day, day, "day", absolute=absolute)
+
+
+def _nearest_year(month: int, day: int, said: date) -> int:
+    """The year that brings a date without one closest to the day it was said."""
+    years = [said.year - 1, said.year, said.year + 1]
+    usable = [year for year in years if day <= monthrange(year, month)[1]]
+    return min(usable, key=lambda year: abs((date(year, month, day) - said).days))
+
+
+def _iso(match: re.Match[str], _said: date | None) -> DateMention:
+    return _one_day(match, date(int(match["year"]), int(match["m"]), int(match["day"])), absolute=True)
+
+
+def _day_month(match: re.Match[str], said: date | None) -> DateMention | None:
+    month, day = _month_number(match["month"]), int(match["day"])
+    if match["year"]:
+        return _one_day(match, date(int(match["year"]), month, day), absolute=True)
+    if said is None or day < 1:
+        return None
+    return _one_day(match, date(_nearest_year(month, day, said), month, day), absolute=True)
+
+
+def _month_year(match: re.Match[str], _said: date | None) -> DateMention:
+    return _month_of(match, date(int(match["year"]), _month_number(match["month"]), 1), absolute=True)
+
+
+def _plain_year(match: re.Match[str], _said: date | None) -> DateMention:
+    return _year_of(match, int(match["year"]), absolute=True)
+
+
+def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
+    if said is None:
+        return None
+    month = _month_number(match["month"])
+    which = (match["which"] or "").lower()
+    year = said.year
+    if which in ("last", "this past", "past"):
+        year -= month >= said.month
+    elif which in ("next", "this coming"):
+        year += month <= said.month
+    else:
+        year = _nearest_year(month, 15, said)
+    return _month_of(match, date(year, month, 1))
+
+
+_FIXED_DAYS = {
+    "day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "this morning": 0,
+    "this afternoon": 0, "this evening": 0, "earlier today": 0, "tomorrow": 1, "day after tomorrow": 2,
+}  # fmt: skip
+
+
+def _fixed_day(match: re.Match[str], said: date | None) -> DateMention | None:
+    if said is None:
+        return None
+    return _one_day(match, said + timedelta(days=_FIXED_DAYS[match["name"].lower()]))
+
+
+def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
+    """ "three weeks ago", "in two months", "last week", "next year"."""
+    if said is None:
+        return None
+    groups = match.groupdict()
+    unit = match["unit"].lower()
+    if groups.get("which"):
+        steps = {"last": -1, "past": -1, "previous": -1, "next": 1, "following": 1}.get(
+            match["which"].lower().split()[-1], 0
+        )
+    else:
+        steps = _count(match["n"]) * (-1 if groups.get("ago") else 1)
+    if unit == "day":
+        return _one_day(match, said + timedelta(days=steps))
+    if unit == "week":
+        return _week_of(match, said + timedelta(weeks=steps))
+    if unit == "weekend":
+        return _weekend(match, said, steps)
+    if unit == "month":
+        return _month_of(match, _add_months(said, steps))
+    return _year_of(match, said.year + steps)
+
+
+def _weekend(match: re.Match[str], said: date, steps: int) -> DateMention:
+    # On a Sunday "last weekend" is the one before; on other days it is the latest that is over.
+    return _weekend_of(match, said + timedelta(weeks=steps))
+
+
+def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
+    if said is None:
+        return None
+    which = (match["which"] or "").lower().split()[-1:] or [""]
+    wanted = _weekday_number(match["weekday"])
+    back = (said.weekday() - wanted) % 7 or 7
+    ahead = (wanted - said.weekday()) % 7
+    if which[0] in ("last", "past"):
+        return _one_day(match, said - timedelta(days=back))
+    if which[0] == "next":
+        ahead = ahead or 7
+        first = said + timedelta(days=ahead)
+        if said.weekday() + ahead > 6:
+            return _one_day(match, first)
+        return _mention(match, first, first + timedelta(days=7), "range")
+    if which[0] in ("this", "coming") or _FUTURE.search(match.string):
+        return _one_day(match, said + timedelta(days=ahead))
+    return _one_day(match, said - timedelta(days=back % 7))
+
+
+def _season(match: re.Match[str], said: date | None) -> DateMention | None:
+    groups = match.groupdict()
+    start = _SEASONS[match["season"].lower()]
+    if groups.get("year"):
+        return _season_of(match, int(match["year"]), start, absolute=True)
+    if said is None:
+        return None
+    which = (groups.get("which") or "").lower().split()[-1:] or [""]
+    year = said.year
+    if which[0] in ("last", "past"):
+        year -= _add_months(date(said.year, start, 1), 3) > said
+    elif which[0] == "next":
+        year += start <= said.month
+    return _season_of(match, year, start)
+
+
+def _season_of(match: re.Match[str], year: int, start: int, *, absolute: bool = False) -> DateMention:
+    first = date(year, start, 1)
+    return _mention(match, first, _add_months(first, 3) - timedelta(days=1), "season", absolute=absolute)
+
+
+def _since(match: re.Match[str], said: date | None) -> DateMention | None:
+    """ "for three years now": the period it began in."""
+    if said is None or (match["n"].lower() in ("a", "an") and match["unit"].lower() != "year"):
+        return None
+    steps = -_count(match["n"])
+    if match["unit"].lower() == "year":
+        return _year_of(match, said.year + steps)
+    if match["unit"].lower() == "month":
+        return _month_of(match, _add_months(said, steps))
+    return None
+
+
+def _rule(pattern: str, read: _Read, *, needs_day: bool = True) -> tuple[re.Pattern[str], _Read, bool]:
+    return re.compile(r"\b(?:" + pattern + ")", re.I), read, needs_day
+
+
+_WHICH = r"(?P<which>this past|this coming|the past|the last|the next|last|past|next|previous|following|this|coming)"
+_RULES = (
+    _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
+    _rule(_DAY + r"\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
+    _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
+    _rule(_MONTH + r",?\s+(?:of\s+)?" + _YEAR, _month_year, needs_day=False),
+    _rule(_SEASON + r",?\s+(?:of\s+)?" + _YEAR, _season, needs_day=False),
+    _rule(_YEAR + r"(?![:\d]|\s*(?:dollars|people|miles|km|steps|words|pounds))", _plain_year, needs_day=False),
+    _rule(r"(?P<name>" + "|".join(_FIXED_DAYS) + r")\b", _fixed_day),
+    _rule(_N + r"\s+" + _UNIT + r"s?\s+(?P<ago>ago|back|earlier|prior)\b", _shifted),
+    _rule(r"(?:in|within)\s+(?:about\s+)?" + _N + r"\s+" + _UNIT + r"s?(?:['’]\s+time)?\b", _shifted),
+    _rule(_N + r"\s+" + _UNIT + r"s?\s+(?:from now|later)\b", _shifted),
+    _rule(_WHICH + r"\s+" + _LONG_WEEKDAY + r"\b", _weekday),
+    _rule(_WHICH + r"\s+" + _UNIT + r"\b", _shifted),
+    _rule(_WHICH + r"\s+" + _SEASON + r"\b", _season),
+    _rule(r"(?P<which>(?<=\bon )|)" + _LONG_WEEKDAY + r"\b", _weekday),
+    _rule(r"(?:in|since|until|by|of|during|early|late|mid)[\s-]+(?P<which>last|next|)\s*" + _MONTH, _bare_month),
+    _rule(r"(?P<which>last|next|this past|this coming|this)\s+" + _MONTH, _bare_month),
+    _rule(r"(?P<which>)(?P<month>" + "|".join(m for m in MONTHS if m not in ("may", "march", "august")) + r")\b", _bare_month),
+    _rule(r"(?:for|had|been)\s+(?:\w+\s+){0,2}?(?:about|around|over|almost|nearly|like)?\s*" + _N + r"\s+" + _UNIT + r"s?\b", _since),
+)  # fmt: skip

@@ -1,0 +1,269 @@
+"""The parts of a text that must not change on the way from page to answer: numbers, dates, names, negation.
+
+A summary may leave out or reword anything else; a wrong literal is a wrong fact. Numbers are compared
+by value ("three" is 3), dates by the days they mean, names by their words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pagestore import Page
+from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates
+from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
+
+_UNITS = {
+    word: n
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {
+    word: n * 10 for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_ORDINALS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10, "twelfth": 12,
+}  # fmt: skip
+_SAME_NUMBER = {
+    "dozen": 12,
+    "couple": 2,
+    "twice": 2,
+    "both": 2,
+    "pair": 2,
+    "once": 1,
+    "single": 1,
+    "twin": 2,
+    "twins": 2,
+}
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER_WORD = re.compile(r"\b(?:" + "|".join((*_UNITS, *_TENS, *_SCALES, *_ORDINALS, "and")) + r")\b", re.I)
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|nowhere|without|cannot|neither|nor|nope|\w+n['’]t|dont|didnt|cant|wont|"
+    r"isnt|wasnt|doesnt|havent|hasnt)\b",
+    re.I,
+)
+_CAPITAL = re.compile(r"[^\W\d_]")
+_NOT_NAMES = STOP_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | frozenset(
+    """yes no yeah yep nope hey hi hello wow thanks thank oh ok okay well great cool sure awesome congrats
+    congratulations nice glad sorry good absolutely definitely totally hope maybe also actually anyway
+    lately recently today tomorrow yesterday tonight unknown none not never nothing sounds got going gotta
+    remember keep take thx ah aw aww hmm haha lol bye exactly amazing true right let's unfortunately
+    one two three four five six seven eight nine ten both many much since though although however despite
+    still currently around another every everyone someone anyone something everything mr mrs ms dr st""".split()
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """What of a text must be kept exactly. `names` and `negations` keep the text's own spelling."""
+
+    numbers: frozenset[str]
+    dates: tuple[DateMention, ...]
+    names: tuple[str, ...]
+    negations: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.dates) + len(self.names) + len(self.negations)
+
+
+def literals(text: str, said_at: datetime | None = None) -> Literals:
+    """Numbers, dates, proper names and negated statements of `text`.
+
+    Numbers inside a date expression count as its date only. Relative dates need `said_at`.
+    """
+    dates = resolve_dates(text, said_at)
+    return Literals(
+        numbers=frozenset(numbers(_without(text, dates))),
+        dates=dates,
+        names=tuple(dict.fromkeys(names(text))),
+        negations=tuple(piece.text for piece in sentences(text) if _NEGATION.search(piece.text)),
+    )
+
+
+def _without(text: str, dates: Iterable[DateMention]) -> str:
+    for mention in dates:
+        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+    return text
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of `text` by value, figures or words: "1,500", "fifteen hundred" and "1500" are equal.
+
+    A lone "one" is a pronoun more often than a number and is left out.
+    """
+    found = [_figure(match.group()) for match in _FIGURE.finditer(text)]
+    run: list[str] = []
+    for word in [*words(text), ""]:
+        if word in _NUMBER_PARTS or (word == "and" and run):
+            run.append(word)
+            continue
+        found += _spoken(run)
+        run = []
+        if word in _SAME_NUMBER:
+            found.append(str(_SAME_NUMBER[word]))
+    return found
+
+
+_NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *_ORDINALS))
+
+
+def _figure(text: str) -> str:
+    plain = re.sub(r",(?=\d{3}\b)", "", text).rstrip(".,:")
+    whole, _, rest = plain.partition(".")
+    if rest.isdigit() and whole.isdigit():
+        return f"{int(whole)}.{rest.rstrip('0')}".rstrip(".")
+    return str(int(whole)) if plain.isdecimal() and plain.isascii() else plain
+
+
+def _spoken(run: Sequence[str]) -> Iterator[str]:
+    """The values of a run of number words: "two hundred and five" is one value, "two, three" are two."""
+    total, group, last = 0, 0, ""
+    for word in [*(word for word in run if word != "and"), ""]:
+        value = _UNITS.get(word, _ORDINALS.get(word, 0))
+        if last and not _continues(last, word):
+            if (total + group, last) != (1, "one"):
+                yield str(total + group)
+            total, group = 0, 0
+        if word in _SCALES:
+            group = max(group, 1) * _SCALES[word]
+            if _SCALES[word] >= 1_000:
+                total, group = total + group, 0
+        else:
+            group += _TENS.get(word, value)
+        last = word
+
+
+def _continues(last: str, word: str) -> bool:
+    if not word:
+        return False
+    if word in _SCALES:
+        return True
+    small = word in _UNITS or word in _ORDINALS
+    return (last in _TENS and small) or (last in _SCALES and (small or word in _TENS))
+
+
+def names(text: str) -> list[str]:
+    """Proper names: capitalised words inside a sentence, and at its start those that are no ordinary opener.
+
+    Words that follow each other ("New York") are one name; the possessive ending is left out.
+    """
+    return [name for piece in sentences(text) for name in _names_of(piece.text)]
+
+
+def _names_of(sentence: str) -> Iterator[str]:
+    run: list[str] = []
+    last_end = 0
+    for match in WORD.finditer(sentence):
+        word = match.group().replace("’", "'").removesuffix("'s")
+        joined = sentence[last_end : match.start()] in (" ", "-", ". ", " & ")
+        last_end = match.end()
+        if run and not joined:
+            yield " ".join(run)
+            run = []
+        if _is_name(word, first=match.start() <= 1):
+            run.append(word)
+        elif run:
+            yield " ".join(run)
+            run = []
+    if run:
+        yield " ".join(run)
+
+
+def _is_name(word: str, *, first: bool) -> bool:
+    if not word[0].isupper() or word.lower() in _NOT_NAMES or "'" in word[:3]:
+        return False
+    # "Painting helps me": a capital at the start of a sentence says nothing about words with these endings.
+    return not (first and word.lower().endswith(("ing", "ly", "ed", "n't")))
+
+
+def negated(text: str) -> bool:
+    """Whether `text` denies something."""
+    return bool(_NEGATION.search(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Words an answer may rest on, and when and by whom they were said."""
+
+    text: str
+    said_at: datetime | None = None
+    speaker: str = ""
+
+
+def unsupported_literals(
+    answer: str, sources: Sequence[Source | str], *, question: str = ""
+) -> tuple[str, ...]:
+    """The numbers, dates and proper names of `answer` that no source holds, in its own spelling.
+
+    A date is supported when a source names it, when it follows from a date expression of a source and
+    its time, or when it is the time of a source, whole or in part. A number may count what the sources
+    list only if it stands there. Names of the question need no support: repeating them asserts nothing.
+    """
+    cited = [source if isinstance(source, Source) else Source(source) for source in sources]
+    told = resolve_dates(answer, None)
+    return tuple(dict.fromkeys((
+        *(mention.text for mention in told if not _date_supported(mention, cited)),
+        *_missing_numbers(_without(answer, told), cited),
+        *_missing_names(answer, [*cited, Source(question)]),
+    )))  # fmt: skip
+
+
+def _date_supported(mention: DateMention, sources: Sequence[Source]) -> bool:
+    for source in sources:
+        if source.said_at is not None and mention.first <= source.said_at.date() <= mention.last:
+            return True
+        if any(
+            found.holds(mention.first, mention.last) for found in resolve_dates(source.text, source.said_at)
+        ):
+            return True
+    return False
+
+
+def _missing_numbers(answer: str, sources: Sequence[Source]) -> list[str]:
+    held = {number for source in sources for number in numbers(source.text)}
+    return [number for number in numbers(answer) if number not in held]
+
+
+def _missing_names(answer: str, sources: Sequence[Source]) -> list[str]:
+    held = {stem(word) for source in sources for word in words(f"{source.speaker} {source.text}")}
+    return [name for name in names(answer) if any(stem(word) not in held for word in words(name))]
+
+
+def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
+    """Literals of `page` that none of its units preserves, each as "kind: words", in page order.
+
+    A negated statement is preserved when a negated unit holds half of its content words.
+    """
+    units = list(unit_texts)
+    unit_numbers = {number for text in units for number in numbers(text)}
+    unit_words = {stem(word) for text in units for word in words(text)}
+    unit_dates = [mention for text in units for mention in resolve_dates(text, None)]
+    denied = [frozenset(map(stem, words(text))) for text in units if negated(text)]
+    lost: list[str] = []
+    for line in page.lines:
+        if line.turn is None:
+            continue
+        found = literals(line.turn.text, line.turn.said_at)
+        lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
+        lost += [
+            f"date: {mention.text}" for mention in found.dates
+            if not any(kept.first <= mention.first and mention.last <= kept.last for kept in unit_dates)
+        ]  # fmt: skip
+        lost += [
+            f"name: {name}"
+            for name in found.names
+            if any(stem(word) not in unit_words for word in words(name))
+        ]
+        lost += [f"negation: {text}" for text in found.negations if not _kept(text, denied)]
+    return tuple(dict.fromkeys(lost))
+
+
+def _kept(statement: str, denied: Sequence[frozenset[str]]) -> bool:
+    content = {stem(word) for word in words(statement) if word not in STOP_WORDS}
+    return any(2 * len(content & held) >= len(content) for held in denied)

@@ -1,0 +1,72 @@
+"""Words, stems and sentences: how the rest of the library cuts text, the same way everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import snowballstemmer
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+STOP_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing down during each few for from further get got had has
+    have having he her here hers herself him himself his how i if in into is it its itself just let me more
+    most my myself of off on once only or other our ours ourselves out over own really s same she should so
+    some such t than that the their theirs them themselves then there these they this those through to too
+    under until up us very was we were what when where which while who whom why will with would you your
+    yours yourself yourselves im i'm i've i'd i'll it's that's he's she's we're we've they're you're you've
+    you'd you'll there's what's let's gonna wanna ll ve re d m""".split()
+)
+
+_SENTENCE_END = re.compile(
+    r"""(?<![.\s]\w\.)(?<!\b[DM]r\.)(?<!\b[MJS][rst]\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)
+    (?<=[.!?…。！？])["'”’)\]]*(?=\s|$|[^\x00-\x7f])|[\r\n]+""",
+    re.X,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text with where it stood."""
+
+    text: str
+    start: int
+    end: int
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in order, lower case, straight apostrophes."""
+    return [match.group().replace("’", "'").lower() for match in WORD.finditer(text)]
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """The English stem of one lower-case word, without a possessive ending."""
+    # A Stemmer object is not safe to share between threads; making one costs microseconds and is cached away.
+    return str(snowballstemmer.stemmer("english").stemWord(word.removesuffix("'s")))
+
+
+def stems(text: str) -> list[str]:
+    """Stems of the content words of `text` in order: stop words left out, repeats kept."""
+    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def sentences(text: str) -> list[Piece]:
+    """The sentences of `text` with their offsets, outer white space left out."""
+    return list(_cut(text))
+
+
+def _cut(text: str) -> Iterator[Piece]:
+    start = 0
+    for match in (*_SENTENCE_END.finditer(text), None):
+        end = match.end() if match else len(text)
+        piece = text[start:end]
+        inner = piece.strip()
+        if inner:
+            at = start + piece.index(inner)
+            yield Piece(inner, at, at + len(inner))
+        start = end
