@@ -1,1 +1,15 @@
-"""."""
+"""Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
+
+from tiermem.dialogue.interface import Conversation, DialogueSession, Format
+from tiermem.dialogue.messages import as_turns
+from tiermem.dialogue.read import read_dialogue
+from tiermem.dialogue.times import parse_time
+
+__all__ = [
+    "Conversation",
+    "DialogueSession",
+    "Format",
+    "as_turns",
+    "parse_time",
+    "read_dialogue",
+]

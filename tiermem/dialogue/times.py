@@ -1,0 +1,123 @@
+"""Reads the ways dialogue files write a moment: ISO 8601, LoCoMo, LongMemEval, words, epoch seconds.
+
+A text is a moment as a whole or not at all; nothing is guessed from the middle of a sentence, and no
+locale decides what a month is called.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time
+
+from tiermem.errors import InvalidInput
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            ("january", "jan"),
+            ("february", "feb"),
+            ("march", "mar"),
+            ("april", "apr"),
+            ("may",),
+            ("june", "jun"),
+            ("july", "jul"),
+            ("august", "aug"),
+            ("september", "sep", "sept"),
+            ("october", "oct"),
+            ("november", "nov"),
+            ("december", "dec"),
+        ),
+        start=1,
+    )
+    for name in names
+}
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DATES = (
+    rf"{_WEEKDAY}{_DAY}\s+{_MONTH},?\s+(?P<year>\d{{4}})",
+    rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+(?P<year>\d{{4}})",
+    r"(?P<year>\d{4})[/.-](?P<month>\d{1,2})[/.-](?P<day>\d{1,2})(?:\s+\([a-z]{3,9}\))?",
+)
+_CLOCK = r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>[ap]\.?m\.?)?"
+_MOMENTS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for day in _DATES
+    for pattern in (day, rf"{_CLOCK}\s+on\s+{day}", rf"{day},?\s+(?:at\s+)?{_CLOCK}")
+)
+_CLOCK_ONLY = re.compile(_CLOCK, re.IGNORECASE)
+_LONGEST = 60
+"""Characters of the longest text worth reading as a moment."""
+_MILLISECONDS_FROM = 1e11
+"""Epoch numbers from here on are milliseconds: as seconds they would lie past the year 5000."""
+
+
+def parse_time(value: object) -> datetime | None:
+    """The moment `value` writes, `None` for an absent or empty one; `InvalidInput` names the rest."""
+    if value is None or isinstance(value, datetime):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _from_epoch(value)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{value!r} is not a timestamp")
+    text = value.strip()
+    if len(text) > _LONGEST:
+        raise InvalidInput(f"{_shown(text)} is not a timestamp (write it like 2024-05-08T13:56)")
+    return _from_text(text) if text else None
+
+
+def parse_clock(text: str) -> time | None:
+    """The time of day `text` writes ("10:30", "1:56 pm"), `None` when it writes none."""
+    found = _CLOCK_ONLY.fullmatch(text.strip())
+    if found is None or (found["minute"] is None and found["half"] is None):
+        return None
+    return _clock(found, text)
+
+
+def _from_epoch(number: float) -> datetime:
+    try:
+        return datetime.fromtimestamp(number / 1000 if abs(number) >= _MILLISECONDS_FROM else number, tz=UTC)
+    except (OverflowError, OSError, ValueError) as error:
+        raise InvalidInput(f"{number!r} is not a timestamp: it lies outside the calendar") from error
+
+
+def _from_text(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        pass  # not ISO: the spelled-out ways follow, and the last line names what none of them read
+    for pattern in _MOMENTS:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return _moment(found, text)
+    raise InvalidInput(f"{_shown(text)} is not a timestamp (write it like 2024-05-08T13:56)")
+
+
+def _moment(found: re.Match[str], text: str) -> datetime:
+    month = found["month"]
+    number = int(month) if month.isdigit() else _MONTHS.get(month.lower())
+    if number is None:
+        raise InvalidInput(f"{_shown(text)} is not a timestamp: {month!r} is no month")
+    try:
+        day = date(int(found["year"]), number, int(found["day"]))
+    except ValueError as error:
+        raise InvalidInput(f"{_shown(text)} is not a timestamp: {error}") from error
+    has_clock = "hour" in found.re.groupindex
+    return datetime.combine(day, _clock(found, text) if has_clock else time())
+
+
+def _clock(found: re.Match[str], text: str) -> time:
+    hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
+    if found["half"]:
+        if not 1 <= hour <= 12:
+            raise InvalidInput(f"{_shown(text)} is not a timestamp: hour {hour} has no am or pm")
+        hour = hour % 12 + (12 if found["half"].lower().startswith("p") else 0)
+    try:
+        return time(hour, minute, second)
+    except ValueError as error:
+        raise InvalidInput(f"{_shown(text)} is not a timestamp: {error}") from error
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")

@@ -1,0 +1,146 @@
+"""Reads plain transcripts: `Name: text`, or `[2024-05-08 13:56] Name: text`, one turn after the other.
+
+A line that opens no turn continues the one before it; so does any indented line, whatever it looks like. A
+heading (`# Session 2, 8 May 2024`) or a line that is only a date starts a session, and its date holds for
+the turns below that have none. Two blank lines in a row start a session too; a single one is spacing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pagestore import Turn
+from tiermem.dialogue.identity import identified
+from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.places import place
+from tiermem.dialogue.times import parse_clock, parse_time
+from tiermem.errors import InvalidInput
+
+_OPENING = re.compile(
+    r"(?:\[(?P<when>[^\]]{1,60})\]\s*)?(?P<speaker>[^\W\d_][^:\[\]\t]{0,59}?)\s*:(?:[ \t]+(?P<text>.*))?"
+)
+_STAMP = re.compile(r"\[([^\]]{1,60})\]")
+_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
+_SITTING = re.compile(r"(?:session|conversation|chat|call|meeting|day|part)\b", re.IGNORECASE)
+_LONGEST_NAME = 5
+"""A speaker has at most this many words; a longer run before a colon is a sentence."""
+_LONGEST_HEADING = 120
+_LONGEST_DATE = 8
+"""Words in the longest way to write a moment."""
+
+
+@dataclass
+class _Reading:
+    """Where the reader stands: turns by session with their lines, and the date its heading gave."""
+
+    sessions: list[list[tuple[Turn, list[str]]]] = field(default_factory=lambda: [[]])
+    date: datetime | None = None
+    blanks: int = 0
+
+    @property
+    def turns(self) -> list[tuple[Turn, list[str]]]:
+        return self.sessions[-1]
+
+    def new_session(self, date: datetime | None) -> None:
+        if self.turns:
+            self.sessions.append([])
+        self.date, self.blanks = date, 0
+
+
+def parse_transcript(text: str, session: str) -> tuple[DialogueSession, ...]:
+    """Sessions named `session`, `session-2`, …; `NotDialogue` names the line that is no dialogue."""
+    reading = _Reading()
+    for number, line in enumerate(text.split("\n"), start=1):
+        with place(f"line {number}"):
+            _read_line(reading, line.removesuffix("\r"))
+    return tuple(
+        identified(
+            session if n == 1 else f"{session}-{n}",
+            (replace(turn, text="\n".join(lines)) for turn, lines in turns),
+        )
+        for n, turns in enumerate(reading.sessions, start=1)
+        if turns
+    )
+
+
+def _read_line(reading: _Reading, line: str) -> None:
+    if not line.strip():
+        reading.blanks += 1
+        return
+    indented = line[0].isspace()
+    title = None if indented else _heading(line, first=not reading.turns)
+    if title is not None:
+        reading.new_session(_date_in(title))
+        return
+    opening = None if indented else _opening(line)
+    if opening is None:
+        _continue(reading, line)
+    else:
+        _open(reading, opening)
+    reading.blanks = 0
+
+
+def _open(reading: _Reading, opening: re.Match[str]) -> None:
+    if reading.blanks >= 2:
+        reading.new_session(None)
+    said_at = reading.date if opening["when"] is None else _moment(opening["when"], reading.date)
+    turn = Turn(speaker=opening["speaker"], text="", said_at=said_at)
+    reading.turns.append((turn, [opening["text"] or ""]))
+
+
+def _continue(reading: _Reading, line: str) -> None:
+    if not reading.turns:
+        raise InvalidInput("no 'Name: text' here, and no turn before it to continue")
+    stamp = _STAMP.match(line)
+    if stamp is not None and _is_time(stamp[1]):
+        raise InvalidInput(f"{stamp[0]} is followed by no 'Name: text'")
+    reading.turns[-1][1].extend([*[""] * reading.blanks, line.removeprefix("\t")])
+
+
+def _opening(line: str) -> re.Match[str] | None:
+    found = _OPENING.fullmatch(line)
+    return found if found is not None and len(found["speaker"].split()) <= _LONGEST_NAME else None
+
+
+def _heading(line: str, *, first: bool) -> str | None:
+    """The title of a heading, `None` for any other line.
+
+    Within a session a `#` line must speak of a sitting or tell a date: answers quote headings too.
+    """
+    if len(line) > _LONGEST_HEADING:
+        return None
+    found = _HEADING.fullmatch(line)
+    if found is not None:
+        title = found["title"]
+        return title if first or _SITTING.match(title) or _date_in(title) else None
+    bare = line.strip("[]() \t")
+    return bare if _is_time(bare) else None
+
+
+def _date_in(title: str) -> datetime | None:
+    """The moment a title tells in its longest run of words that is one, `None` when it tells none."""
+    words = title.split()
+    runs = (
+        " ".join(words[start : start + length]).strip("()[],;:–—-")
+        for length in range(min(len(words), _LONGEST_DATE), 0, -1)
+        for start in range(len(words) - length + 1)
+    )
+    return next((parse_time(run) for run in runs if _is_time(run)), None)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return parse_time(text) is not None
+    except InvalidInput:
+        return False
+
+
+def _moment(written: str, day: datetime | None) -> datetime | None:
+    clock = parse_clock(written)
+    if clock is None:
+        return parse_time(written)
+    if day is None:
+        raise InvalidInput(f"{written!r} is a time without a date: put a date heading above it")
+    return datetime.combine(day, clock, tzinfo=day.tzinfo)

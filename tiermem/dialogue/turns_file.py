@@ -1,0 +1,64 @@
+"""Reads files of turns: JSON lines, one turn a line, or one JSON array of turns (also under `messages`).
+
+Sessions are told apart by each turn's `session`; turns that name none belong to the default one.
+Sessions come in the order they first speak.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.identity import identified
+from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.messages import session_of, turn_of
+from tiermem.dialogue.places import place
+from tiermem.errors import InvalidInput, NotDialogue
+
+
+def parse_lines(text: str, session: str) -> tuple[DialogueSession, ...]:
+    """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
+    return _grouped(_lines(text), session)
+
+
+def parse_array(document: object, session: str) -> tuple[DialogueSession, ...]:
+    """Sessions of a parsed array of turns; `NotDialogue` names the turn."""
+    turns = document.get("messages") if isinstance(document, Mapping) else document
+    if not isinstance(turns, list):
+        raise NotDialogue("a JSON document that is neither a list of turns nor has 'messages'")
+    return _grouped(((f"turn {n}", turn) for n, turn in enumerate(turns, start=1)), session)
+
+
+def load_json(text: str) -> Any:
+    """`json.loads`, also of raw control characters in strings; every failure is `InvalidInput`."""
+    try:
+        return json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        at = f"line {error.lineno}, column {error.colno}" if "\n" in text else f"column {error.colno}"
+        raise InvalidInput(f"not JSON: {error.msg} at {at}") from error
+    except (RecursionError, ValueError) as error:
+        raise InvalidInput(f"JSON that cannot be read: {error}") from error
+
+
+def _lines(text: str) -> Iterator[tuple[str, object]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            with place(f"line {number}"):
+                value = load_json(line)
+            yield f"line {number}", value
+
+
+def _grouped(messages: Iterable[tuple[str, object]], default: str) -> tuple[DialogueSession, ...]:
+    sessions: dict[str, list[Turn]] = {}
+    told: dict[tuple[str, str], tuple[str, Turn]] = {}
+    for where, message in messages:
+        with place(where):
+            turn, session = turn_of(message), session_of(message) or default
+            if turn.turn_id is not None:
+                first, known = told.setdefault((session, turn.turn_id), (where, turn))
+                if known != turn:
+                    raise InvalidInput(f"turn id {turn.turn_id!r} already stands on {first} with other words")
+        sessions.setdefault(session, []).append(turn)
+    return tuple(identified(session, turns) for session, turns in sessions.items())
