@@ -104,9 +104,10 @@ class Tier1:
             if session in (None, unit.session) and self.is_active(unit.id)
         )
 
-    def units_of_page(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
-        """Active units with a span on this page, in order of creation."""
-        return tuple(self._units[u] for u in self._by_page.get(page_id, ()) if self.is_active(u))
+    def units_of_page(self, page_id: PageId, *, inactive: bool = False) -> tuple[SummaryUnit, ...]:
+        """Units with a span on this page: the active ones, with `inactive` all."""
+        on_page = self._by_page.get(page_id, ())
+        return tuple(self._units[unit_id] for unit_id in on_page if inactive or self.is_active(unit_id))
 
     def changed_since(self, seq: int) -> tuple[SummaryUnit, ...]:
         """Every unit, active or not, whose words or activity changed after record `seq`, oldest first."""

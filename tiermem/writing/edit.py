@@ -1,0 +1,208 @@
+"""What an operation on a proved fact does to Tier 1: pure, and in no case more than the evidence allows.
+
+The reasoner proposes, this file disposes. It may name only units it was shown. A merged text must be
+told by its two sides and must forget none of their literals, otherwise the fact is added by itself.
+A fact supersedes only what was said no later, by somebody trusted no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pagestore import SessionId
+from tiermem.ledger import WroteBack
+from tiermem.model import FindingId, LinkedFact, SummaryUnit, UnitId, WriteBack
+from tiermem.reasoning.interface import Operation
+from tiermem.text import Source, instruction_like, negated, stems, unsupported_literals
+from tiermem.writing.distil import bounded
+
+_LONGEST_TEXT = 1_000
+_TRUST = {"tool": 0, "function": 0, "assistant": 1}
+_PERSON = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What spans hold: the words with speaker and time, when the last were said, the least trusted role."""
+
+    sources: tuple[Source, ...]
+    said_at: datetime | None
+    trust: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proved:
+    """A finding whose fact was linked again, and what its spans hold."""
+
+    finding_id: FindingId
+    fact: LinkedFact
+    session: SessionId
+    grounds: Grounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A unit that was shown beside the fact, and what its spans hold."""
+
+    unit: SummaryUnit
+    grounds: Grounds
+
+
+def grounds_of(spans: Sequence[Span], pages: Sequence[Page]) -> Grounds:
+    """What these spans of these pages amount to."""
+    by_id = {page.id: page for page in pages}
+    sources: list[Source] = []
+    trust: list[int] = []
+    for span in spans:
+        page = by_id[span.page_id]
+        turn = page.line_at(span.start).turn
+        if turn is not None:
+            sources.append(Source(page.words(span), turn.said_at, turn.speaker))
+            trust.append(_TRUST.get(turn.role or "", _PERSON))
+    times = [source.said_at for source in sources if source.said_at is not None]
+    return Grounds(sources=tuple(sources), said_at=_latest(times), trust=min(trust, default=0))
+
+
+def skipped(finding_id: FindingId, reason: str) -> WroteBack:
+    """The decision to write nothing."""
+    return WroteBack(write_back=WriteBack(finding_id=finding_id, op="SKIP", reason=reason))
+
+
+def settle(
+    proposed: Operation,
+    proved: Proved,
+    neighbours: Mapping[UnitId, Neighbour],
+    *,
+    unit_id: UnitId,
+    made_by: str,
+) -> WroteBack:
+    """The entry for what was proposed, so far as the evidence allows; a malformed proposal is a SKIP."""
+    malformed = _malformed(proposed, neighbours)
+    if malformed:
+        return skipped(proved.finding_id, f"malformed decision: {malformed}")
+    if proposed.op == "SKIP":
+        return skipped(proved.finding_id, proposed.reason)
+    superseded = _superseded(proposed, proved, neighbours)
+    notes = [proposed.reason]
+    if len(superseded) < len(set(proposed.supersedes)):
+        notes.append("what was said later, or by somebody trusted more, is not superseded")
+    if proposed.op == "UPDATE" and proposed.target is not None:
+        target = neighbours[proposed.target]
+        text = (proposed.text or "").strip()
+        refusal = _refusal(text, target, proved)
+        if refusal is None:
+            unit = _merged(target, proved, text, superseded, made_by)
+            return _wrote("UPDATE", proved, unit, superseded, notes)
+        notes.append(f"merge refused: {refusal}")
+    return _wrote("ADD", proved, _added(proved, unit_id, superseded, made_by), superseded, notes)
+
+
+def _malformed(proposed: Operation, neighbours: Mapping[UnitId, Neighbour]) -> str | None:
+    if proposed.op not in ("ADD", "UPDATE", "SKIP"):
+        return f"unknown operation {proposed.op!r}"
+    unknown = [unit_id for unit_id in proposed.supersedes if unit_id not in neighbours]
+    if unknown:
+        return f"supersedes {unknown[0]!r}, which was not shown"
+    if proposed.op == "UPDATE" and proposed.target not in neighbours:
+        return f"target {proposed.target!r} was not shown"
+    if proposed.op == "UPDATE" and not (proposed.text or "").strip():
+        return "UPDATE without a text"
+    return None
+
+
+def _superseded(
+    proposed: Operation, proved: Proved, neighbours: Mapping[UnitId, Neighbour]
+) -> tuple[UnitId, ...]:
+    return tuple(
+        unit_id
+        for unit_id in dict.fromkeys(proposed.supersedes)
+        if unit_id != proposed.target and _may_supersede(proved.grounds, neighbours[unit_id].grounds)
+    )
+
+
+def _may_supersede(newer: Grounds, older: Grounds) -> bool:
+    if newer.trust < older.trust:
+        return False
+    if newer.said_at is None or older.said_at is None:
+        return True
+    return _latest([older.said_at, newer.said_at]) == newer.said_at
+
+
+def _refusal(text: str, target: Neighbour, proved: Proved) -> str | None:
+    """Why the merged text may not stand for both sides; `None` when it may."""
+    known, new = target.unit.text, proved.fact.claim
+    if len(text) > _LONGEST_TEXT:
+        return "it is too long"
+    if text.encode(errors="replace").decode() != text:
+        return "it is not valid text"
+    if instruction_like(text):
+        return "it reads like an instruction"
+    if not negated(known) == negated(new) == negated(text):
+        return "a denial and an assertion are not merged"
+    sides = (Source(known), Source(new), *target.grounds.sources, *proved.grounds.sources)
+    invented = unsupported_literals(text, sides)
+    if invented:
+        return f"neither side holds {invented[0]!r}"
+    lost = unsupported_literals(f"{known}\n{new}", [text])
+    if lost:
+        return f"it forgets {lost[0]!r}"
+    told, held = set(stems(text)), set(stems("\n".join(f"{side.speaker} {side.text}" for side in sides)))
+    return "most of it is in neither side" if 2 * len(told - held) > len(told) else None
+
+
+def _merged(
+    target: Neighbour, proved: Proved, text: str, superseded: tuple[UnitId, ...], made_by: str
+) -> SummaryUnit:
+    unit, fact = target.unit, proved.fact
+    times = [time for time in (unit.said_at, proved.grounds.said_at) if time is not None]
+    return replace(
+        unit,
+        text=text,
+        spans=tuple(dict.fromkeys((*unit.spans, *fact.spans))),
+        said_at=_latest(times),
+        event_at=unit.event_at or fact.event_at,
+        scene=unit.scene or fact.scene,
+        importance=max(unit.importance, bounded(fact.importance)),
+        made_by=made_by,
+        revision=unit.revision + 1,
+        supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
+    )
+
+
+def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made_by: str) -> SummaryUnit:
+    fact = proved.fact
+    return SummaryUnit(
+        id=unit_id,
+        text=fact.claim,
+        spans=fact.spans,
+        kind="finding",
+        session=proved.session,
+        said_at=proved.grounds.said_at,
+        event_at=fact.event_at,
+        scene=fact.scene,
+        importance=bounded(fact.importance),
+        made_by=made_by,
+        supersedes=superseded,
+    )
+
+
+def _wrote(
+    op: str, proved: Proved, unit: SummaryUnit, superseded: tuple[UnitId, ...], notes: Sequence[str]
+) -> WroteBack:
+    decision = WriteBack(
+        finding_id=proved.finding_id,
+        op="UPDATE" if op == "UPDATE" else "ADD",
+        reason="; ".join(note for note in notes if note),
+        unit_id=unit.id,
+        superseded=superseded,
+    )
+    return WroteBack(write_back=decision, unit=unit)
+
+
+def _latest(times: Sequence[datetime]) -> datetime | None:
+    """The latest time. Where one side has no zone, clocks are compared as they read."""
+    if any(time.tzinfo is None for time in times):
+        return max(times, key=lambda time: time.replace(tzinfo=None))
+    return max(times, default=None)

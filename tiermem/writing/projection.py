@@ -1,0 +1,96 @@
+"""The index as a projection: log first, index after, and the mark last of all.
+
+The mark says up to which record the index reflects the ledger. It moves only when everything before
+it is in the index and flushed, so whatever a crash leaves half-done lies after the mark and is done
+again. Ids are the ledger's, so doing it again stores nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import anyio
+
+from pagestore import Page, PageInfo
+from tiermem.index.interface import Entry, Index
+from tiermem.ledger import Ledger
+from tiermem.model import SummaryUnit
+from tiermem.writing.values import Projected
+
+_BATCH = 64
+_NOTHING = -1
+_Item = TypeVar("_Item")
+
+
+class Projection:
+    """Keeps the units and pages of one space findable."""
+
+    def __init__(self, ledger: Ledger, index: Index) -> None:
+        self._ledger = ledger
+        self._index = index
+        self._one_at_a_time = anyio.Lock()
+
+    async def project(self) -> Projected:
+        """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
+        async with self._one_at_a_time:
+            return await self._project()
+
+    async def rebuild(self) -> Projected:
+        """Drop the space from the index and project it from nothing, without a model call."""
+        async with self._one_at_a_time:
+            await self._forget()
+            return await self._project()
+
+    async def _project(self) -> Projected:
+        space = self._ledger.space
+        mark = await self._index.mark(space)
+        changes = await self._ledger.changes(mark)
+        if mark > changes.head:
+            # The index has seen records this log does not hold: it belongs to another history of the space.
+            await self._forget()
+            mark, changes = _NOTHING, await self._ledger.changes(_NOTHING)
+        if mark == changes.head:
+            return Projected()
+        for units in _batches(changes.units):
+            await self._index.put(space, "units", [self._unit_entry(unit) for unit in units])
+        for pages in _batches(changes.pages):
+            await self._index.put(space, "pages", await self._page_entries(pages))
+        await self._index.flush()
+        await self._index.set_mark(space, changes.head)
+        return Projected(units=len(changes.units), pages=len(changes.pages))
+
+    async def _forget(self) -> None:
+        # The mark goes first: a crash inside `drop` must leave no holes behind a mark that says all is there.
+        await self._index.set_mark(self._ledger.space, _NOTHING)
+        await self._index.drop(self._ledger.space)
+
+    def _unit_entry(self, unit: SummaryUnit) -> Entry:
+        return Entry(
+            id=unit.id,
+            session=unit.session,
+            text=unit.text,
+            kind=unit.kind,
+            page_ids=tuple(dict.fromkeys(span.page_id for span in unit.spans)),
+            said_at=unit.said_at,
+            active=self._ledger.tier1.is_active(unit.id),
+        )
+
+    async def _page_entries(self, pages: Sequence[PageInfo]) -> list[Entry]:
+        return [_page_entry(await self._ledger.page(info.id)) for info in pages]
+
+
+def _page_entry(page: Page) -> Entry:
+    times = (line.turn.said_at for line in page.lines if line.turn is not None)
+    return Entry(
+        id=page.id,
+        session=page.session,
+        text=page.text.encode(errors="replace").decode(),  # an index cannot carry lone surrogates
+        kind="page",
+        page_ids=(page.id,),
+        said_at=next((time for time in times if time is not None), None),
+    )
+
+
+def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))

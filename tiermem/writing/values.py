@@ -1,0 +1,65 @@
+"""What writing can be told, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tiermem.model import WriteBack, WriteBackVariant
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterOptions:
+    """How to write. `neighbours` are the nearest units a fact is compared with before it is kept."""
+
+    variant: WriteBackVariant = "retrieve-and-edit"
+    neighbours: int = 3
+    concurrency: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """Work that could not be done now and stays pending: which step, on what, and why."""
+
+    stage: Literal["distil", "write-back", "index"]
+    what: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.stage} of {self.what} stays pending: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projected:
+    """How many entries were put into the index."""
+
+    units: int = 0
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilReport:
+    """What one run of summarising did. `pending` pages are left for the next run."""
+
+    distilled: int
+    units: int
+    rejected: int
+    omissions: int
+    pending: int
+    unfinished: tuple[Unfinished, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteBackReport:
+    """What became of each finding given. `waiting` ones rest on a page that is still open."""
+
+    decisions: tuple[WriteBack, ...] = ()
+    waiting: int = 0
+    unfinished: tuple[Unfinished, ...] = ()
+
+    def count(self, op: Literal["ADD", "UPDATE", "SKIP"]) -> int:
+        """How many findings ended in this operation."""
+        return sum(decision.op == op for decision in self.decisions)

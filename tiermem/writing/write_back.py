@@ -1,0 +1,203 @@
+"""Verified write-back: findings that were proved go into Tier 1, each with a recorded decision.
+
+For each finding: prove it again on its pages, have it verified, find its nearest units by the fact,
+decide, write the decision to the ledger, then the index. A finding that cannot be decided now (a
+model or the index is down, its page is still open) stays pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import anyio
+
+from pagestore import Page, Span
+from pagestore.errors import Corrupt, PageNotFound
+from tiermem.errors import TierMemError
+from tiermem.index.interface import Index
+from tiermem.ledger import Ledger, WroteBack, finding_unit_id
+from tiermem.llm.meter import step
+from tiermem.model import (
+    Claim,
+    Finding,
+    LinkedFact,
+    Rejected,
+    SummaryUnit,
+    UnitId,
+    WriteBack,
+    WriteBackVariant,
+)
+from tiermem.reasoning.interface import Reasoner
+from tiermem.text import link, normalise
+from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
+from tiermem.writing.projection import Projection
+from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
+
+
+@dataclass
+class _Run:
+    """What has become of the findings of one run so far."""
+
+    decisions: list[WriteBack] = field(default_factory=list)
+    unfinished: list[Unfinished] = field(default_factory=list)
+    waiting: int = 0
+
+    def leave(self, finding: Finding, error: Exception) -> None:
+        self.unfinished.append(Unfinished(stage="write-back", what=finding.id, reason=repr(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A finding, its proof, and the pages that hold it."""
+
+    finding: Finding
+    proved: Proved
+    pages: tuple[Page, ...]
+
+
+class WriteBacks:
+    """Decides on findings one after another, so that each sees what the one before it wrote."""
+
+    def __init__(
+        self, ledger: Ledger, index: Index, reasoner: Reasoner, projection: Projection, options: WriterOptions
+    ) -> None:
+        self._ledger = ledger
+        self._index = index
+        self._reasoner = reasoner
+        self._projection = projection
+        self._options = options
+        self._one_at_a_time = anyio.Lock()
+
+    async def apply(self, findings: Iterable[Finding], variant: WriteBackVariant) -> WriteBackReport:
+        """Decide on each finding that has no decision yet; giving the same ones again decides nothing."""
+        async with self._one_at_a_time:
+            run = _Run()
+            for _, group in groupby(findings, key=lambda finding: finding.answer_id):
+                await self._apply_group(run, tuple(group), variant)
+        return WriteBackReport(
+            decisions=tuple(run.decisions), waiting=run.waiting, unfinished=tuple(run.unfinished)
+        )
+
+    async def _apply_group(self, run: _Run, findings: Sequence[Finding], variant: WriteBackVariant) -> None:
+        """The findings of one answer are verified in one call."""
+        candidates = [c for finding in findings if (c := await self._candidate(run, finding)) is not None]
+        if not candidates:
+            return
+        try:
+            selected = await self._selected(candidates)
+        except TierMemError as error:
+            for candidate in candidates:
+                run.leave(candidate.finding, error)
+            return
+        for number, candidate in enumerate(candidates):
+            if number not in selected:
+                await self._write(
+                    run, skipped(candidate.finding.id, "not worth keeping beyond this question")
+                )
+                continue
+            try:
+                entry = await self._decide(candidate, variant)
+            except (TierMemError, Corrupt) as error:
+                run.leave(candidate.finding, error)
+            else:
+                await self._write(run, entry)
+
+    async def _candidate(self, run: _Run, finding: Finding) -> _Candidate | None:
+        """The finding with its proof; without one it is skipped, or left for later."""
+        if finding.id in self._ledger.tier1.decisions:
+            return None
+        if finding.fact.grade != "verbatim":
+            await self._write(
+                run, skipped(finding.id, f"not proved word for word ({finding.fact.grade} match)")
+            )
+            return None
+        try:
+            pages = await self._pages(finding.fact.spans)
+        except PageNotFound as error:
+            await self._write(run, skipped(finding.id, f"its page is not in this space: {error}"))
+            return None
+        except Corrupt as error:
+            run.leave(finding, error)
+            return None
+        if any(page.sealed_at is None for page in pages):
+            # Recall reads open pages verbatim, so nothing is missed while the finding waits for the seal.
+            run.waiting += 1
+            return None
+        fact = _proof(finding.fact, pages)
+        if isinstance(fact, Rejected):
+            await self._write(run, skipped(finding.id, f"not proved: {fact.reason}"))
+            return None
+        grounds = grounds_of(fact.spans, pages)
+        proved = Proved(finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds)
+        return _Candidate(finding, proved, pages)
+
+    async def _selected(self, candidates: Sequence[_Candidate]) -> frozenset[int]:
+        pages = {page.id: page for candidate in candidates for page in candidate.pages}
+        facts = [candidate.proved.fact for candidate in candidates]
+        with step("select"):
+            return frozenset(
+                await self._reasoner.select(candidates[0].finding.question, facts, tuple(pages.values()))
+            )
+
+    async def _decide(self, candidate: _Candidate, variant: WriteBackVariant) -> WroteBack:
+        proved = candidate.proved
+        known = self._known(proved.fact)
+        if known is not None:
+            return skipped(proved.finding_id, f"unit {known.id} says the same of the same words")
+        shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
+        with step("reconcile"):
+            operation = await self._reasoner.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
+        return settle(
+            operation,
+            proved,
+            {neighbour.unit.id: neighbour for neighbour in shown},
+            unit_id=finding_unit_id(self._ledger.space, proved.finding_id),
+            made_by=self._reasoner.name,
+        )
+
+    def _known(self, fact: LinkedFact) -> SummaryUnit | None:
+        """A unit, active or not, with this text and these words: adding it again would bring nothing."""
+        text, spans = normalise(fact.claim).text, set(fact.spans)
+        for unit in self._ledger.tier1.units_of_page(fact.spans[0].page_id, inactive=True):
+            if spans <= set(unit.spans) and normalise(unit.text).text == text:
+                return unit
+        return None
+
+    async def _neighbours(self, fact: LinkedFact) -> list[Neighbour]:
+        """The nearest active units, by the fact and not by the question, with what their spans hold."""
+        await self._projection.project()
+        hits = await self._index.search(
+            self._ledger.space, "units", fact.claim, limit=self._options.neighbours
+        )
+        tier1 = self._ledger.tier1
+        units = [tier1.unit(UnitId(hit.id)) for hit in hits]
+        return [
+            Neighbour(unit=unit, grounds=grounds_of(unit.spans, await self._pages(unit.spans)))
+            for unit in units
+            if unit is not None and tier1.is_active(unit.id)
+        ]
+
+    async def _pages(self, spans: Sequence[Span]) -> tuple[Page, ...]:
+        pages = [await self._ledger.page(page_id) for page_id in dict.fromkeys(s.page_id for s in spans)]
+        return tuple({page.id: page for page in pages}.values())
+
+    async def _write(self, run: _Run, entry: WroteBack) -> None:
+        await self._ledger.write(entry)
+        run.decisions.append(entry.write_back)
+
+
+def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
+    """The fact linked anew to its own pages: what a caller says of spans and grade is not taken on trust."""
+    claim = Claim(
+        text=fact.claim,
+        quote=fact.quote,
+        scene=fact.scene,
+        event_at=fact.event_at,
+        importance=fact.importance,
+    )
+    linked = link(claim, pages)
+    if isinstance(linked, LinkedFact) and linked.grade != "verbatim":
+        return Rejected(claim=fact.claim, quote=fact.quote, reason=f"only a {linked.grade} match")
+    return linked

@@ -1,0 +1,152 @@
+"""The one room that changes memory: what was said, what it comes to, and what answers brought back.
+
+The rule: log first, index after. Every step asks the ledger what is missing and does that, so a
+crash between any two steps leaves work pending and nothing half-known; running the step again
+finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import anyio
+
+from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn
+from pagestore.errors import Corrupt
+from tiermem.errors import TierMemError
+from tiermem.index.interface import Index
+from tiermem.ledger import Answered, Distilled, Ledger
+from tiermem.model import Answer, Finding, WriteBackVariant
+from tiermem.reasoning.interface import Reasoner
+from tiermem.writing.distil import distil
+from tiermem.writing.in_order import in_order
+from tiermem.writing.projection import Projection
+from tiermem.writing.values import (
+    DistilReport,
+    Progress,
+    Projected,
+    Unfinished,
+    WriteBackReport,
+    WriterOptions,
+)
+from tiermem.writing.write_back import WriteBacks
+
+_SLICE = 32
+"""Pages summarised before the index is brought up to them, so that long work is findable while it runs."""
+
+
+class Writer:
+    """Writes one space: turns, summaries, findings, and the index behind them."""
+
+    def __init__(
+        self, ledger: Ledger, index: Index, reasoner: Reasoner, options: WriterOptions | None = None
+    ) -> None:
+        self._ledger = ledger
+        self._reasoner = reasoner
+        self._options = options or WriterOptions()
+        self._projection = Projection(ledger, index)
+        self._write_backs = WriteBacks(ledger, index, reasoner, self._projection, self._options)
+        self._distilling = anyio.Lock()
+
+    async def observe(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+        """Store turns; durable when this returns. Pages that fill up seal and wait for `distil_pending`."""
+        return await self._ledger.append(session, turns)
+
+    async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
+        """Seal the open page of one session, or of all."""
+        return await self._ledger.seal(session)
+
+    async def distil_pending(self, progress: Progress | None = None) -> DistilReport:
+        """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
+
+        A page whose summarising failed stays pending and is named in the report; the others go on.
+        """
+        async with self._distilling:
+            pending = await self.pending_pages()
+            run = _DistilRun(len(pending), progress)
+            for start in range(0, len(pending), _SLICE):
+                await in_order(
+                    pending[start : start + _SLICE],
+                    self._distil,
+                    lambda outcome: self._keep(run, outcome),
+                    at_once=self._options.concurrency,
+                )
+                run.index = await self._try_to_project()
+            if not pending:
+                run.index = await self._try_to_project()
+        return run.report()
+
+    async def pending_pages(self) -> tuple[PageInfo, ...]:
+        """Sealed pages that are not summarised yet, oldest first."""
+        pages = await self._ledger.pages()
+        return tuple(info for info in pages if not self._ledger.tier1.is_distilled(info.id))
+
+    async def answered(self, answer: Answer, findings: Sequence[Finding] = ()) -> Record:
+        """Record an answer with its trace; its findings are pending from now on."""
+        return await self._ledger.write(Answered(answer=answer, findings=tuple(findings)))
+
+    async def write_back(
+        self, findings: Iterable[Finding], variant: WriteBackVariant | None = None
+    ) -> WriteBackReport:
+        """Decide on each finding and record the decision; what cannot be decided now stays pending."""
+        return await self._write_backs.apply(findings, variant or self._options.variant)
+
+    async def apply_pending(self, variant: WriteBackVariant | None = None) -> WriteBackReport:
+        """`write_back` for everything that answers left pending."""
+        return await self.write_back(tuple(self._ledger.tier1.pending.values()), variant)
+
+    async def project(self) -> Projected:
+        """Bring the index up to the ledger; without a model call. Raises `SummaryIndexError`."""
+        return await self._projection.project()
+
+    async def reindex(self) -> Projected:
+        """Drop this space from the index and build it again from pages and ledger, without a model call."""
+        return await self._projection.rebuild()
+
+    async def _distil(self, info: PageInfo) -> Distilled | Unfinished:
+        try:
+            return await distil(await self._ledger.page(info.id), self._reasoner)
+        except (TierMemError, Corrupt) as error:
+            return Unfinished(stage="distil", what=info.id, reason=repr(error))
+
+    async def _keep(self, run: _DistilRun, outcome: Distilled | Unfinished) -> None:
+        if isinstance(outcome, Distilled):
+            await self._ledger.write(outcome)
+        run.add(outcome)
+
+    async def _try_to_project(self) -> Unfinished | None:
+        """The ledger holds everything already: an index that is down delays finding it and loses nothing."""
+        try:
+            await self._projection.project()
+        except TierMemError as error:
+            return Unfinished(stage="index", what=f"space {self._ledger.space}", reason=repr(error))
+        return None
+
+
+class _DistilRun:
+    """Counts one run over pending pages."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total = total
+        self._progress = progress
+        self._done: list[Distilled] = []
+        self._failed: list[Unfinished] = []
+        self.index: Unfinished | None = None
+
+    def add(self, outcome: Distilled | Unfinished) -> None:
+        if isinstance(outcome, Distilled):
+            self._done.append(outcome)
+        else:
+            self._failed.append(outcome)
+        if self._progress is not None:
+            self._progress(len(self._done) + len(self._failed), self._total)
+
+    def report(self) -> DistilReport:
+        return DistilReport(
+            distilled=len(self._done),
+            units=sum(len(entry.units) for entry in self._done),
+            rejected=sum(len(entry.rejected) for entry in self._done),
+            omissions=sum(len(entry.omissions) for entry in self._done),
+            pending=len(self._failed),
+            unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
+        )
