@@ -44,12 +44,20 @@ class Reply:
 
 
 class LanguageModel(Protocol):
-    """Answers calls. Raises `ModelUnavailable` or `ModelRefused`; never returns an error as text."""
+    """Answers calls. Never returns an error, or half a reply, as text.
+
+    Raises `ModelUnavailable` (try later), `ModelRefused` (this call will never work),
+    `MalformedReply` (empty, cut short or declined: asking again may help) or `BudgetExceeded`.
+    """
 
     def model_for(self, role: Role) -> str:
         """The model name that serves this role."""
         ...
 
-    async def complete(self, call: Call) -> Reply: ...
+    async def complete(self, call: Call) -> Reply:
+        """Answer one call; every request it takes is paid on the current meter."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Let go of connections; idempotent."""
+        ...

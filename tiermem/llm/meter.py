@@ -7,6 +7,7 @@ one call in flight.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,24 +34,32 @@ def _sum_of_costs(left: Usage, right: Usage) -> float | None:
 
 @dataclass
 class Meter:
-    """Adds up usage by step, prompts and models used, and stops at a budget."""
+    """Adds up usage by step, prompts and models used, and stops at a budget. Safe from many threads."""
 
     budget: Budget = field(default_factory=Budget)
     steps: dict[str, Usage] = field(default_factory=dict)
     prompts: dict[str, None] = field(default_factory=dict)
     models: dict[str, None] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
+    known_cost: float = 0.0
+    """What is known to have been spent: one call of unknown price must not switch off a cost limit."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, step: str, usage: Usage) -> None:
-        self.steps[step] = plus(self.steps.get(step, Usage()), usage)
+        """Put usage on a step."""
+        with self._lock:
+            self.steps[step] = plus(self.steps.get(step, Usage()), usage)
+            self.known_cost += usage.cost or 0.0
 
     def total(self) -> Usage:
+        """All steps together."""
         total = Usage()
         for usage in self.steps.values():
             total = plus(total, usage)
         return total
 
     def by_step(self) -> tuple[StepUsage, ...]:
+        """Usage of each step, in the order they were first paid."""
         return tuple(StepUsage(step=step, usage=usage) for step, usage in self.steps.items())
 
     def check(self) -> None:
@@ -60,7 +69,7 @@ class Meter:
             "calls": (total.calls, budget.calls),
             "tokens": (total.input_tokens + total.output_tokens, budget.tokens),
             "seconds": (time.monotonic() - self.started, budget.seconds),
-            "cost": (total.cost or 0.0, budget.cost),
+            "cost": (self.known_cost, budget.cost),
         }
         for name, (spent, limit) in used.items():
             if limit is not None and spent >= limit:

@@ -1,0 +1,85 @@
+"""Where models are served, what they cost, and how patiently they are asked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from tiermem.errors import InvalidInput
+from tiermem.model import Usage
+
+_NO_KEY = "no-key-needed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A model at an OpenAI-compatible address; `base_url=None` is OpenAI's own.
+
+    Raises `InvalidInput` for what could never work. The environment's `OPENAI_API_KEY` is used for
+    OpenAI's own address only: another server has no business with it.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise InvalidInput("the model name is empty")
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            raise InvalidInput(f"base_url {self.base_url!r} must start with http:// or https://")
+        if self.key is None:
+            raise InvalidInput(
+                f"no API key for {self.model!r}: pass api_key or set OPENAI_API_KEY, or give the base_url "
+                "of a server that needs none"
+            )
+        if not self.key or not self.key.isascii() or any(c.isspace() for c in self.key):
+            raise InvalidInput(f"the API key for {self.model!r} is empty or holds characters no key has")
+
+    @property
+    def key(self) -> str | None:
+        """The key that is sent."""
+        if self.api_key is not None:
+            return self.api_key
+        return os.environ.get("OPENAI_API_KEY") if self.base_url is None else _NO_KEY
+
+    @property
+    def address(self) -> tuple[str | None, str | None]:
+        """What tells connections apart."""
+        return self.base_url, self.key
+
+    def __str__(self) -> str:
+        return f"{self.model!r} at {self.base_url or 'OpenAI'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Price per million tokens, in any currency; `cached` input costs like other input unless given."""
+
+    input: float
+    output: float = 0.0
+    cached: float | None = None
+
+    def of(self, usage: Usage) -> float:
+        """What this usage costs."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.input_tokens - usage.cached_tokens + usage.embedding_tokens
+        return (fresh * self.input + usage.cached_tokens * cached + usage.output_tokens * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """How patiently a model is asked. Times in seconds.
+
+    `timeout` bounds one attempt, `deadline` all attempts of a call with the waits between them (not
+    the wait for one of the `concurrency` places). Waits double from `first_wait` up to `longest_wait`,
+    with jitter, on top of what `Retry-After` asks for.
+    """
+
+    timeout: float = 60.0
+    deadline: float = 240.0
+    attempts: int = 6
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+    concurrency: int = 8
+    embedding_batch: int = 256

@@ -1,0 +1,237 @@
+"""Models at any OpenAI-compatible endpoint, through the vendor's client and nothing else of the vendor's.
+
+Retries, formats, reading of replies and metering are ours: each request is checked against the budget
+before it is sent and paid when it ends, also when what came back is of no use.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.lowlevel import RunVar
+
+from tiermem.errors import ModelRefused, ModelUnavailable
+from tiermem.llm import wire
+from tiermem.llm.characters import sendable
+from tiermem.llm.dialect import Dialect
+from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
+from tiermem.llm.interface import Call, Reply, Role
+from tiermem.llm.meter import check_budget, pay
+from tiermem.llm.patience import Passing, patiently, seconds_asked
+from tiermem.model import Usage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_Send = Callable[[], Awaitable[Any]]
+_Read = Callable[[Any], tuple[Usage, bool]]
+
+
+class _NotUnderstood(Exception):
+    """The endpoint rejected the form of a request (400, 422); a simpler one may do."""
+
+
+@dataclass
+class _Connections:
+    """What belongs to one event loop: clients by address, and the places for calls under way."""
+
+    places: anyio.Semaphore
+    clients: dict[tuple[str | None, str | None], AsyncOpenAI] = field(default_factory=dict)
+
+
+class OpenAIModel:
+    """A language model and embedder behind an OpenAI-compatible endpoint (OpenAI, vLLM, Ollama, …).
+
+    `roles` gives single roles another model: a name at the same endpoint, or an `Endpoint` of its own.
+    `prices` by model name make costs known. May be used from several event loops: connections belong
+    to the loop that opened them, and `close` closes those of the loop it is called from.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        roles: Mapping[Role, str | Endpoint] | None = None,
+        embedding: str | Endpoint = "text-embedding-3-small",
+        prices: Mapping[str, Price] | None = None,
+        options: ModelOptions | None = None,
+    ) -> None:
+        def at(model: str | Endpoint) -> Endpoint:
+            return (
+                model
+                if isinstance(model, Endpoint)
+                else Endpoint(model=model, base_url=base_url, api_key=api_key)
+            )
+
+        self._main = at(model)
+        self._roles = {role: at(other) for role, other in (roles or {}).items()}
+        self._embedding = at(embedding)
+        self._prices = dict(prices or {})
+        self._options = options or ModelOptions()
+        self._dialects: dict[Endpoint, Dialect] = {}
+        self._connections: RunVar[_Connections | None] = RunVar("tiermem_openai", None)
+
+    @property
+    def embedding_model(self) -> str:
+        """The model that `embed` asks."""
+        return self._embedding.model
+
+    def model_for(self, role: Role) -> str:
+        """The model name that serves this role."""
+        return self._roles.get(role, self._main).model
+
+    async def complete(self, call: Call) -> Reply:
+        """Answer one call, in the richest format the endpoint has been found to understand."""
+        endpoint = self._roles.get(call.role, self._main)
+        async with self._turn(endpoint) as client:
+            body, usage = await self._negotiate(client, endpoint, call)
+        return Reply(text=wire.answer_in(body), usage=usage, model=wire.model_in(body) or endpoint.model)
+
+    async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
+        dialect = self._dialects.get(endpoint, Dialect())
+        while True:
+            send = partial(
+                client.chat.completions.with_raw_response.create,
+                model=endpoint.model,
+                **dialect.parameters(call),
+            )
+            try:
+                result = await self._request(
+                    endpoint, send, lambda body: wire.usage_of_call(body, call), call.prompt
+                )
+            except _NotUnderstood as error:
+                simpler = dialect.simpler(str(error), wants_json=call.schema is not None)
+                if simpler is None:
+                    raise ModelRefused(f"{endpoint} rejected the request: {error}") from error.__cause__
+                dialect = simpler
+            else:
+                self._dialects[endpoint] = dialect
+                return result
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text, in order, in as many requests as the batch size asks for."""
+        size = self._options.embedding_batch
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        return [vector for batch in batches for vector in await self._embed_batch(batch)]
+
+    async def _embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
+        # OpenAI rejects a whole batch for one empty text; a space stands for it.
+        sent = [sendable(text) or " " for text in texts]
+        async with self._turn(self._embedding) as client:
+            send = partial(
+                client.embeddings.with_raw_response.create,
+                model=self._embedding.model,
+                input=sent,
+                encoding_format="float",
+            )
+            try:
+                body, _ = await self._request(
+                    self._embedding, send, lambda body: wire.usage_of_embedding(body, sent), None
+                )
+            except _NotUnderstood as error:
+                raise ModelRefused(f"{self._embedding} rejected the texts: {error}") from error.__cause__
+        return wire.vectors_in(body, len(texts))
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop; a later call opens new ones."""
+        connections = self._connections.get()
+        self._connections.set(None)
+        for client in connections.clients.values() if connections else ():
+            await client.close()
+
+    @asynccontextmanager
+    async def _turn(self, endpoint: Endpoint) -> AsyncIterator[AsyncOpenAI]:
+        """One of the places, with the deadline running; what did not pass in time is `ModelUnavailable`."""
+        check_budget()
+        connections = self._here()
+        async with connections.places:
+            try:
+                with anyio.fail_after(self._options.deadline):
+                    yield self._client(connections, endpoint)
+            except Passing as error:
+                raise ModelUnavailable(f"{endpoint} could not be used: {error}") from error.__cause__
+            except TimeoutError as error:
+                raise ModelUnavailable(f"{endpoint}: no reply within {self._options.deadline:g} s") from error
+
+    async def _request(
+        self, endpoint: Endpoint, send: _Send, read_usage: _Read, prompt: str | None
+    ) -> tuple[Any, Usage]:
+        """The decoded body of the first attempt that got through, and what that attempt cost."""
+        return await patiently(partial(self._attempt, endpoint, send, read_usage, prompt), self._options)
+
+    async def _attempt(
+        self, endpoint: Endpoint, send: _Send, read_usage: _Read, prompt: str | None
+    ) -> tuple[Any, Usage]:
+        import openai
+
+        check_budget()
+        started = time.monotonic()
+        try:
+            with anyio.fail_after(self._options.timeout):
+                response = await send()
+        except BaseException as error:
+            # A request given up on, for whatever reason, was sent: it counts.
+            self._pay_failed(endpoint, error, time.monotonic() - started)
+            if isinstance(error, (openai.OpenAIError, TimeoutError)):
+                raise _translated(error, endpoint) from error
+            raise
+        body = wire.decoded(response.http_response.text)
+        usage, told = read_usage(body)
+        price = self._prices.get(endpoint.model) if told else None
+        usage = replace(usage, seconds=time.monotonic() - started, cost=price.of(usage) if price else None)
+        pay(usage, prompt=prompt, model=wire.model_in(body) or endpoint.model)
+        return body, usage
+
+    def _pay_failed(self, endpoint: Endpoint, error: BaseException, seconds: float) -> None:
+        """A rejection costs nothing; what a lost reply cost, nobody knows."""
+        rejected = getattr(error, "status_code", None) is not None
+        free = rejected and endpoint.model in self._prices
+        pay(Usage(calls=1, seconds=seconds, cost=0.0 if free else None))
+
+    def _here(self) -> _Connections:
+        connections = self._connections.get()
+        if connections is None:
+            connections = _Connections(places=anyio.Semaphore(self._options.concurrency))
+            self._connections.set(connections)
+        return connections
+
+    def _client(self, connections: _Connections, endpoint: Endpoint) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
+
+        if endpoint.address not in connections.clients:
+            connections.clients[endpoint.address] = AsyncOpenAI(
+                base_url=endpoint.base_url,
+                api_key=endpoint.key,
+                max_retries=0,
+                timeout=self._options.timeout,
+            )
+        return connections.clients[endpoint.address]
+
+
+def _translated(error: Exception, endpoint: Endpoint) -> Exception:
+    """Our error in place of the vendor's: may it pass, was the form rejected, or is it final?"""
+    import openai
+
+    if isinstance(error, (openai.APITimeoutError, TimeoutError)):
+        return Passing("no reply in time")
+    if isinstance(error, openai.APIConnectionError):
+        return Passing(f"the connection failed: {error.__cause__ or error!r}")
+    if not isinstance(error, openai.APIStatusError):
+        return ModelRefused(f"{endpoint} cannot be asked: {error}")
+    told = sendable(error.message)[:500]
+    if error.status_code == 429 and error.code == "insufficient_quota":
+        return ModelRefused(f"the quota at {endpoint} is used up: {told}")
+    if error.status_code in (408, 429) or error.status_code >= 500:
+        wait = seconds_asked(error.response.headers.get("retry-after"))
+        return Passing(f"{told} (asks for {wait:g} s of rest)" if wait else told, wait=wait)
+    if error.status_code in (400, 422):
+        return _NotUnderstood(told)
+    return ModelRefused(f"{endpoint} rejected the call: {told}")

@@ -1,0 +1,68 @@
+"""Tries again where that may help: after time-outs, lost connections, 429 and 5xx, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+
+from tiermem.llm.endpoint import ModelOptions
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+T = TypeVar("T")
+
+
+class Passing(Exception):
+    """A failure that may pass. `wait` is how long the endpoint asked to be left alone."""
+
+    def __init__(self, message: str, *, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) -> T:
+    """The result of the first attempt that succeeds; the last `Passing` when patience ends.
+
+    Patience ends early when the endpoint asks for a wait that would go past the deadline.
+    """
+    import tenacity
+
+    backoff = tenacity.wait_random_exponential(multiplier=options.first_wait, max=options.longest_wait)
+
+    def wait(state: RetryCallState) -> float:
+        failure = state.outcome.exception() if state.outcome else None
+        asked = failure.wait if isinstance(failure, Passing) else 0.0
+        return asked + backoff(state)
+
+    retrying = tenacity.AsyncRetrying(
+        retry=tenacity.retry_if_exception_type(Passing),
+        wait=wait,
+        stop=tenacity.stop_after_attempt(options.attempts) | tenacity.stop_before_delay(options.deadline),
+        sleep=anyio.sleep,
+        reraise=True,
+    )
+    return await retrying(attempt)
+
+
+def seconds_asked(retry_after: str | None) -> float:
+    """The wait a `Retry-After` header asks for: seconds or an HTTP date; 0 when it says nothing usable."""
+    if retry_after is None:
+        return 0.0
+    try:
+        return max(float(retry_after), 0.0)
+    except ValueError:
+        return _seconds_until(retry_after)
+
+
+def _seconds_until(http_date: str) -> float:
+    try:
+        moment = parsedate_to_datetime(http_date)
+    except ValueError:
+        return 0.0
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((moment - datetime.now(UTC)).total_seconds(), 0.0)

@@ -1,0 +1,92 @@
+"""Records real model calls, and plays them again without a model.
+
+A call is known by the hash of everything that decides its answer: prompt, role, messages, schema,
+limits. Change one word of a prompt and its calls are unknown, which is an error and never a guess.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tiermem.errors import TierMemError
+from tiermem.llm.interface import Call, LanguageModel, Reply, Role
+from tiermem.llm.meter import check_budget, pay
+from tiermem.model import Usage
+
+
+class NotRecorded(TierMemError, LookupError):
+    """The recording holds no such call. No `ModelError` on purpose: nothing should carry on from it."""
+
+
+def key_of(call: Call) -> str:
+    """What a call is recorded under."""
+    canonical = json.dumps(asdict(call), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+class RecordingModel:
+    """Asks another model and appends each call with its reply to a JSONL file. Failures are not kept."""
+
+    def __init__(self, model: LanguageModel, path: Path) -> None:
+        self._model = model
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+    def model_for(self, role: Role) -> str:
+        """The model name that serves this role."""
+        return self._model.model_for(role)
+
+    async def complete(self, call: Call) -> Reply:
+        """The other model's reply, recorded before it is returned."""
+        reply = await self._model.complete(call)
+        self._write({"key": key_of(call), "call": asdict(call), "reply": asdict(reply)})
+        return reply
+
+    def _write(self, line: dict[str, Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    async def close(self) -> None:
+        """Close the other model."""
+        await self._model.close()
+
+
+class ReplayingModel:
+    """Answers from a recording, paying what was paid then. Of two recordings of a call the newer counts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._replies: dict[str, Reply] = {}
+        self._models: dict[str, str] = {}
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            self._learn(number, line)
+
+    def _learn(self, number: int, line: str) -> None:
+        try:
+            record = json.loads(line)
+            recorded = record["reply"]
+            reply = Reply(text=recorded["text"], usage=Usage(**recorded["usage"]), model=recorded["model"])
+            self._replies[record["key"]] = reply
+            self._models[record["call"]["role"]] = reply.model
+        except (ValueError, KeyError, TypeError) as error:
+            raise NotRecorded(f"line {number} of {self._path} is no recorded call: {error!r}") from error
+
+    def model_for(self, role: Role) -> str:
+        """The model that answered calls of this role when they were recorded."""
+        return self._models.get(role, "replayed")
+
+    async def complete(self, call: Call) -> Reply:
+        """The recorded reply; `NotRecorded` for a call that was never recorded."""
+        check_budget()
+        reply = self._replies.get(key_of(call))
+        if reply is None:
+            raise NotRecorded(f"{self._path} holds no such call of {call.prompt!r}; record it anew")
+        pay(reply.usage, prompt=call.prompt, model=reply.model)
+        return reply
+
+    async def close(self) -> None:
+        """Nothing to let go of."""

@@ -1,0 +1,73 @@
+"""Language models that know their lines: for tests, and for trying a pipeline without a model.
+
+They check budgets and pay like a real model, with tokens estimated from the words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from tiermem.llm.interface import Call, Reply, Role
+from tiermem.llm.meter import check_budget, pay
+from tiermem.llm.wire import estimated_tokens
+from tiermem.model import Usage
+
+Line = str | dict[str, Any] | list[Any] | Exception
+"""What is said: text as it is, an object as JSON, an exception by raising it."""
+
+
+class FunctionModel:
+    """Answers each call with what a function makes of it. `calls` keeps all calls, in order."""
+
+    def __init__(self, answer: Callable[[Call], Line], *, name: str = "scripted") -> None:
+        self.calls: list[Call] = []
+        self._answer = answer
+        self._name = name
+
+    def model_for(self, role: Role) -> str:
+        """The same name for every role."""
+        return self._name
+
+    async def complete(self, call: Call) -> Reply:
+        """The function's line, paid for; an exception is raised."""
+        check_budget()
+        self.calls.append(call)
+        line = self._answer(call)
+        if isinstance(line, Exception):
+            raise line
+        text = line if isinstance(line, str) else json.dumps(line)
+        usage = Usage(
+            calls=1,
+            input_tokens=estimated_tokens([message.content for message in call.messages]),
+            output_tokens=estimated_tokens([text]),
+        )
+        pay(usage, prompt=call.prompt, model=self._name)
+        return Reply(text=text, usage=usage, model=self._name)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class ScriptedModel(FunctionModel):
+    """Plays (prompt name, line) pairs in order; any other call is an `AssertionError` that says so."""
+
+    def __init__(self, *script: tuple[str, Line], name: str = "scripted") -> None:
+        super().__init__(self._next_line, name=name)
+        self._script = deque(script)
+
+    def _next_line(self, call: Call) -> Line:
+        prompt = call.prompt.partition("@")[0]
+        if not self._script:
+            raise AssertionError(f"unscripted call to {prompt!r}: the script is over")
+        expected, line = self._script.popleft()
+        if prompt != expected:
+            raise AssertionError(f"the script expects {expected!r} here, and {prompt!r} was asked")
+        return line
+
+    def finish(self) -> None:
+        """`AssertionError` when lines are left that nobody asked for."""
+        if self._script:
+            raise AssertionError(f"never asked: {[prompt for prompt, _ in self._script]}")

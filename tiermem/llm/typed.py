@@ -1,0 +1,153 @@
+"""Typed questions: a prompt and a reply type go in, a validated value comes out.
+
+Parsed tolerantly, validated strictly, repaired once: a reply that does not fit is shown back to the
+model with what is wrong. What still does not fit is `MalformedReply`, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from tiermem.errors import MalformedReply
+from tiermem.llm.interface import Call, LanguageModel, Message, Role
+from tiermem.llm.json_reply import json_values
+from tiermem.llm.prompts import Prompt, load
+
+T = TypeVar("T", bound=BaseModel)
+
+_SHOWN_BACK = 8_000
+_ERRORS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unusable:
+    """A reply that cannot be used: its words, and what is wrong with them."""
+
+    text: str
+    problem: str
+
+
+async def ask_typed(
+    model: LanguageModel,
+    prompt: Prompt,
+    values: Mapping[str, str],
+    reply_type: type[T],
+    *,
+    role: Role,
+    max_tokens: int = 2048,
+    temperature: float = 0.0,
+) -> T:
+    """The model's answer as a `reply_type`; raises `MalformedReply` when one repair did not help.
+
+    Raises `TypeError` when the prompt describes another reply type: that is a mistake in the code.
+    """
+    if prompt.output != reply_type.__name__:
+        raise TypeError(f"prompt {prompt.id!r} describes {prompt.output!r}, not {reply_type.__name__!r}")
+    call = Call(
+        prompt=prompt.id,
+        role=role,
+        messages=(Message(role="user", content=prompt.render(**values)),),
+        schema=reply_schema(reply_type),
+        max_tokens=max_tokens,
+        temperature=temperature,
+    )
+    first = await _ask_once(model, call, reply_type)
+    if not isinstance(first, Unusable):
+        return first
+    second = await _ask_once(model, repair_call(call, first), reply_type)
+    if not isinstance(second, Unusable):
+        return second
+    raise MalformedReply(
+        f"{model.model_for(role)!r} did not answer {prompt.id!r} in form, also when asked again: "
+        f"{second.problem}"
+    )
+
+
+async def _ask_once(model: LanguageModel, call: Call, reply_type: type[T]) -> T | Unusable:
+    try:
+        reply = await model.complete(call)
+    except MalformedReply as error:
+        return Unusable(text="", problem=str(error))
+    return read_reply(reply.text, reply_type)
+
+
+def read_reply(text: str, reply_type: type[T]) -> T | Unusable:
+    """The one value of `reply_type` in a reply. Two different ones are no answer: which was meant?"""
+    fitting: list[T] = []
+    problem = "there is no JSON object in it"
+    for value in json_values(text):
+        try:
+            candidate = reply_type.model_validate(value)
+        except ValidationError as error:
+            problem = _in_words(error)
+            continue
+        if candidate not in fitting:
+            fitting.append(candidate)
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        problem = f"it holds {len(fitting)} different answers; give one"
+    return Unusable(text=text, problem=problem)
+
+
+def _in_words(error: ValidationError) -> str:
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [
+        f"{'.'.join(str(part) for part in e['loc']) or 'reply'}: {e['msg']}" for e in errors[:_ERRORS_SHOWN]
+    ]
+    more = len(errors) - len(told)
+    return "; ".join(told) + (f"; and {more} more" if more else "")
+
+
+def repair_call(call: Call, unusable: Unusable) -> Call:
+    """The same call, with the reply and what is wrong with it; with room for a longer reply."""
+    schema = json.dumps(call.schema)
+    note = load("repair").render(problem=unusable.problem, schema=schema)
+    return replace(
+        call, messages=_with_note(call.messages, unusable.text, note), max_tokens=2 * call.max_tokens
+    )
+
+
+def _with_note(messages: tuple[Message, ...], text: str, note: str) -> tuple[Message, ...]:
+    if text.strip():
+        shown = Message(role="assistant", content=text[:_SHOWN_BACK])
+        return (*messages, shown, Message(role="user", content=note))
+    # Without words of its own there is no assistant turn; many chat templates insist on alternation.
+    *before, last = messages
+    return (*before, replace(last, content=f"{last.content}\n\n{note}"))
+
+
+@lru_cache(maxsize=64)
+def reply_schema(reply_type: type[BaseModel]) -> Mapping[str, Any]:
+    """The JSON schema of a reply type in the strict dialect endpoints ask for.
+
+    Every property is required and none may be added; a field that may be left out is one that may
+    be null. Only the outermost title is kept, as the name of the schema.
+    """
+    schema = _strict(reply_type.model_json_schema())
+    return {"title": reply_type.__name__, **schema}
+
+
+def _strict(schema: dict[str, Any]) -> dict[str, Any]:
+    strict: dict[str, Any] = {}
+    for key, value in schema.items():
+        match key:
+            case "title" | "default":
+                continue
+            case "properties" | "$defs":
+                strict[key] = {name: _strict(part) for name, part in value.items()}
+            case "items":
+                strict[key] = _strict(value)
+            case "anyOf":
+                strict[key] = [_strict(part) for part in value]
+            case _:
+                strict[key] = value
+    if "properties" in strict:
+        strict |= {"additionalProperties": False, "required": list(strict["properties"])}
+    return strict

@@ -1,0 +1,149 @@
+"""Reads what an endpoint sent back: untrusted JSON becomes a reply's text, vectors and token counts.
+
+Read by us rather than by the vendor's client, which builds its values without checking them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from tiermem.errors import MalformedReply
+from tiermem.llm.characters import sendable
+from tiermem.llm.interface import Call
+from tiermem.model import Usage
+
+_BYTES_A_TOKEN = 4
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice] = Field(min_length=1)
+
+
+class _Cached(BaseModel):
+    cached_tokens: int | None = Field(default=None, ge=0)
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int | None = Field(default=None, ge=0)
+    prompt_tokens_details: _Cached | None = None
+
+
+class _Vector(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Vectors(BaseModel):
+    data: list[_Vector]
+
+
+def decoded(body: str) -> Any:
+    """The JSON of a body; `None` when it is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def answer_in(body: Any) -> str:
+    """The words of a completion. `MalformedReply` when there are none, or not all of them."""
+    try:
+        choice = _Completion.model_validate(body).choices[0]
+    except ValidationError as error:
+        raise MalformedReply(
+            f"this is no chat completion ({error.error_count()} errors); is base_url right?"
+        ) from error
+    if choice.message.refusal:
+        raise MalformedReply(f"the model declined: {sendable(choice.message.refusal)[:200]!r}")
+    if choice.finish_reason == "content_filter":
+        raise MalformedReply("the endpoint's content filter withheld the reply")
+    if choice.finish_reason == "length":
+        raise MalformedReply("the reply was cut off at its token limit; answer more briefly")
+    if not (choice.message.content or "").strip():
+        raise MalformedReply("the reply is empty")
+    return sendable(choice.message.content or "")
+
+
+def model_in(body: Any) -> str | None:
+    """The name of the model that answered, where it is told."""
+    name = body.get("model") if isinstance(body, dict) else None
+    return sendable(name) if isinstance(name, str) and name else None
+
+
+def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
+    """Tokens of a completion, and whether the endpoint told them; else estimated at four bytes a token."""
+    tokens = _tokens(body)
+    if tokens is not None:
+        cached = (tokens.prompt_tokens_details or _Cached()).cached_tokens or 0
+        told = Usage(
+            calls=1,
+            input_tokens=tokens.prompt_tokens,
+            output_tokens=tokens.completion_tokens or 0,
+            cached_tokens=min(cached, tokens.prompt_tokens),
+        )
+        return told, True
+    asked = estimated_tokens([message.content for message in call.messages])
+    return Usage(calls=1, input_tokens=asked, output_tokens=_estimated_answer(body)), False
+
+
+def usage_of_embedding(body: Any, texts: Sequence[str]) -> tuple[Usage, bool]:
+    """Tokens of an embedding request, and whether the endpoint told them."""
+    tokens = _tokens(body)
+    count = estimated_tokens(texts) if tokens is None else tokens.prompt_tokens
+    return Usage(calls=1, embedding_tokens=count), tokens is not None
+
+
+def estimated_tokens(texts: Sequence[str]) -> int:
+    """A rough count for endpoints that tell none."""
+    return sum(-(-len(text.encode(errors="replace")) // _BYTES_A_TOKEN) for text in texts)
+
+
+def _estimated_answer(body: Any) -> int:
+    try:
+        completion = _Completion.model_validate(body)
+    except ValidationError:
+        return 0
+    return estimated_tokens([completion.choices[0].message.content or ""])
+
+
+def _tokens(body: Any) -> _Tokens | None:
+    try:
+        return _Tokens.model_validate(body.get("usage") if isinstance(body, dict) else None)
+    except ValidationError:
+        return None
+
+
+def vectors_in(body: Any, count: int) -> list[list[float]]:
+    """One vector a text, in order; `MalformedReply` when any is missing, not finite or of another length."""
+    try:
+        data = sorted(_Vectors.model_validate(body).data, key=lambda vector: vector.index)
+    except ValidationError as error:
+        raise MalformedReply(
+            f"these are no embeddings ({error.error_count()} errors); is base_url right?"
+        ) from error
+    vectors = [vector.embedding for vector in data]
+    if [vector.index for vector in data] != list(range(count)):
+        raise MalformedReply(f"asked for {count} embeddings, got {len(data)} or wrong numbers")
+    if len({len(vector) for vector in vectors}) > 1 or not all(map(_is_usable, vectors)):
+        raise MalformedReply("the embeddings are empty, not finite or of different lengths")
+    return vectors
+
+
+def _is_usable(vector: Sequence[float]) -> bool:
+    return bool(vector) and all(map(math.isfinite, vector))
