@@ -185,13 +185,12 @@ class Tier1:
 
     def _fold_retired(self, entry: Retired, seq: int) -> None:
         for unit_id in entry.unit_ids:
-            unit = self._units.get(unit_id)
-            if unit is None or unit_id in self._retired:
+            if unit_id in self._retired:
                 continue
             self._retired[unit_id] = entry.reason
-            self._touch(unit_id, seq)
-            for older in unit.supersedes:
-                self._touch(older, seq)
+            unit = self._units.get(unit_id)
+            for changed in (unit_id, *(unit.supersedes if unit is not None else ())):
+                self._touch(changed, seq)
 
     def _put(self, unit: SummaryUnit, seq: int) -> None:
         known = self._units.get(unit.id)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pagestore import SessionId
+from pagestore import Page, SessionId, Span
 from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, SummaryUnit, UnitId, WriteBack
 from tiermem.reasoning.interface import Operation
