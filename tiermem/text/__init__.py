@@ -3,8 +3,9 @@
 from tiermem.text.dates import DateMention, display_date, parse_iso, resolve_dates
 from tiermem.text.json_reply import parse_json_object
 from tiermem.text.link import link
-from tiermem.text.literals import Literals, Source, literals, negated, omissions, unsupported_literals
+from tiermem.text.literals import Literals, Source, literals, omissions, unsupported_literals
 from tiermem.text.normalise import Normalised, normalise
+from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Literal
 
 Precision = Literal["day", "weekend", "week", "month", "season", "year", "range"]
+Kind = Literal["absolute", "relative", "duration"]
+"""Named outright ("7 May 2023"), by the moment of saying it ("last week"), or by how long ago it began."""
 
 MONTHS = "january february march april may june july august september october november december".split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -26,7 +28,7 @@ _COUNTS = {
 
 _MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
-_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_YEAR = r"(?P<year>(?:19\d|20[0-4])\d)\b"
 _N = r"(?P<n>\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + ")"
 _UNIT = r"(?P<unit>day|weekend|week|month|year)"
 _WEEKDAY = r"(?P<weekday>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
@@ -48,8 +50,7 @@ class DateMention:
     first: date
     last: date
     precision: Precision
-    absolute: bool
-    """It names its date outright ("7 May 2023") rather than by the moment of saying it."""
+    kind: Kind
 
     @property
     def iso(self) -> str:
@@ -112,16 +113,19 @@ def _whole(parts: list[int]) -> tuple[date, date]:
     return day, day
 
 
-def resolve_dates(text: str, said_at: datetime | date | None) -> tuple[DateMention, ...]:
+def resolve_dates(
+    text: str, said_at: datetime | date | None, *, durations: bool = False
+) -> tuple[DateMention, ...]:
     """Every date expression of `text`, in order, without overlaps.
 
     With `said_at=None` only absolute dates are found. What would fall outside the calendar is left out.
+    `durations` adds when something began that has gone on "for three years".
     """
     day = said_at.date() if isinstance(said_at, datetime) else said_at
     found: list[DateMention] = []
     taken = [False] * len(text)
     for pattern, read, needs_day in _RULES:
-        if needs_day and day is None:
+        if (needs_day and day is None) or (read is _since and not durations):
             continue
         for match in pattern.finditer(text):
             if any(taken[match.start() : match.end()]):
@@ -136,11 +140,18 @@ def resolve_dates(text: str, said_at: datetime | date | None) -> tuple[DateMenti
     return tuple(sorted(found, key=lambda mention: mention.start))
 
 
+def without_dates(text: str, mentions: Iterable[DateMention]) -> str:
+    """`text` with its date expressions blanked out, every other offset unchanged."""
+    for mention in mentions:
+        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+    return text
+
+
 _Read = Callable[[re.Match[str], date | None], "DateMention | None"]
 
 
 def _mention(
-    match: re.Match[str], first: date, last: date, precision: Precision, *, absolute: bool = False
+    match: re.Match[str], first: date, last: date, precision: Precision, *, kind: Kind = "relative"
 ) -> DateMention:
     return DateMention(
         start=match.start(),
@@ -149,7 +160,7 @@ def _mention(
         first=first,
         last=last,
         precision=precision,
-        absolute=absolute,
+        kind=kind,
     )
 
 
@@ -173,14 +184,14 @@ def _add_months(day: date, months: int) -> date:
     return date(index // 12, index % 12 + 1, 1)
 
 
-def _month_of(match: re.Match[str], first: date, *, absolute: bool = False) -> DateMention:
+def _month_of(match: re.Match[str], first: date, *, kind: Kind = "relative") -> DateMention:
     first = first.replace(day=1)
     last = first.replace(day=monthrange(first.year, first.month)[1])
-    return _mention(match, first, last, "month", absolute=absolute)
+    return _mention(match, first, last, "month", kind=kind)
 
 
-def _year_of(match: re.Match[str], year: int, *, absolute: bool = False) -> DateMention:
-    return _mention(match, date(year, 1, 1), date(year, 12, 31), "year", absolute=absolute)
+def _year_of(match: re.Match[str], year: int, *, kind: Kind = "relative") -> DateMention:
+    return _mention(match, date(year, 1, 1), date(year, 12, 31), "year", kind=kind)
 
 
 def _week_of(match: re.Match[str], day: date) -> DateMention:
@@ -193,8 +204,8 @@ def _weekend_of(match: re.Match[str], day: date) -> DateMention:
     return _mention(match, saturday, saturday + timedelta(days=1), "weekend")
 
 
-def _one_day(match: re.Match[str], day: date, *, absolute: bool = False) -> DateMention:
-    return _mention(match, day, day, "day", absolute=absolute)
+def _one_day(match: re.Match[str], day: date, *, kind: Kind = "relative") -> DateMention:
+    return _mention(match, day, day, "day", kind=kind)
 
 
 def _nearest_year(month: int, day: int, said: date) -> int:
@@ -205,24 +216,47 @@ def _nearest_year(month: int, day: int, said: date) -> int:
 
 
 def _iso(match: re.Match[str], _said: date | None) -> DateMention:
-    return _one_day(match, date(int(match["year"]), int(match["m"]), int(match["day"])), absolute=True)
+    return _one_day(match, date(int(match["year"]), int(match["m"]), int(match["day"])), kind="absolute")
 
 
 def _day_month(match: re.Match[str], said: date | None) -> DateMention | None:
     month, day = _month_number(match["month"]), int(match["day"])
     if match["year"]:
-        return _one_day(match, date(int(match["year"]), month, day), absolute=True)
+        return _one_day(match, date(int(match["year"]), month, day), kind="absolute")
     if said is None or day < 1:
         return None
-    return _one_day(match, date(_nearest_year(month, day, said), month, day), absolute=True)
+    return _one_day(match, date(_nearest_year(month, day, said), month, day), kind="absolute")
+
+
+def _days_of_month(match: re.Match[str], said: date | None) -> DateMention | None:
+    month, first, last = _month_number(match["month"]), int(match["day"]), int(match["to"])
+    if match["year"] is None and said is None:
+        return None
+    year = int(match["year"]) if match["year"] or said is None else _nearest_year(month, max(first, 1), said)
+    start, end = date(year, month, first), date(year, month, last)
+    return _mention(match, start, end, "range", kind="absolute") if start <= end else None
+
+
+def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
+    """ "on the 11th": of the month it was said in, or of the one beside it that is nearer."""
+    if said is None:
+        return None
+    day = int(match["day"])
+    near = [_add_months(said, step) for step in (-1, 0, 1)]
+    days = [date(at.year, at.month, day) for at in near if 1 <= day <= monthrange(at.year, at.month)[1]]
+    if not days:
+        return None
+    ahead = bool(_FUTURE.search(match.string))
+    wanted = [day for day in days if (day >= said if ahead else day <= said)]
+    return _one_day(match, min(wanted or days, key=lambda day: abs((day - said).days)))
 
 
 def _month_year(match: re.Match[str], _said: date | None) -> DateMention:
-    return _month_of(match, date(int(match["year"]), _month_number(match["month"]), 1), absolute=True)
+    return _month_of(match, date(int(match["year"]), _month_number(match["month"]), 1), kind="absolute")
 
 
 def _plain_year(match: re.Match[str], _said: date | None) -> DateMention:
-    return _year_of(match, int(match["year"]), absolute=True)
+    return _year_of(match, int(match["year"]), kind="absolute")
 
 
 def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -304,7 +338,7 @@ def _season(match: re.Match[str], said: date | None) -> DateMention | None:
     groups = match.groupdict()
     start = _SEASONS[match["season"].lower()]
     if groups.get("year"):
-        return _season_of(match, int(match["year"]), start, absolute=True)
+        return _season_of(match, int(match["year"]), start, kind="absolute")
     if said is None:
         return None
     which = (groups.get("which") or "").lower().split()[-1:] or [""]
@@ -316,9 +350,9 @@ def _season(match: re.Match[str], said: date | None) -> DateMention | None:
     return _season_of(match, year, start)
 
 
-def _season_of(match: re.Match[str], year: int, start: int, *, absolute: bool = False) -> DateMention:
+def _season_of(match: re.Match[str], year: int, start: int, *, kind: Kind = "relative") -> DateMention:
     first = date(year, start, 1)
-    return _mention(match, first, _add_months(first, 3) - timedelta(days=1), "season", absolute=absolute)
+    return _mention(match, first, _add_months(first, 3) - timedelta(days=1), "season", kind=kind)
 
 
 def _since(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -327,9 +361,9 @@ def _since(match: re.Match[str], said: date | None) -> DateMention | None:
         return None
     steps = -_count(match["n"])
     if match["unit"].lower() == "year":
-        return _year_of(match, said.year + steps)
+        return replace(_year_of(match, said.year + steps), kind="duration")
     if match["unit"].lower() == "month":
-        return _month_of(match, _add_months(said, steps))
+        return replace(_month_of(match, _add_months(said, steps)), kind="duration")
     return None
 
 
@@ -337,9 +371,12 @@ def _rule(pattern: str, read: _Read, *, needs_day: bool = True) -> tuple[re.Patt
     return re.compile(r"\b(?:" + pattern + ")", re.I), read, needs_day
 
 
+_TO = r"\s*(?:-|–|to|and)\s*"
 _WHICH = r"(?P<which>this past|this coming|the past|the last|the next|last|past|next|previous|following|this|coming)"
 _RULES = (
     _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
+    _rule(_DAY + _TO + r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?", _days_of_month, needs_day=False),
+    _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b(?:,?\s+" + _YEAR + ")?", _days_of_month, needs_day=False),
     _rule(_DAY + r"\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
     _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
     _rule(_MONTH + r",?\s+(?:of\s+)?" + _YEAR, _month_year, needs_day=False),
@@ -349,12 +386,14 @@ _RULES = (
     _rule(_N + r"\s+" + _UNIT + r"s?\s+(?P<ago>ago|back|earlier|prior)\b", _shifted),
     _rule(r"(?:in|within)\s+(?:about\s+)?" + _N + r"\s+" + _UNIT + r"s?(?:['’]\s+time)?\b", _shifted),
     _rule(_N + r"\s+" + _UNIT + r"s?\s+(?:from now|later)\b", _shifted),
-    _rule(_WHICH + r"\s+" + _LONG_WEEKDAY + r"\b", _weekday),
+    _rule(_WHICH + r"\s+" + _WEEKDAY + r"\b", _weekday),
     _rule(_WHICH + r"\s+" + _UNIT + r"\b", _shifted),
     _rule(_WHICH + r"\s+" + _SEASON + r"\b", _season),
     _rule(r"(?P<which>(?<=\bon )|)" + _LONG_WEEKDAY + r"\b", _weekday),
     _rule(r"(?:in|since|until|by|of|during|early|late|mid)[\s-]+(?P<which>last|next|)\s*" + _MONTH, _bare_month),
     _rule(r"(?P<which>last|next|this past|this coming|this)\s+" + _MONTH, _bare_month),
     _rule(r"(?P<which>)(?P<month>" + "|".join(m for m in MONTHS if m not in ("may", "march", "august")) + r")\b", _bare_month),
+    _rule(r"(?:on|by|until) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_alone),
     _rule(r"(?:for|had|been)\s+(?:\w+\s+){0,2}?(?:about|around|over|almost|nearly|like)?\s*" + _N + r"\s+" + _UNIT + r"s?\b", _since),
+    _rule(_N + r"\s+" + _UNIT + r"s?\s+(?:now|already|running)\b", _since),
 )  # fmt: skip

@@ -17,11 +17,12 @@ from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import Claim, LinkedFact, Rejected
-from tiermem.text.dates import resolve_dates
-from tiermem.text.literals import names, numbers
+from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.literals import named_in, names, numbers
 from tiermem.text.normalise import Normalised, normalise
+from tiermem.text.readings import People
 from tiermem.text.support import Ground, instruction_like, objection
-from tiermem.text.words import STOP_WORDS, stem, words
+from tiermem.text.words import STOP_WORDS, sentences, stem, words
 
 MIN_WORDS = 3
 MIN_CHARACTERS = 12
@@ -184,11 +185,16 @@ def _ground(place: _Place) -> Ground:
     return Ground(
         quote="\n".join(place.page.words(span) for span in place.spans),
         text="\n".join(turn.text for turn in turns),
+        asked=_asked(place.page, place.turns[0]),
         earlier=place.page.text[: lines[-1].end],
-        speakers=said,
-        others=tuple(speaker for speaker in everyone if speaker not in said),
+        people=People(speaker=said[0], others=tuple(name for name in everyone if name != said[0])),
         said_at=turns[-1].said_at,
     )
+
+
+def _asked(page: Page, index: int) -> str:
+    before = page.lines[index - 1].turn if index else None
+    return " ".join(piece.text for piece in sentences(before.text) if "?" in piece.text) if before else ""
 
 
 def _close(claim: Claim, parts: Sequence[str], pages: Sequence[Page]) -> LinkedFact | None:
@@ -223,13 +229,10 @@ def _literals_inside(claim: str, shown: str, line: PageLine) -> bool:
     told = resolve_dates(claim, said_at)
     if any(not any(found.holds(m.first, m.last) for found in resolve_dates(shown, said_at)) for m in told):
         return False
-    held = {stem(word) for word in words(shown)}
-    plain = claim
-    for mention in told:
-        plain = plain[: mention.start] + " " * (mention.end - mention.start) + plain[mention.end :]
-    known = set(numbers(shown))
+    plain = without_dates(claim, told)
+    known, held = set(numbers(shown, loose=True)), {stem(word) for word in words(shown)}
     return all(number in known for number in numbers(plain)) and all(
-        stem(word) in held for name in names(plain) for word in words(name)
+        named_in(name, held) for name in names(plain)
     )
 
 

@@ -7,12 +7,13 @@ by value ("three" is 3), dates by the days they mean, names by their words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pagestore import Page
-from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates
+from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
+from tiermem.text.readings import negated
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
 
 _UNITS = {
@@ -43,19 +44,13 @@ _SAME_NUMBER = {
 }
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _NUMBER_WORD = re.compile(r"\b(?:" + "|".join((*_UNITS, *_TENS, *_SCALES, *_ORDINALS, "and")) + r")\b", re.I)
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|nowhere|without|cannot|neither|nor|nope|\w+n['’]t|dont|didnt|cant|wont|"
-    r"isnt|wasnt|doesnt|havent|hasnt)\b",
-    re.I,
-)
-_CAPITAL = re.compile(r"[^\W\d_]")
 _NOT_NAMES = STOP_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | frozenset(
     """yes no yeah yep nope hey hi hello wow thanks thank oh ok okay well great cool sure awesome congrats
     congratulations nice glad sorry good absolutely definitely totally hope maybe also actually anyway
     lately recently today tomorrow yesterday tonight unknown none not never nothing sounds got going gotta
     remember keep take thx ah aw aww hmm haha lol bye exactly amazing true right let's unfortunately
     one two three four five six seven eight nine ten both many much since though although however despite
-    still currently around another every everyone someone anyone something everything mr mrs ms dr st""".split()
+    still currently around another besides among people most many every everyone someone anyone something everything mr mrs ms dr st""".split()
 )  # fmt: skip
 
 
@@ -79,23 +74,18 @@ def literals(text: str, said_at: datetime | None = None) -> Literals:
     """
     dates = resolve_dates(text, said_at)
     return Literals(
-        numbers=frozenset(numbers(_without(text, dates))),
+        numbers=frozenset(numbers(without_dates(text, dates))),
         dates=dates,
         names=tuple(dict.fromkeys(names(text))),
-        negations=tuple(piece.text for piece in sentences(text) if _NEGATION.search(piece.text)),
+        negations=tuple(piece.text for piece in sentences(text) if negated(piece.text)),
     )
 
 
-def _without(text: str, dates: Iterable[DateMention]) -> str:
-    for mention in dates:
-        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
-    return text
-
-
-def numbers(text: str) -> list[str]:
+def numbers(text: str, *, loose: bool = False) -> list[str]:
     """The numbers of `text` by value, figures or words: "1,500", "fifteen hundred" and "1500" are equal.
 
-    A lone "one" is a pronoun more often than a number and is left out.
+    A lone "one" or "first" is seldom meant as a number and is left out. `loose` adds words that say a
+    number without asserting it ("both", "twice"): enough to support one, not to need support.
     """
     found = [_figure(match.group()) for match in _FIGURE.finditer(text)]
     run: list[str] = []
@@ -105,7 +95,7 @@ def numbers(text: str) -> list[str]:
             continue
         found += _spoken(run)
         run = []
-        if word in _SAME_NUMBER:
+        if loose and word in _SAME_NUMBER:
             found.append(str(_SAME_NUMBER[word]))
     return found
 
@@ -127,7 +117,7 @@ def _spoken(run: Sequence[str]) -> Iterator[str]:
     for word in [*(word for word in run if word != "and"), ""]:
         value = _UNITS.get(word, _ORDINALS.get(word, 0))
         if last and not _continues(last, word):
-            if (total + group, last) != (1, "one"):
+            if last not in ("one", "first") or total + group != 1:
                 yield str(total + group)
             total, group = 0, 0
         if word in _SCALES:
@@ -182,9 +172,16 @@ def _is_name(word: str, *, first: bool) -> bool:
     return not (first and word.lower().endswith(("ing", "ly", "ed", "n't")))
 
 
-def negated(text: str) -> bool:
-    """Whether `text` denies something."""
-    return bool(_NEGATION.search(text))
+def named_in(name: str, held: Collection[str]) -> bool:
+    """Whether every word of `name` is among the stems `held`; "Japanese" is held by "Japan"."""
+    return all(stem(word) in held or any(root in held for root in _roots(word)) for word in words(name))
+
+
+def _roots(word: str) -> Iterator[str]:
+    for ending in ("ese", "ian", "an", "ish"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) >= 4:
+            yield from (stem(root + vowel) for vowel in ("", "a", "y", "o"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +203,11 @@ def unsupported_literals(
     list only if it stands there. Names of the question need no support: repeating them asserts nothing.
     """
     cited = [source if isinstance(source, Source) else Source(source) for source in sources]
-    told = resolve_dates(answer, None)
+    moment = next((source.said_at for source in cited if source.said_at is not None), None)
+    told = [mention for mention in resolve_dates(answer, moment) if mention.kind == "absolute"]
     return tuple(dict.fromkeys((
         *(mention.text for mention in told if not _date_supported(mention, cited)),
-        *_missing_numbers(_without(answer, told), cited),
+        *_missing_numbers(without_dates(answer, told), cited),
         *_missing_names(answer, [*cited, Source(question)]),
     )))  # fmt: skip
 
@@ -226,13 +224,13 @@ def _date_supported(mention: DateMention, sources: Sequence[Source]) -> bool:
 
 
 def _missing_numbers(answer: str, sources: Sequence[Source]) -> list[str]:
-    held = {number for source in sources for number in numbers(source.text)}
+    held = {number for source in sources for number in numbers(source.text, loose=True)}
     return [number for number in numbers(answer) if number not in held]
 
 
 def _missing_names(answer: str, sources: Sequence[Source]) -> list[str]:
     held = {stem(word) for source in sources for word in words(f"{source.speaker} {source.text}")}
-    return [name for name in names(answer) if any(stem(word) not in held for word in words(name))]
+    return [name for name in names(answer) if not named_in(name, held)]
 
 
 def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
