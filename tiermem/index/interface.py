@@ -22,13 +22,20 @@ class Embedder(Protocol):
     """Turns text into vectors. The collection records `name` and `dimensions`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Which vectors these are: two embedders of one name give the same ones."""
+        ...
 
     @property
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int:
+        """The length of every vector; known before anything is loaded."""
+        ...
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Unit-length vectors, one a text, in order. Embedding tokens are metered."""
+        """Unit-length vectors, one a text, in order. Embedding tokens are metered.
+
+        Raises `EmbedderUnavailable`, or `ModelError` where an endpoint embeds.
+        """
         ...
 
 
@@ -48,7 +55,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One result: the caller's id, the fused score, and the cosine where the search was dense or hybrid."""
+    """One result: the caller's id, its score, and the cosine where the search was dense or hybrid.
+
+    `score` is the cosine in `dense` mode, BM25 in `words` mode, and in `hybrid` the fused rank score,
+    1.0 for what is first by meaning and by words.
+    """
 
     id: str
     score: float
@@ -56,7 +67,11 @@ class Hit:
 
 
 class Index(Protocol):
-    """Finds entries of one space by meaning, by words, or both (reciprocal rank fusion)."""
+    """Finds entries of one space by meaning, by words, or both (reciprocal rank fusion).
+
+    Safe to call concurrently. Every method raises `SummaryIndexError` when the engine fails and
+    `MemoryClosed` after `close`.
+    """
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         """Insert or replace by id."""
@@ -77,24 +92,34 @@ class Index(Protocol):
         session: SessionId | None = None,
         inactive: bool = False,
     ) -> tuple[Hit, ...]:
-        """Best first. `inactive=True` also searches superseded and retired entries.
+        """Best first, equal scores in the order of their ids.
+
+        `inactive=True` also searches superseded and retired entries.
 
         An empty query, or `words` mode with no searchable word, gives no hits.
         """
         ...
 
-    async def count(self, space: SpaceId, collection: Collection) -> int: ...
+    async def count(self, space: SpaceId, collection: Collection) -> int:
+        """How many entries of the space are stored, inactive ones included."""
+        ...
 
     async def mark(self, space: SpaceId) -> int:
         """The ledger record up to which this index reflects the space; -1 when it holds nothing."""
         ...
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None: ...
-
-    async def drop(self, space: SpaceId) -> None:
-        """Forget everything of a space."""
+    async def set_mark(self, space: SpaceId, seq: int) -> None:
+        """Say that the index reflects the space up to `seq`; what was put before is made durable first."""
         ...
 
-    async def flush(self) -> None: ...
+    async def drop(self, space: SpaceId) -> None:
+        """Forget everything of a space, its mark first."""
+        ...
 
-    async def close(self) -> None: ...
+    async def flush(self) -> None:
+        """Make everything put so far durable."""
+        ...
+
+    async def close(self) -> None:
+        """Make everything durable and let go of the engine; idempotent."""
+        ...

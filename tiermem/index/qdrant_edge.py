@@ -1,0 +1,280 @@
+"""The default index: Qdrant's own engine inside this process, on a directory that may be deleted.
+
+    index/
+      LOCK         which process owns the directory
+      index.json   schema and embedder it was built with
+      units/ pages/  one shard each, for all spaces
+
+Search is exact: the engine scores the entries of the space asked about, so equal content ranks
+equally whatever the order it came in (10,000 entries of one space: about a millisecond; 50,000: 11).
+The approximate graph (HNSW) would be built by a call that stops the whole interpreter for seconds,
+so it is left to the server. One process owns the directory; a second is told so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from anyio import to_thread
+
+from tiermem.errors import IndexMismatch, IndexUnavailable, MemoryClosed
+from tiermem.index import encoding
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, Embedder
+from tiermem.index.ownership import Ownership
+from tiermem.index.projection import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
+
+_NEVER = 2**40
+"""A segment size, in kB, at which the engine would start to build its approximate graph."""
+
+
+class QdrantEdgeIndex(ProjectedIndex):
+    """An index in a directory of this machine. Opening blocks for some 0.1 s; `open` awaits it.
+
+    Raises `IndexLocked` when another process owns the directory, `IndexMismatch` when it was built
+    with another embedder or schema or is damaged. With `fresh=True` what is there is deleted first.
+    """
+
+    def __init__(self, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> None:
+        super().__init__(embedder)
+        self._path = Path(path)
+        self._lock = RLock()
+        self._shards: dict[Collection, Any] = {}
+        self._unsynced: set[Collection] = set()
+        self._ownership = _own(self._path)
+        try:
+            if fresh:
+                self._forget_everything()
+            self._agree()
+            for collection in reversed(COLLECTIONS):
+                self._shards[collection] = self._opened(collection)
+        except BaseException:
+            self._shut()  # or the directory stays locked for as long as the error is held
+            raise
+
+    @classmethod
+    async def open(cls, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> QdrantEdgeIndex:
+        """The constructor, awaited."""
+        return await to_thread.run_sync(partial(cls, path, embedder, fresh=fresh))
+
+    def _forget_everything(self) -> None:
+        # Units first, for the marks are with them; the description last, so that half of this is done again.
+        for collection in COLLECTIONS:
+            if (self._path / collection).exists():
+                shutil.rmtree(self._path / collection)
+        (self._path / "index.json").unlink(missing_ok=True)
+
+    def _agree(self) -> None:
+        """Compare what the directory was built with, or write it down in a new one."""
+        mine = {
+            "schema": encoding.SCHEMA,
+            "embedder": self._embedder.name,
+            "dimensions": self._embedder.dimensions,
+        }
+        file = self._path / "index.json"
+        there = [name for name in COLLECTIONS if (self._path / name).exists()]
+        if not file.exists() and not there:
+            _write(file, json.dumps(mine, indent=2) + "\n")
+            return
+        theirs = _read(file)
+        if theirs != mine:
+            raise IndexMismatch(
+                f"the index at {str(self._path)!r} was built with {_told(theirs)}, this memory uses "
+                f"{_told(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
+            )
+        if there == ["units"]:
+            # The marks are with the units and speak for both shards.
+            raise self._damaged("its pages are gone")
+
+    def _opened(self, collection: Collection) -> Any:
+        from qdrant_edge import EdgeShard
+
+        place = self._path / collection
+        if not place.exists():
+            _create(place, self._embedder.dimensions)
+        try:
+            return EdgeShard.load(str(place))
+        except Exception as error:
+            raise self._damaged(f"{collection}: {error}") from error
+
+    def _damaged(self, why: str) -> IndexMismatch:
+        return IndexMismatch(
+            f"the index at {str(self._path)!r} is damaged ({why}); `reindex` rebuilds it, without model calls"
+        )
+
+    @contextmanager
+    def _shard(self, collection: Collection) -> Iterator[Any]:
+        """The shard, for one caller at a time; the engine's errors become ours."""
+        with self._lock:
+            if collection not in self._shards:
+                raise MemoryClosed("this index was closed")
+            try:
+                yield self._shards[collection]
+            except Exception as error:
+                raise IndexUnavailable(f"the index at {str(self._path)!r} failed: {error}") from error
+
+    def _update(self, collection: Collection, operation: Any) -> None:
+        with self._shard(collection) as shard:
+            self._unsynced.add(collection)
+            shard.update(operation)
+
+    def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
+        from qdrant_edge import UpdateOperation
+
+        self._update(collection, UpdateOperation.upsert_points([_stored(point) for point in points]))
+
+    def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None:
+        from qdrant_edge import UpdateOperation
+
+        self._update(collection, UpdateOperation.delete_points(list(point_ids)))
+
+    def _clear(self, collection: Collection, space: str) -> None:
+        from qdrant_edge import UpdateOperation
+
+        self._update(collection, UpdateOperation.delete_points_by_filter(_filter({"space": space})))
+
+    def _find(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+    ) -> list[Ranking]:
+        from qdrant_edge import QueryBatchRequest
+
+        requests = [_request(scope, probe, limit) for probe in probes]
+        with self._shard(collection) as shard:
+            results = shard.query_batch(QueryBatchRequest(requests))
+        return [[(hit.payload["id"], hit.score) for hit in hits] for hits in results]
+
+    def _tally(self, collection: Collection, space: str) -> int:
+        from qdrant_edge import CountRequest
+
+        with self._shard(collection) as shard:
+            return int(shard.count(CountRequest(exact=True, filter=_filter({"space": space}))))
+
+    def _payload(self, collection: Collection, point_id: str) -> Mapping[str, Any] | None:
+        with self._shard(collection) as shard:
+            found = shard.retrieve([point_id], True, False)
+        return found[0].payload if found else None
+
+    def _sync(self) -> None:
+        with self._lock:
+            # Pages first: the marks are with the units and speak for both.
+            for collection in sorted(self._unsynced):
+                with self._shard(collection) as shard:
+                    shard.flush()
+                    # Takes back the room of what was replaced or removed; without enough of it, a no-op.
+                    shard.optimize()
+                self._unsynced.discard(collection)
+
+    def _shut(self) -> None:
+        with self._lock:
+            try:
+                if self._shards:
+                    self._sync()
+            finally:
+                while self._shards:
+                    self._shards.popitem()[1].close()
+                self._ownership.release()
+
+
+def _own(path: Path) -> Ownership:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        return Ownership(path / "LOCK")
+    except OSError as error:
+        raise IndexUnavailable(f"cannot use {str(path)!r} for an index: {error}") from error
+
+
+def _create(place: Path, dimensions: int) -> None:
+    """Make an empty shard, complete or not at all."""
+    import qdrant_edge as engine
+
+    unfinished = place.with_name(place.name + ".new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    several = engine.MultiVectorConfig(engine.MultiVectorComparator.MaxSim)
+    config = engine.EdgeConfig(
+        vectors={
+            "meaning": engine.EdgeVectorParams(dimensions, engine.Distance.Cosine, multivector_config=several)
+        },
+        sparse_vectors={"words": engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)},
+        optimizers=engine.EdgeOptimizersConfig(indexing_threshold=_NEVER),
+    )
+    shard = engine.EdgeShard.create(str(unfinished), config)
+    for name in ("space", "session", "state"):
+        params = engine.KeywordIndexParams(is_tenant=name == "space")
+        shard.update(engine.UpdateOperation.create_field_index(name, params))
+    shard.flush()
+    shard.close()
+    unfinished.rename(place)
+
+
+def _stored(point: Point) -> Any:
+    import qdrant_edge as engine
+
+    vectors: dict[str, Any] = {}
+    if point.vectors:
+        vectors["meaning"] = point.vectors
+    if point.terms:
+        vectors["words"] = engine.SparseVector(list(point.terms), list(point.terms.values()))
+    return engine.Point(point.id, vectors, point.payload)
+
+
+def _request(scope: Scope, probe: Probe, limit: int) -> Any:
+    import qdrant_edge as engine
+
+    if isinstance(probe, dict):
+        terms = engine.SparseVector(list(probe), list(probe.values()))
+        query = engine.Query.Nearest(terms, "words")
+        # IDF over the space alone: what others store neither shows in a score nor moves a rank.
+        params = engine.SearchParams(idf=engine.IdfParams(_filter({"space": scope.match["space"]})))
+    else:
+        query = engine.Query.Nearest([probe], "meaning")
+        params = engine.SearchParams(exact=True)
+    return engine.QueryRequest(
+        limit=limit,
+        query=query,
+        filter=_filter(scope.match, scope.among),
+        with_payload=["id"],
+        params=params,
+    )
+
+
+def _filter(match: Mapping[str, str], among: Sequence[str] | None = None) -> Any:
+    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue
+
+    conditions: list[Any] = [FieldCondition(field, MatchValue(value)) for field, value in match.items()]
+    if among is not None:
+        conditions.append(HasIdCondition(set(among)))
+    return Filter(must=conditions)
+
+
+def _write(file: Path, text: str) -> None:
+    unfinished = file.with_suffix(".new")
+    with unfinished.open("w") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    unfinished.replace(file)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _told(description: Mapping[str, Any]) -> str:
+    if not description:
+        return "something that left no readable index.json"
+    return (
+        f"{description.get('embedder')!r} ({description.get('dimensions')} dimensions, "
+        f"schema {description.get('schema')})"
+    )

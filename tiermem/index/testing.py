@@ -1,0 +1,382 @@
+"""What every index must do, as tests to inherit, and a small embedder that needs no weights.
+
+    class TestMyIndex(IndexContract):
+        async def new_index(self, where: Path) -> Index:
+            return await MyIndex.open(where, HashEmbedder())
+
+`new_index` with the same directory again must find what the one before it stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import pytest
+
+from pagestore import SessionId, SpaceId
+from tiermem.errors import MemoryClosed
+from tiermem.index.interface import Entry, Hit, Index, Mode
+from tiermem.llm.meter import pay
+from tiermem.model import Usage
+from tiermem.text import stems, words
+
+T = TypeVar("T")
+
+ANN = SpaceId("ann")
+BOB = SpaceId("bob")
+MONDAY = SessionId("monday")
+TUESDAY = SessionId("tuesday")
+
+
+class HashEmbedder:
+    """Each word adds signed ones to dimensions chosen by its hash: texts that share words are near.
+
+    Deterministic for a seed, on every machine. A text without words has a vector of its own.
+    """
+
+    def __init__(self, dimensions: int = 128, *, seed: int = 0) -> None:
+        self._dimensions = dimensions
+        self._seed = seed
+
+    @property
+    def name(self) -> str:
+        return f"hash-{self._seed}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        pay(Usage(embedding_tokens=sum(len(words(text)) for text in texts), cost=0.0))
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        vector = [0.0] * self._dimensions
+        for word in stems(text) or words(text) or [""]:
+            digest = hashlib.blake2b(f"{self._seed} {word}".encode(errors="replace")).digest()
+            for at in range(0, 16, 4):
+                place = int.from_bytes(digest[at : at + 3], "big") % self._dimensions
+                vector[place] += 1.0 if digest[at + 3] % 2 else -1.0
+        length = math.hypot(*vector)
+        if not length:  # the words cancelled each other out
+            return [1.0, *vector[1:]]
+        return [value / length for value in vector]
+
+
+def entry(id_: str, text: str, *, session: SessionId = MONDAY, active: bool = True) -> Entry:
+    """A unit with these words."""
+    said_at = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    return Entry(
+        id=id_, session=session, text=text, kind="summary", page_ids=("p1:a",), said_at=said_at, active=active
+    )
+
+
+def ids(hits: Sequence[Hit]) -> list[str]:
+    """The ids of hits, in order."""
+    return [hit.id for hit in hits]
+
+
+GARDEN = (
+    entry("u1", "Ann planted tomatoes in her garden"),
+    entry("u2", "Ann bought a red bicycle for the commute"),
+    entry("u3", "The garden of the neighbour grows tomatoes, tomatoes and beans", session=TUESDAY),
+    entry("u4", "Bob is afraid of thunderstorms", session=TUESDAY),
+)
+
+
+class IndexContract:
+    """Inherit, say how to open one, and the index is specified."""
+
+    modes: tuple[Mode, ...] = ("hybrid", "dense", "words")
+
+    async def new_index(self, where: Path) -> Index:
+        raise NotImplementedError
+
+    def run(self, where: Path, scenario: Callable[[Index], Awaitable[T]]) -> T:
+        """Open, play, close."""
+
+        async def play() -> T:
+            index = await self.new_index(where)
+            try:
+                return await scenario(index)
+            finally:
+                await index.close()
+
+        return anyio.run(play)
+
+    def test_entries_are_found_by_meaning_by_words_and_by_both(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            for mode in self.modes:
+                hits = await index.search(ANN, "units", "a red bicycle", limit=3, mode=mode)
+                assert hits[0].id == "u2"
+                assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+        self.run(tmp_path, scenario)
+
+    def test_similarity_is_the_cosine_where_meaning_took_part(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            same = GARDEN[1].text
+            for mode in self.modes:
+                first = (await index.search(ANN, "units", same, limit=4, mode=mode))[0]
+                expected = None if mode == "words" else pytest.approx(1.0, abs=1e-4)
+                assert (first.id, first.similarity) == ("u2", expected)
+            fused = await index.search(ANN, "units", same, limit=4)
+            assert all(hit.similarity is not None for hit in fused)
+            assert fused[0].score == pytest.approx(1.0)
+
+        self.run(tmp_path, scenario)
+
+    def test_a_hit_by_words_has_a_similarity_however_low_it_ranks_by_meaning(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            crowd = [entry(f"c{n}", f"the blue harbour at dawn {n}") for n in range(120)]
+            odd = "harbours " + " ".join(f"word{n}" for n in range(60)) + " zanzibar"
+            await index.put(ANN, "units", [*crowd, entry("odd", odd)])
+            hits = await index.search(ANN, "units", "the blue harbour at dawn near zanzibar", limit=120)
+            found = {hit.id: hit for hit in hits}
+            assert found["odd"].similarity is not None
+            assert found["odd"].similarity < found["c0"].similarity  # type: ignore[operator]  # both are known
+
+        self.run(tmp_path, scenario)
+
+    def test_a_long_entry_is_found_by_what_stands_at_its_end(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            filler = "\n".join(f"[2023-05-08T13:{n:02}:00] Ann: the weather is mild again" for n in range(60))
+            await index.put(
+                ANN,
+                "pages",
+                [entry("p1", filler + "\nBob: the passport lies in the drawer"), entry("p2", filler)],
+            )
+            hits = await index.search(ANN, "pages", "the passport lies in the drawer", limit=2, mode="dense")
+            assert hits[0].id == "p1"
+            assert hits[0].score > hits[1].score + 0.2
+
+        self.run(tmp_path, scenario)
+
+    def test_putting_again_replaces(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", [entry("u1", "Ann plays the cello"), *GARDEN])
+            await index.put(ANN, "units", [entry("u2", "Ann sold the piano")])
+            assert await index.count(ANN, "units") == len(GARDEN)
+            assert ids(await index.search(ANN, "units", "piano", limit=5, mode="words")) == ["u2"]
+            for gone in ("bicycle", "cello"):
+                assert await index.search(ANN, "units", gone, limit=5, mode="words") == ()
+
+        self.run(tmp_path, scenario)
+
+    def test_a_session_confines_the_search(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            for mode in self.modes:
+                hits = await index.search(
+                    ANN, "units", "tomatoes garden", limit=9, mode=mode, session=TUESDAY
+                )
+                assert hits[0].id == "u3"
+                assert set(ids(hits)) <= {"u3", "u4"}
+
+        self.run(tmp_path, scenario)
+
+    def test_inactive_entries_are_found_only_when_asked_for(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", [*GARDEN, entry("old", "Ann planted roses", active=False)])
+            for mode in self.modes:
+                seen = await index.search(ANN, "units", "planted roses", limit=9, mode=mode)
+                assert "old" not in ids(seen)
+                all_of_it = await index.search(
+                    ANN, "units", "planted roses", limit=9, mode=mode, inactive=True
+                )
+                assert all_of_it[0].id == "old"
+            await index.put(ANN, "units", [entry("old", "Ann planted roses")])
+            assert "old" in ids(await index.search(ANN, "units", "roses", limit=9, mode="words"))
+
+        self.run(tmp_path, scenario)
+
+    def test_spaces_and_collections_do_not_see_each_other(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            await index.put(BOB, "units", [entry("u1", GARDEN[0].text)])
+            await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms")])
+            assert ids(await index.search(BOB, "units", "tomatoes in the garden", limit=9)) == ["u1"]
+            assert await index.search(BOB, "pages", "thunderstorms", limit=9) == ()
+            assert ids(await index.search(ANN, "pages", "thunderstorms", limit=9)) == ["p1"]
+            assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 1)
+            await index.remove(BOB, "units", ["u1", "u2"])
+            assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 0)
+
+        self.run(tmp_path, scenario)
+
+    def test_what_others_store_moves_no_score(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            before = await index.search(ANN, "units", "tomatoes of the bicycle", limit=4)
+            by_words = await index.search(ANN, "units", "tomatoes bicycle", limit=4, mode="words")
+            await index.put(BOB, "units", [entry(f"b{n}", f"tomatoes {n}") for n in range(30)])
+            assert await index.search(ANN, "units", "tomatoes of the bicycle", limit=4) == before
+            after = await index.search(ANN, "units", "tomatoes bicycle", limit=4, mode="words")
+            assert [(hit.id, pytest.approx(hit.score, abs=1e-4)) for hit in after] == [
+                (hit.id, hit.score) for hit in by_words
+            ]
+
+        self.run(tmp_path, scenario)
+
+    def test_the_order_of_putting_does_not_matter(self, tmp_path: Path) -> None:
+        entries = [*GARDEN, *(entry(f"t{n}", "Ann planted tomatoes in her garden") for n in range(9))]
+
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", entries)
+            await index.put(BOB, "units", entries[::-1])
+            for mode in self.modes:
+                left = await index.search(ANN, "units", "garden tomatoes of Ann", limit=6, mode=mode)
+                right = await index.search(BOB, "units", "garden tomatoes of Ann", limit=6, mode=mode)
+                assert ids(left) == ids(right)
+                assert ids(left)[:6] == sorted(ids(left)[:6])
+
+        self.run(tmp_path, scenario)
+
+    def test_a_query_without_words_finds_nothing(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            for mode in self.modes:
+                assert await index.search(ANN, "units", "", limit=5, mode=mode) == ()
+                assert await index.search(ANN, "units", " \n\t ", limit=5, mode=mode) == ()
+                assert await index.search(ANN, "units", "tomatoes", limit=0, mode=mode) == ()
+            assert await index.search(ANN, "units", "what is it? …", limit=5, mode="words") == ()
+            assert await index.search(ANN, "units", "what is it?", limit=5) != ()
+
+        self.run(tmp_path, scenario)
+
+    def test_an_empty_space_is_empty(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            assert await index.search(ANN, "units", "tomatoes", limit=5) == ()
+            assert await index.count(ANN, "pages") == 0
+            assert await index.mark(ANN) == -1
+            await index.put(ANN, "units", [])
+            await index.remove(ANN, "units", [])
+            await index.remove(ANN, "units", ["never put"])
+            await index.drop(ANN)
+
+        self.run(tmp_path, scenario)
+
+    def test_marks_are_kept_for_each_space_and_go_with_it(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            await index.put(ANN, "pages", [entry("p1", "a page")])
+            await index.put(BOB, "units", GARDEN)
+            await index.set_mark(ANN, 7)
+            await index.set_mark(BOB, 3)
+            await index.set_mark(ANN, 12)
+            assert (await index.mark(ANN), await index.mark(BOB)) == (12, 3)
+            assert await index.count(ANN, "units") == len(GARDEN)
+            await index.drop(ANN)
+            assert (await index.mark(ANN), await index.mark(BOB)) == (-1, 3)
+            assert await index.count(ANN, "units") == await index.count(ANN, "pages") == 0
+            assert await index.count(BOB, "units") == len(GARDEN)
+
+        self.run(tmp_path, scenario)
+
+    def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
+        async def store(index: Index) -> tuple[Hit, ...]:
+            await index.put(ANN, "units", GARDEN)
+            await index.set_mark(ANN, 41)
+            return await index.search(ANN, "units", "tomatoes", limit=5)
+
+        async def look(index: Index) -> tuple[Hit, ...]:
+            assert await index.mark(ANN) == 41
+            return await index.search(ANN, "units", "tomatoes", limit=5)
+
+        assert self.run(tmp_path, store) == self.run(tmp_path, look)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "   ",
+            "a\x00b nul",
+            "\ud800 lone \udfff surrogates",
+            "日本語のテキスト",
+            "🍅" * 300,
+            "x" * 5000,
+            "word " * 200_000,
+        ],
+        ids=["empty", "blank", "nul", "surrogates", "japanese", "emoji", "one-long-word", "a-megabyte"],
+    )
+    def test_odd_text_is_stored_and_searched(self, tmp_path: Path, text: str) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", [entry("odd", text), entry("plain", "a plain red bicycle")])
+            assert await index.count(ANN, "units") == 2
+            for mode in self.modes:
+                await index.search(ANN, "units", text, limit=3, mode=mode)
+                assert ids(await index.search(ANN, "units", "bicycle", limit=3, mode=mode))[0] == "plain"
+
+        self.run(tmp_path, scenario)
+
+    @pytest.mark.parametrize(
+        "name",
+        ["", "../../etc", "a\x00b", "\ud800", '"; {"$ne": 1}', "*", "100%", "%31", "x" * 4000, "ёж 🦔"],
+    )
+    def test_hostile_names_are_only_names(self, tmp_path: Path, name: str) -> None:
+        space, session = SpaceId(name), SessionId(name)
+
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", GARDEN)
+            await index.put(
+                space, "units", [entry(name, "tomatoes", session=session), entry("v", "tomatoes")]
+            )
+            await index.set_mark(space, 5)
+            found = await index.search(space, "units", "tomatoes", limit=9, session=session)
+            assert ids(found) == [name]
+            assert set(ids(await index.search(space, "units", "tomatoes", limit=9))) == {name, "v"}
+            await index.remove(space, "units", [name])
+            assert await index.count(space, "units") == 1
+            await index.drop(space)
+            assert (await index.count(space, "units"), await index.mark(space)) == (0, -1)
+            assert await index.count(ANN, "units") == len(GARDEN)
+
+        self.run(tmp_path, scenario)
+
+    def test_concurrent_calls_do_not_disturb_each_other(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            async def write(space: SpaceId) -> None:
+                for start in range(0, 40, 8):
+                    await index.put(
+                        space, "units", [entry(f"u{n}", f"number {n}") for n in range(start, start + 8)]
+                    )
+                await index.set_mark(space, 1)
+
+            async def read() -> None:
+                for _ in range(20):
+                    await index.search(ANN, "units", "number 7", limit=3)
+
+            async with anyio.create_task_group() as tasks:
+                for call in (write, write):
+                    tasks.start_soon(call, ANN)
+                tasks.start_soon(write, BOB)
+                tasks.start_soon(read)
+                tasks.start_soon(read)
+            assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (40, 40)
+
+        self.run(tmp_path, scenario)
+
+    def test_a_closed_index_says_so(self, tmp_path: Path) -> None:
+        async def scenario() -> None:
+            index = await self.new_index(tmp_path)
+            await index.close()
+            await index.close()
+            calls: list[Awaitable[Any]] = [
+                index.search(ANN, "units", "tomatoes", limit=1),
+                index.put(ANN, "units", GARDEN),
+                index.mark(ANN),
+                index.flush(),
+            ]
+            for call in calls:
+                with pytest.raises(MemoryClosed):
+                    await call
+
+        anyio.run(scenario)
