@@ -13,10 +13,11 @@ from typing import TypeVar
 import anyio
 
 from pagestore import Page, PageInfo
+from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry, Index
 from tiermem.ledger import Ledger
 from tiermem.model import SummaryUnit
-from tiermem.writing.values import Projected
+from tiermem.writing.values import Projected, Unfinished
 
 _BATCH = 64
 _NOTHING = -1
@@ -35,6 +36,14 @@ class Projection:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
         async with self._one_at_a_time:
             return await self._project()
+
+    async def attempt(self) -> Unfinished | None:
+        """`project` for work the ledger already holds: a failure delays finding it and loses nothing."""
+        try:
+            await self.project()
+        except TierMemError as error:
+            return Unfinished(stage="index", what=f"space {self._ledger.space}", reason=repr(error))
+        return None
 
     async def rebuild(self) -> Projected:
         """Drop the space from the index and project it from nothing, without a model call."""

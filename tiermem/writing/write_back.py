@@ -76,6 +76,8 @@ class WriteBacks:
             run = _Run()
             for _, group in groupby(findings, key=lambda finding: finding.answer_id):
                 await self._apply_group(run, tuple(group), variant)
+            behind = await self._projection.attempt()
+            run.unfinished += [behind] if behind is not None else []
         return WriteBackReport(
             decisions=tuple(run.decisions), waiting=run.waiting, unfinished=tuple(run.unfinished)
         )

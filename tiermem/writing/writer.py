@@ -71,9 +71,9 @@ class Writer:
                     lambda outcome: self._keep(run, outcome),
                     at_once=self._options.concurrency,
                 )
-                run.index = await self._try_to_project()
+                run.index = await self._projection.attempt()
             if not pending:
-                run.index = await self._try_to_project()
+                run.index = await self._projection.attempt()
         return run.report()
 
     async def pending_pages(self) -> tuple[PageInfo, ...]:
@@ -113,14 +113,6 @@ class Writer:
         if isinstance(outcome, Distilled):
             await self._ledger.write(outcome)
         run.add(outcome)
-
-    async def _try_to_project(self) -> Unfinished | None:
-        """The ledger holds everything already: an index that is down delays finding it and loses nothing."""
-        try:
-            await self._projection.project()
-        except TierMemError as error:
-            return Unfinished(stage="index", what=f"space {self._ledger.space}", reason=repr(error))
-        return None
 
 
 class _DistilRun:
