@@ -1,7 +1,6 @@
 """Normalising, cutting, dating and comparing text: pure functions, and the guard built from them."""
 
 from tiermem.text.dates import DateMention, display_date, parse_iso, resolve_dates
-from tiermem.text.json_reply import parse_json_object
 from tiermem.text.link import link
 from tiermem.text.literals import Literals, Source, literals, omissions, unsupported_literals
 from tiermem.text.normalise import Normalised, normalise
@@ -24,7 +23,6 @@ __all__ = [
     "normalise",
     "omissions",
     "parse_iso",
-    "parse_json_object",
     "resolve_dates",
     "sentences",
     "stem",

@@ -77,12 +77,14 @@ def display_date(iso: str) -> str:
     """An ISO 8601 date, partial date or interval as people write it; anything else comes back as it is."""
     first, _, last = iso.partition("/")
     try:
-        parts = [int(part) for part in first.split("-")]
-        if last:
-            return f"{_written([int(part) for part in first.split('-')])} to {_written([int(part) for part in last.split('-')])}"
-        return _written(parts)
+        start = _written([int(part) for part in first.split("-")])
+        if not last:
+            return start
+        end = _written([int(part) for part in last.split("-")])
     except (ValueError, IndexError):
         return iso
+    day, _, month = start.partition(" ")
+    return f"{day} to {end}" if end.partition(" ")[2] == month != "" else f"{start} to {end}"
 
 
 def _written(parts: list[int]) -> str:
@@ -237,6 +239,14 @@ def _days_of_month(match: re.Match[str], said: date | None) -> DateMention | Non
     return _mention(match, start, end, "range", kind="absolute") if start <= end else None
 
 
+def _full_range(match: re.Match[str], said: date | None) -> DateMention | None:
+    end_year = int(match["year2"])
+    start_year = int(match["year"]) if match["year"] else end_year
+    start = date(start_year, _month_number(match["month"]), int(match["day"]))
+    end = date(end_year, _month_number(match["month2"]), int(match["day2"]))
+    return _mention(match, start, end, "range", kind="absolute") if start <= end else None
+
+
 def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
     """ "on the 11th": of the month it was said in, or of the one beside it that is nearer."""
     if said is None:
@@ -371,11 +381,17 @@ def _rule(pattern: str, read: _Read, *, needs_day: bool = True) -> tuple[re.Patt
     return re.compile(r"\b(?:" + pattern + ")", re.I), read, needs_day
 
 
-_TO = r"\s*(?:-|–|to|and)\s*"
+_DATE = _DAY + r"\s+" + _MONTH + r"(?:,?\s+" + _YEAR + ")?"
+_SECOND_DATE = re.sub(r"\?P<(\w+)>", r"?P<\g<1>2>", _DAY + r"\s+" + _MONTH + r",?\s+" + _YEAR)
+_END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?"
+_TO = r"\s*(?:-|–|to|until)\s*"
 _WHICH = r"(?P<which>this past|this coming|the past|the last|the next|last|past|next|previous|following|this|coming)"
 _RULES = (
     _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
-    _rule(_DAY + _TO + r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?", _days_of_month, needs_day=False),
+    _rule(_DATE + _TO + _SECOND_DATE, _full_range, needs_day=False),
+    _rule(r"between\s+" + _DATE + r"\s+and\s+" + _SECOND_DATE, _full_range, needs_day=False),
+    _rule(r"between\s+" + _DAY + r"\s+and\s+" + _END_DAY, _days_of_month, needs_day=False),
+    _rule(_DAY + _TO + _END_DAY, _days_of_month, needs_day=False),
     _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b(?:,?\s+" + _YEAR + ")?", _days_of_month, needs_day=False),
     _rule(_DAY + r"\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
     _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),

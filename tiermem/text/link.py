@@ -184,7 +184,7 @@ def _ground(place: _Place) -> Ground:
     said = tuple(dict.fromkeys(turn.speaker for turn in turns))
     return Ground(
         quote="\n".join(place.page.words(span) for span in place.spans),
-        text="\n".join(turn.text for turn in turns),
+        text="\n".join(_body(place.page, line) for line in lines),
         asked=_asked(place.page, place.turns[0]),
         earlier=place.page.text[: lines[-1].end],
         people=People(speaker=said[0], others=tuple(name for name in everyone if name != said[0])),

@@ -71,6 +71,28 @@ class Reading:
     clause: int
 
 
+_SPEECH = re.compile(r"""(?P<speaker>[^\n:"]{1,80}?)(?:, asked "(?P<asked>[^"\n]*)")?: (?P<said>.+)""", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A text of the form `Ann: words` or `Ann, asked "question": words`."""
+
+    speaker: str
+    asked: str
+    said: str
+    start: int
+    """Where `said` begins in the text."""
+
+
+def speech(text: str) -> Speech | None:
+    """`text` as somebody's own words, `None` when it does not have that form."""
+    found = _SPEECH.fullmatch(text)
+    return (
+        Speech(found["speaker"], found["asked"] or "", found["said"], found.start("said")) if found else None
+    )
+
+
 def negated(text: str) -> bool:
     """Whether `text` denies something; "can't wait" and the like do not."""
     return bool(_NEGATION.search(_without_idioms(text)))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
 from tiermem.text.literals import named_in, names, numbers
-from tiermem.text.readings import People, Reading, negated, read_claim, read_turn
+from tiermem.text.normalise import normalise
+from tiermem.text.readings import People, Reading, negated, read_claim, read_turn, speech
 from tiermem.text.words import STOP_WORDS, sentences, stem, words
 
 _INSTRUCTION = re.compile(
@@ -50,6 +51,9 @@ _NOT_CONTENT = _TELLING | {
 }
 
 
+_Read = Callable[[str, People], list[Reading]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
     """What a claim may rest on: the words quoted, the turns they stand in, the page up to there."""
@@ -69,7 +73,22 @@ def instruction_like(text: str) -> bool:
 
 
 def objection(claim: str, event_at: str | None, ground: Ground) -> str | None:
-    """Why `ground` does not support `claim`; `None` when every check passes."""
+    """Why `ground` does not support `claim`; `None` when every check passes.
+
+    A claim in somebody's own words (`Ann: I went …`) must be that speaker's; what it says was asked must
+    have been asked just before, and needs no other support.
+    """
+    own = speech(claim)
+    if own is not None and own.speaker in (ground.people.speaker, *ground.people.others):
+        if own.speaker != ground.people.speaker:
+            return "said by somebody else"
+        if own.asked and normalise(own.asked).text not in normalise(ground.asked).text:
+            return "not what was asked"
+        return _objection(own.said, event_at, ground, read_turn)
+    return _objection(claim, event_at, ground, read_claim)
+
+
+def _objection(claim: str, event_at: str | None, ground: Ground, read: _Read) -> str | None:
     told = resolve_dates(claim, ground.said_at)
     plain = without_dates(claim, told)
     return (
@@ -77,7 +96,7 @@ def objection(claim: str, event_at: str | None, ground: Ground) -> str | None:
         or _wrong_date(claim, told, event_at, ground)
         or _wrong_name(plain, ground)
         or _wrong_words(plain, ground)
-        or _wrong_reading(plain, ground)
+        or _wrong_reading(plain, ground, read)
     )
 
 
@@ -184,8 +203,8 @@ def _only_asks(quote: str) -> bool:
     return all(piece.text.endswith("?") and _ASKING.match(piece.text) for piece in sentences(quote))
 
 
-def _wrong_reading(claim: str, ground: Ground) -> str | None:
-    told = read_claim(claim, ground.people)
+def _wrong_reading(claim: str, ground: Ground, read: _Read) -> str | None:
+    told = read(claim, ground.people)
     quoted = _by_stem(read_turn(ground.quote, ground.people))
     held = _by_stem(read_turn(ground.text, ground.people)) | quoted
     return _wrong_polarity(claim, told, quoted, held, ground) or _wrong_person(claim, told, held, ground)
