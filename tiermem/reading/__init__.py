@@ -1,1 +1,26 @@
-"""."""
+"""Reading: recall from Tier 1, research in the pages, compose, check, audit. Nothing here writes."""
+
+from tiermem.reading.answering import Outcome, answered, pending_findings
+from tiermem.reading.audit import Audit, AuditedCitation, Standing
+from tiermem.reading.check import check
+from tiermem.reading.compose import ABSTENTION, Composed
+from tiermem.reading.context import Context
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.reader import Reader
+from tiermem.reading.rerank import Reranker
+
+__all__ = [
+    "ABSTENTION",
+    "Audit",
+    "AuditedCitation",
+    "Composed",
+    "Context",
+    "Outcome",
+    "Reader",
+    "ReadingOptions",
+    "Reranker",
+    "Standing",
+    "answered",
+    "check",
+    "pending_findings",
+]

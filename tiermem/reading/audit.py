@@ -1,0 +1,156 @@
+"""From an answer back to the characters of the pages it rests on, for a person and for a program.
+
+Nothing is taken from the answer but its citations: the words shown are read from the pages again, so
+that a difference between what was cited and what stands there is seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pagestore import Page, PageId, SessionId, Span
+from tiermem.model import Answer, Citation, Trace
+from tiermem.reading.quoting import lines, printable, words
+from tiermem.reading.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Cited words where they stand: page, turn (counted from 1), who said them and when, what is around."""
+
+    page_id: PageId
+    session: SessionId
+    page_number: int
+    turn: int
+    speaker: str
+    said_at: datetime | None
+    start: int
+    end: int
+    before: str
+    words: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedCitation:
+    """One citation, the step that chose it, and its words as they stand now.
+
+    `intact` says that they are the words that were cited; `missing` names what cannot be read.
+    """
+
+    citation: Citation
+    chosen_by: str
+    standing: tuple[Standing, ...]
+    missing: tuple[str, ...]
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """The trail of one answer."""
+
+    answer: Answer
+    citations: tuple[AuditedCitation, ...]
+
+    @property
+    def intact(self) -> bool:
+        """Whether every citation still stands as it was cited."""
+        return all(cited.intact for cited in self.citations)
+
+    def explain(self) -> str:
+        """The trail in plain text."""
+        answer, trace = self.answer, self.answer.trace
+        decision = trace.decision
+        opening = [
+            f"Question: {trace.question}",
+            f"Answer:   {answer.text}",
+            f"Route:    {answer.route} ({decision.router} chose {decision.action}, "
+            f"confidence {decision.confidence:.2f}: {decision.reason})",
+            *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
+            *(
+                f"Check:    {'passed' if c.passed else 'failed: ' + ', '.join(c.unsupported)}"
+                for c in trace.checks
+            ),
+            *(f"Degraded: {d.stage}: {d.reason}; instead: {d.fallback}" for d in trace.degradations),
+        ]
+        return "\n".join([*opening, *(_cited_in_words(cited) for cited in self.citations)])
+
+
+def _round_in_words(pages: tuple[PageId, ...], facts: int, stop: str | None) -> str:
+    return f"{len(pages)} pages, {facts} facts" + (f"; stopped: {stop}" if stop else "")
+
+
+def _cited_in_words(cited: AuditedCitation) -> str:
+    rows = [
+        f"\n[{cited.citation.number}] {cited.citation.claim}",
+        f"    {cited.citation.grade}; {cited.chosen_by}",
+    ]
+    for place in cited.standing:
+        time = f"{place.said_at:%Y-%m-%d %H:%M}" if place.said_at else "no time"
+        where = f"session {place.session!r}, page {place.page_number}, turn {place.turn}"
+        rows.append(f"    {where} (page id {place.page_id})")
+        rows.append(f"    {place.speaker}, {time}, characters {place.start} to {place.end}:")
+        rows += [f"    | {row}" for row in f"{place.before}«{place.words}»{place.after}".splitlines()]
+    rows += [f"    MISSING: {what}" for what in cited.missing]
+    if not cited.intact:
+        rows.append("    NOT INTACT: what stands there is not what was cited")
+    return "\n".join(rows)
+
+
+def audited(answer: Answer, shelf: Shelf, *, context: int) -> Audit:
+    """The trail of `answer` over the pages its citations name."""
+    trail = (_audited(citation, answer.trace, shelf, context) for citation in answer.citations)
+    return Audit(answer=answer, citations=tuple(trail))
+
+
+def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> AuditedCitation:
+    standing = tuple(
+        _standing(shelf.pages[span.page_id], span, context)
+        for span in citation.spans
+        if span.page_id in shelf.pages
+    )
+    gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in shelf.missing)
+    return AuditedCitation(
+        citation=citation,
+        chosen_by=chosen_by(citation, trace),
+        standing=standing,
+        missing=tuple(shelf.missing[page_id] for page_id in gone),
+        intact=not gone and citation.quote == " … ".join(place.words for place in standing),
+    )
+
+
+def _standing(page: Page, span: Span, context: int) -> Standing:
+    touched = lines(page, span)
+    turn = touched[0].turn if touched else None
+    return Standing(
+        page_id=page.id,
+        session=page.session,
+        page_number=page.number,
+        turn=page.lines.index(touched[0]) + 1 if touched else 0,
+        speaker=printable(turn.speaker) if turn else "",
+        said_at=turn.said_at if turn else None,
+        start=span.start,
+        end=span.end,
+        before=printable(page.text[max(0, span.start - context) : span.start]),
+        words=words(page, span),
+        after=printable(page.text[span.end : span.end + context]),
+    )
+
+
+def chosen_by(citation: Citation, trace: Trace) -> str:
+    """The step that brought what is cited: a rank of recall, the open tail, or a round of research."""
+    cited_pages = {span.page_id for span in citation.spans}
+    for round_ in trace.rounds:
+        if round_.number > 0 and cited_pages & set(round_.pages):
+            return f"research, round {round_.number}: found by search"
+    for rank, item in enumerate(trace.candidates, start=1):
+        if citation.unit_id is not None and item.unit_id == citation.unit_id:
+            return f"recall, rank {rank}"
+        if item.source == "open" and item.spans == citation.spans:
+            return "recall, tail of the open page"
+    for round_ in trace.rounds:
+        if cited_pages & set(round_.pages):
+            how = "found by search" if round_.searches else "linked from recalled units"
+            return f"research, round {round_.number}: {how}"
+    return "recall, by keywords over pages"

@@ -1,0 +1,214 @@
+"""Searching that does not fail: by meaning and words, else by words, else in the log itself.
+
+The index is a projection and may lag behind the ledger, be emptied, or be out of reach. What it does
+not hold is found by keywords in Tier 1 and in the pages; every step down is said in a `Degradation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+
+from pagestore import Page, PageId
+from pagestore.errors import Corrupt, PageNotFound
+from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
+from tiermem.index.interface import Collection, Hit, Index, Mode
+from tiermem.ledger import Changes, Ledger
+from tiermem.model import Degradation, Evidence, SummaryUnit
+from tiermem.reading.keywords import bm25
+from tiermem.reading.quoting import printable
+from tiermem.reading.scope import Scope
+
+RRF = 60
+"""The usual constant of reciprocal rank fusion: how little the very first ranks count for more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Units or pages by rank, hits of nothing this space holds, and what could not run as meant."""
+
+    units: tuple[Evidence, ...] = ()
+    pages: tuple[Hit, ...] = ()
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pages:
+    """Pages that were read, each with the hit that led to it; ids of no page of this space; damage."""
+
+    read: tuple[tuple[Hit, Page], ...]
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hits:
+    hits: tuple[Hit, ...]
+    degradations: tuple[Degradation, ...] = ()
+
+
+class LookUp:
+    """Looks up units and pages of one scope, for one question."""
+
+    def __init__(self, ledger: Ledger, index: Index, scope: Scope, *, as_of_pool: int) -> None:
+        self.scope = scope
+        self._ledger = ledger
+        self._index = index
+        self._as_of_pool = as_of_pool
+        self._usable = True
+        self._newer_pages: list[Page] | None = None
+
+    async def units(self, query: str, *, limit: int) -> Found:
+        """Units active in the scope, best first; hits that name no such unit are dropped and counted."""
+        pool = limit if self.scope.as_of is None else max(limit, self._as_of_pool)
+        found = await self._search("units", query, limit=pool, mode="hybrid")
+        newer = await self._units_beyond_index()
+        by_words = _ranked(query, [(unit.id, unit.text) for unit in newer])
+        hits = fuse(found.hits, by_words[:pool])
+        known = [(hit, unit) for hit in hits if (unit := self.scope.unit(hit.id)) is not None]
+        return Found(
+            units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
+            # Seen from a past moment, most inactive hits are simply of another time.
+            dropped=len(hits) - len(known) if self.scope.as_of is None else 0,
+            degradations=found.degradations,
+        )
+
+    async def pages(self, query: str, *, limit: int, mode: Mode) -> Found:
+        """Pages by rank, open ones among them. Whether an id is of this space is seen when it is read."""
+        found = await self._search("pages", query, limit=limit, mode=mode)
+        by_words = await self.unindexed(query, limit=limit)
+        return Found(pages=fuse(found.hits, by_words), degradations=found.degradations)
+
+    async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
+        """The pages the index does not hold, open ones among them, that share a word with the query."""
+        pages = await self._pages_beyond_index()
+        return tuple(_ranked(query, [(page.id, page.text) for page in pages])[:limit])
+
+    async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
+        """The first `limit` pages of `hits` in the scope that are not to be skipped, each once."""
+        pages: dict[PageId, tuple[Hit, Page]] = {}
+        dropped = 0
+        degradations: list[Degradation] = []
+        for hit in hits:
+            if len(pages) == limit:
+                break
+            try:
+                page = await self._ledger.page(PageId(hit.id))
+            except PageNotFound:
+                dropped += 1
+                continue
+            except Corrupt as error:
+                degradations.append(_degraded(error, f"without page {hit.id}"))
+                continue
+            if page.id not in skip and self.scope.holds(page):
+                pages.setdefault(page.id, (hit, page))
+        return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
+
+    async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
+        """Ask the index, without vectors where there are none; without the index where it is out of use."""
+        try:
+            return _Hits(hits=await self._ask(collection, query, limit, mode))
+        except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
+            degraded = (_degraded(error, "keywords in the index"),)
+        except SummaryIndexError as error:
+            return self._without_index(error)
+        try:
+            return _Hits(hits=await self._ask(collection, query, limit, "words"), degradations=degraded)
+        except SummaryIndexError as error:
+            return self._without_index(error)
+
+    async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
+        return await self._index.search(
+            self._ledger.space,
+            collection,
+            printable(query),
+            limit=limit,
+            mode=mode,
+            session=self.scope.session,
+            inactive=self.scope.as_of is not None,
+        )
+
+    def _without_index(self, error: SummaryIndexError) -> _Hits:
+        if self._usable:
+            self._usable, self._newer_pages = False, None
+        return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
+
+    async def _beyond_index(self) -> Changes:
+        """What the ledger holds and the index does not: everything, when the index cannot be used."""
+        try:
+            mark = await self._index.mark(self._ledger.space) if self._usable else -1
+        except SummaryIndexError:
+            mark = -1
+        return await self._ledger.changes(mark)
+
+    async def _units_beyond_index(self) -> Sequence[SummaryUnit]:
+        changed = (self.scope.unit(unit.id) for unit in (await self._beyond_index()).units)
+        return [unit for unit in changed if unit is not None]
+
+    async def _pages_beyond_index(self) -> Sequence[Page]:
+        """Read once a question: a scan of the whole log must not be repeated with every search."""
+        if self._newer_pages is None:
+            sealed = [Hit(id=info.id, score=0.0) for info in (await self._beyond_index()).pages]
+            found = await self.read(sealed, limit=len(sealed))
+            opened = await self._ledger.open_pages(self.scope.session)
+            self._newer_pages = [
+                *(page for _, page in found.read),
+                *(page for page in opened if self.scope.holds(page)),
+            ]
+        return self._newer_pages
+
+
+def _ranked(query: str, texts: Sequence[tuple[str, str]]) -> list[Hit]:
+    ranked = bm25(query, [text for _, text in texts])
+    return [Hit(id=texts[i][0], score=score) for i, score in ranked]
+
+
+def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:
+    """A unit as evidence; its words come from the ledger, score and cosine from the search."""
+    return Evidence(
+        text=unit.text,
+        spans=unit.spans,
+        score=hit.score,
+        source="unit",
+        unit_id=unit.id,
+        said_at=unit.said_at,
+        event_at=unit.event_at,
+        similarity=hit.similarity,
+    )
+
+
+def linked_pages(units: Iterable[Evidence]) -> tuple[Hit, ...]:
+    """The pages that units link to, each once, in the order of its best unit."""
+    best: dict[PageId, Hit] = {}
+    for unit in units:
+        for span in unit.spans:
+            best.setdefault(span.page_id, Hit(id=span.page_id, score=unit.score, similarity=unit.similarity))
+    return tuple(best.values())
+
+
+def fuse(*rankings: Sequence[Hit]) -> tuple[Hit, ...]:
+    """One ranking from several by reciprocal rank; a single one keeps its scores. Every id comes once."""
+    filled = [_once(ranking) for ranking in rankings if ranking]
+    if len(filled) == 1:
+        return filled[0]
+    scores: dict[str, float] = {}
+    cosines: dict[str, float] = {}
+    for ranking in filled:
+        for rank, hit in enumerate(ranking):
+            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (RRF + rank)
+            if hit.similarity is not None:
+                cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))
+    ordered = sorted(scores, key=lambda hit_id: -scores[hit_id])
+    return tuple(Hit(id=i, score=scores[i], similarity=cosines.get(i)) for i in ordered)
+
+
+def _once(ranking: Iterable[Hit]) -> tuple[Hit, ...]:
+    first: dict[str, Hit] = {}
+    for hit in ranking:
+        first.setdefault(hit.id, hit)
+    return tuple(first.values())
+
+
+def _degraded(error: Exception, fallback: str) -> Degradation:
+    return Degradation(stage="search", reason=f"{type(error).__name__}: {error}", fallback=fallback)

@@ -1,0 +1,74 @@
+"""From spans back to what stands there: the words, the turns they belong to, and what surrounds them.
+
+A span may name its page by the id it had while open (`o1:`); the page that came back then carries
+another id and the same text, so offsets are used and ids are not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pagestore import Page, PageLine, Span
+from tiermem.model import Evidence
+from tiermem.text import Source, stems
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """`text` as it can be written to JSON and sent over HTTP: lone surrogates become U+FFFD, one for one."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def words(page: Page, span: Span) -> str:
+    """The characters `span` covers, printable."""
+    return printable(page.text[span.start : span.end])
+
+
+def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
+    """The lines of the page that `span` touches."""
+    return tuple(line for line in page.lines if line.start < span.end and span.start < line.end)
+
+
+def said(page: Page, span: Span) -> tuple[Source, ...]:
+    """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
+    return tuple(
+        Source(printable(page.text[line.body : line.end]), line.turn.said_at, printable(line.turn.speaker))
+        for line in lines(page, span)
+        if line.turn is not None
+    )
+
+
+def line_evidence(page: Page, line: PageLine) -> Evidence:
+    """One turn of an open page as evidence: its text says who and when, its span covers the words alone."""
+    return Evidence(
+        text=printable(page.text[line.start : line.end]),
+        spans=(Span(page_id=page.id, start=line.body, end=line.end),),
+        score=0.0,
+        source="open",
+        said_at=line.turn.said_at if line.turn else None,
+    )
+
+
+def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = None) -> Evidence:
+    """A whole page as evidence."""
+    first = next((line.turn for line in page.lines if line.turn is not None), None)
+    return Evidence(
+        text=printable(page.text),
+        spans=(Span(page_id=page.id, start=0, end=len(page.text)),),
+        score=score,
+        source="page",
+        said_at=first.said_at if first else None,
+        similarity=similarity,
+    )
+
+
+def closest_line(page: Page, texts: Iterable[str]) -> Span:
+    """The turn of the page that shares most content words with `texts`: what a whole page is cited for."""
+    wanted = {stem for text in texts for stem in stems(text)}
+    whole = Span(page_id=page.id, start=0, end=len(page.text))
+    candidates = [line_evidence(page, line) for line in page.lines if line.turn is not None]
+    if not candidates:
+        return whole
+    return max(candidates, key=lambda line: len(wanted & set(stems(line.text)))).spans[0]

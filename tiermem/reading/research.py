@@ -1,0 +1,257 @@
+"""The bounded research loop: read the linked pages, then integrate, plan and search until it is enough.
+
+The rules: the pages that recalled units link to come first (provenance); at most `max_rounds` searches
+follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is made
+twice; what the last search brought is integrated before anything is answered. Claims become facts by
+code alone (`tiermem.text.link`), against the pages that were shown, in the order they were shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pagestore import Page
+from tiermem.errors import BudgetExceeded, ModelError, ModelRefused, ModelUnavailable
+from tiermem.index.interface import Hit
+from tiermem.llm.meter import check_budget, step
+from tiermem.model import (
+    Degradation,
+    Findings,
+    LinkedFact,
+    Recalled,
+    Rejected,
+    Round,
+    Search,
+    SummaryUnit,
+    UnitId,
+)
+from tiermem.reading.lookup import Found, LookUp, Pages, fuse, linked_pages
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.quoting import printable
+from tiermem.reading.rerank import Reranker, reordered
+from tiermem.reasoning import PageView, Reasoner
+from tiermem.text import link
+
+MAX_QUERY = 400
+"""Characters of a look-up that are used; a planner's longer ones say nothing more."""
+
+Read = Sequence[tuple[Hit, Page]]
+"""Pages as they were read, each with the hit that led to it."""
+
+
+class Research:
+    """One question's way through the pages. Made for one question, run once."""
+
+    def __init__(
+        self,
+        question: str,
+        *,
+        asked_at: datetime,
+        lookup: LookUp,
+        reasoner: Reasoner,
+        options: ReadingOptions,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self._question = question
+        self._asked_at = asked_at
+        self._lookup = lookup
+        self._reasoner = reasoner
+        self._options = options
+        self._reranker = reranker
+        self._findings = Findings(evidence=())
+        self._coverage = ""
+
+    async def run(self, recalled: Recalled) -> Findings:
+        """Everything found. A model or budget that gives out ends the loop early, and the result says so.
+
+        Raises `ModelUnavailable` or `ModelRefused` when that leaves nothing at all to answer from.
+        """
+        self._findings = Findings(evidence=(*recalled.units, *recalled.tail))
+        try:
+            reason = await self._loop(recalled)
+            self._findings = stopped(self._findings, reason)
+        except (ModelError, BudgetExceeded) as error:
+            down = isinstance(error, ModelUnavailable | ModelRefused)
+            if down and not self._findings.facts and not self._findings.evidence:
+                raise
+            self._findings = interrupted(self._findings, error)
+        return replace(self._findings, degradations=tuple(dict.fromkeys(self._findings.degradations)))
+
+    async def _loop(self, recalled: Recalled) -> str:
+        """Read, then plan and search while there is cause to; returns why it ended."""
+        searches, pages = await self._start(recalled)
+        for number in range(self._options.max_rounds + 1):
+            self._findings = with_round(self._findings, number, searches, pages)
+            if not pages:
+                return "nothing new turned up"
+            await self._integrate(pages)
+            if number < self._options.max_rounds:
+                searches, reason = await self._plan()
+                if not searches:
+                    return reason
+                pages = await self._search(searches)
+        return "no rounds left"
+
+    async def _start(self, recalled: Recalled) -> tuple[tuple[Search, ...], Read]:
+        """Round 0: the linked pages by rank of their units, and one page that is too new for the index.
+
+        Where nothing is linked, and in the No-Linked ablation, the question itself is searched for.
+        """
+        linked = linked_pages(recalled.units) if self._options.links else ()
+        if linked:
+            fresh = await self._read(await self._lookup.unindexed(self._question, limit=1), limit=1)
+            room = self._options.pages_per_round - len(fresh)
+            pages = await self._read(
+                [hit for hit in linked if hit.id not in {page.id for _, page in fresh}], limit=room
+            )
+            if pages:
+                return (), [*pages, *fresh]
+        by_words = Search(kind="KEYWORD", query=self._question)
+        by_meaning = Search(kind="SEMANTIC", query=self._question)
+        searches = (by_meaning, by_words) if self._options.links else (by_words,)
+        return searches, await self._search(searches)
+
+    async def _integrate(self, pages: Read) -> None:
+        check_budget()
+        views = [PageView(page=page, units=self._units_on(hit, page)) for hit, page in pages]
+        known = [fact for fact in self._findings.facts if fact.grade != "page"]
+        integrated = await self._reasoner.integrate(self._question, views, known, asked_at=self._asked_at)
+        shown = [page for _, page in pages]
+        self._coverage = printable(integrated.coverage)
+        outcomes = [link(claim, shown) for claim in integrated.claims]
+        self._findings = with_outcomes(self._findings, outcomes, self._coverage)
+
+    async def _plan(self) -> tuple[tuple[Search, ...], str]:
+        """What to look up next, and why nothing when there is nothing."""
+        check_budget()
+        known = [fact for fact in self._findings.facts if fact.grade != "page"]
+        done = [search for r in self._findings.rounds for search in r.searches]
+        plan = await self._reasoner.plan(self._question, known, self._coverage, done, asked_at=self._asked_at)
+        if plan.done:
+            return (), "enough was found"
+        new = new_searches(plan.searches, done, limit=self._options.searches_per_round)
+        return new, "nothing new to look up"
+
+    async def _search(self, searches: Iterable[Search]) -> Read:
+        """The new pages that these look-ups lead to, best first."""
+        wanted = self._options.rerank_pool if self._reranker else self._options.pages_per_round
+        with step("search"):
+            # Every page already read may stand before the new ones in a ranking.
+            limit = wanted + len(self._findings.pages_read)
+            rankings = [await self._look_up(search, limit=limit) for search in searches]
+            candidates = await self._read(fuse(*rankings), limit=wanted)
+            ordered = await self._reranked(candidates)
+        return ordered[: self._options.pages_per_round]
+
+    async def _look_up(self, search: Search, *, limit: int) -> tuple[Hit, ...]:
+        if search.kind == "KEYWORD":
+            found = await self._lookup.pages(search.query, limit=limit, mode="words")
+            self._note(found)
+            return found.pages
+        units = await self._lookup.units(search.query, limit=limit)
+        pages = await self._lookup.pages(search.query, limit=limit, mode="hybrid")
+        self._note(units)
+        self._note(pages)
+        self._findings = with_units(self._findings, units, limit=self._options.units)
+        return fuse(linked_pages(units.units), pages.pages)
+
+    async def _read(self, hits: Sequence[Hit], *, limit: int) -> Read:
+        found = await self._lookup.read(hits, limit=limit, skip=frozenset(self._findings.pages_read))
+        self._note(found)
+        return found.read
+
+    async def _reranked(self, pages: Read) -> Read:
+        if self._reranker is None or not pages:
+            return pages
+        try:
+            scores = await self._reranker.score(self._question, [page for _, page in pages])
+        except ModelError as error:
+            degraded = Degradation(stage="rerank", reason=str(error), fallback="order of the search")
+            self._findings = replace(self._findings, degradations=(*self._findings.degradations, degraded))
+            return pages
+        similarities = [hit.similarity for hit, _ in pages]
+        order = reordered(similarities, scores, protected=self._options.protected_similarity)
+        return [pages[i] for i in order]
+
+    def _units_on(self, hit: Hit, page: Page) -> tuple[SummaryUnit, ...]:
+        """The units among the evidence that rest on this page: what it was found by."""
+        found = (
+            self._lookup.scope.unit(item.unit_id)
+            for item in self._findings.evidence
+            if item.unit_id is not None and any(span.page_id in (hit.id, page.id) for span in item.spans)
+        )
+        return tuple(unit for unit in found if unit is not None)
+
+    def _note(self, found: Found | Pages) -> None:
+        self._findings = replace(
+            self._findings,
+            dropped=self._findings.dropped + found.dropped,
+            degradations=(*self._findings.degradations, *found.degradations),
+        )
+
+
+def new_searches(wanted: Iterable[Search], done: Iterable[Search], *, limit: int) -> tuple[Search, ...]:
+    """The look-ups that were not made before, each once; letter case and spacing make no new one."""
+    seen = {_key(search) for search in done}
+    new: list[Search] = []
+    for search in wanted:
+        cut = replace(search, query=" ".join(printable(search.query[:MAX_QUERY]).split()))
+        if len(new) < limit and cut.query and _key(cut) not in seen:
+            seen.add(_key(cut))
+            new.append(cut)
+    return tuple(new)
+
+
+def _key(search: Search) -> tuple[str, str]:
+    return search.kind, " ".join(search.query[:MAX_QUERY].casefold().split())
+
+
+def with_round(findings: Findings, number: int, searches: tuple[Search, ...], pages: Read) -> Findings:
+    """A round opened: its pages count as read from now on, whatever becomes of them."""
+    ids = tuple(page.id for _, page in pages)
+    opened = Round(number=number, searches=searches, pages=ids, facts=0, rejected=0, coverage="")
+    return replace(findings, rounds=(*findings.rounds, opened), pages_read=(*findings.pages_read, *ids))
+
+
+def with_outcomes(findings: Findings, outcomes: Iterable[LinkedFact | Rejected], coverage: str) -> Findings:
+    """What linking made of the round's claims; a fact that is known already is not counted again."""
+    known = {(fact.claim, fact.spans) for fact in findings.facts}
+    facts: list[LinkedFact] = []
+    rejected: list[Rejected] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Rejected):
+            rejected.append(outcome)
+        elif (outcome.claim, outcome.spans) not in known:
+            known.add((outcome.claim, outcome.spans))
+            facts.append(outcome)
+    last = replace(findings.rounds[-1], facts=len(facts), rejected=len(rejected), coverage=coverage)
+    return replace(
+        findings,
+        facts=(*findings.facts, *facts),
+        rejected=(*findings.rejected, *rejected),
+        rounds=(*findings.rounds[:-1], last),
+    )
+
+
+def with_units(findings: Findings, found: Found, *, limit: int) -> Findings:
+    """Units that a search brought join the evidence, each once."""
+    known: set[UnitId | None] = {item.unit_id for item in findings.evidence}
+    new = tuple(unit for unit in found.units[:limit] if unit.unit_id not in known)
+    return replace(findings, evidence=(*findings.evidence, *new))
+
+
+def stopped(findings: Findings, reason: str) -> Findings:
+    """Why the loop ended, kept in its last round."""
+    if not findings.rounds:
+        return findings
+    last = replace(findings.rounds[-1], stop=reason)
+    return replace(findings, rounds=(*findings.rounds[:-1], last))
+
+
+def interrupted(findings: Findings, error: ModelError | BudgetExceeded) -> Findings:
+    """The loop cut short: what was found stands, and the reason is told."""
+    reason = f"{type(error).__name__}: {error}"
+    degraded = Degradation(stage="research", reason=reason, fallback="what was found until then")
+    return replace(stopped(findings, reason), degradations=(*findings.degradations, degraded))
