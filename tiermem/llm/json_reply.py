@@ -13,6 +13,9 @@ from typing import Any
 
 from tiermem.llm.characters import sendable
 
+_MOST_FAILURES = 500
+"""Openings that lead to no value before the scan gives up; a decoder's failure costs time in the length."""
+
 _OPENING = re.compile(r"[{\[]")
 _END_OF_THOUGHT = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THOUGHT = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
@@ -52,10 +55,10 @@ def _scan(text: str) -> Iterator[Any]:
     """Values from left to right.
 
     After one that does not parse the scan goes on where the decoder gave up, not one character on:
-    so the whole inner values of a truncated reply are not taken for the reply, and the scan is linear.
+    so the whole inner values of a truncated reply are not taken for the reply.
     """
-    position = 0
-    while opening := _OPENING.search(text, position):
+    position = failures = 0
+    while (opening := _OPENING.search(text, position)) and failures < _MOST_FAILURES:
         try:
             value, position = _decoder.raw_decode(text, opening.start())
             yield _clean(value)
@@ -63,6 +66,7 @@ def _scan(text: str) -> Iterator[Any]:
             if error.msg.startswith("Unterminated string"):
                 return
             position = max(error.pos, opening.start() + 1)
+            failures += 1
         except (ValueError, RecursionError):
             return
 

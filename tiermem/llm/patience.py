@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -54,9 +55,10 @@ def seconds_asked(retry_after: str | None) -> float:
     if retry_after is None:
         return 0.0
     try:
-        return max(float(retry_after), 0.0)
+        seconds = float(retry_after)
     except ValueError:
         return _seconds_until(retry_after)
+    return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
 
 
 def _seconds_until(http_date: str) -> float:

@@ -1,0 +1,74 @@
+"""Finding JSON in what a model wrote."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiermem.llm.json_reply import json_values
+
+plain_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+objects = st.dictionaries(st.text(st.characters(codec="utf-8")), plain_json, min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('{"a": 1}', [{"a": 1}]),
+        ('\ufeff {"a": 1}\n', [{"a": 1}]),
+        ('```json\n{"a": 1}\n```', [{"a": 1}]),
+        ('Sure, {this} one:\n{"a": 1}\nfine?', [{"a": 1}]),
+        ('<think>maybe {"a": 2}</think>{"a": 1}', [{"a": 1}]),
+        ('maybe {"a": 2} so\n</think>\n{"a": 1}', [{"a": 1}]),
+        ('{"a": 1}<think>or {"a": 2}', [{"a": 1}]),
+        ('{"a": "</think>"}', [{"a": "</think>"}]),
+        ('{"a": 1} and {"a": 2}', [{"a": 1}, {"a": 2}]),
+        ('{"a": "line\nbreak"}', [{"a": "line\nbreak"}]),
+        ('{"a": "\\ud800"}', [{"a": "\ufffd"}]),
+        ('{"\\ud83c\\udf89": 1}', [{"🎉": 1}]),
+        ("[0, 2]", [[0, 2]]),
+        ("{'a': 1}", []),
+        ('{"a": NaN}', []),
+        ("[" * 50_000, []),
+        ("[" + "9" * 10_000 + "]", []),
+        ("", []),
+        ("no", []),
+    ],
+)
+def test_the_values_of_a_reply_are_found_whatever_surrounds_them(text: str, values: list[Any]) -> None:
+    assert list(json_values(text)) == values
+
+
+@given(objects)
+def test_a_whole_value_reads_back(value: dict[str, Any]) -> None:
+    (found,) = json_values(json.dumps(value))
+    assert json.dumps(found) == json.dumps(json.loads(json.dumps(value)))
+
+
+@given(objects, st.data())
+def test_no_piece_of_a_truncated_value_is_taken_for_the_value(
+    value: dict[str, Any], data: st.DataObject
+) -> None:
+    text = json.dumps({"outer": [{"inner": value}, {"inner": value}]})
+    cut = data.draw(st.integers(0, len(text) - 1))
+    assert list(json_values(text[:cut])) == []
+
+
+@given(st.text())
+def test_anything_at_all_can_be_read_without_an_error(text: str) -> None:
+    for value in json_values(text):
+        json.dumps(value, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("text", ["{" * 300_000, "<think>" * 50_000, "</think>" * 50_000, '{"a":[' * 100_000])
+def test_a_hostile_reply_costs_little_time(text: str) -> None:
+    started = time.process_time()
+    assert list(json_values(text)) == []
+    assert time.process_time() - started < 2

@@ -1,0 +1,97 @@
+"""Whatever a model replies: an answer that keeps its promises, or `MalformedReply`; nothing else."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from pydantic import BaseModel
+
+from tests.llm.replies import generated
+from tests.reasoning.test_by_model import EVIDENCE, FACT, NOW, OTHER, PAGE, UNIT
+from tiermem.errors import MalformedReply
+from tiermem.llm.scripted import FunctionModel
+from tiermem.llm.typed import reply_schema
+from tiermem.reasoning import ByModel, Draft, Integrated, Operation, PageView, Plan, Sufficiency, replies
+
+REPLIES = 5_000
+
+
+def check_claims(claims: Any) -> None:
+    for claim in claims:
+        assert claim.text.strip() == claim.text != ""
+        assert 0 <= claim.importance <= 1
+        f"{claim.text}{claim.quote}{claim.scene}{claim.event_at}".encode()
+
+
+def check_route(route: Sufficiency) -> None:
+    assert route.action in ("ANSWER", "ESCALATE")
+    assert 0 <= route.confidence <= 1
+    assert route.reason
+
+
+def check_integrated(integrated: Integrated) -> None:
+    check_claims(integrated.claims)
+
+
+def check_plan(plan: Plan) -> None:
+    assert not (plan.done and plan.searches)
+    assert all(search.query.strip() for search in plan.searches)
+    assert len(set(plan.searches)) == len(plan.searches)
+
+
+def check_draft(draft: Draft) -> None:
+    assert set(draft.cited) <= {0, 1}
+    assert draft.abstained or draft.text
+    assert not (draft.abstained and draft.cited)
+
+
+def check_selected(selected: tuple[int, ...]) -> None:
+    assert set(selected) <= {0, 1}
+    assert len(set(selected)) == len(selected)
+
+
+def check_operation(operation: Operation) -> None:
+    assert operation.op in ("ADD", "UPDATE", "SKIP")
+    assert set(operation.supersedes) <= {UNIT.id, OTHER.id}
+    assert (operation.op == "UPDATE") == (operation.target is not None) == bool(operation.text)
+    assert operation.target in (None, UNIT.id, OTHER.id)
+    assert operation.op == "ADD" or not operation.supersedes
+
+
+Ask = Callable[[ByModel], Awaitable[Any]]
+CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
+    (replies.DistilReply, lambda by: by.distil(PAGE), check_claims),
+    (replies.RouteReply, lambda by: by.route("?", [EVIDENCE], asked_at=NOW), check_route),
+    (
+        replies.IntegrateReply,
+        lambda by: by.integrate("?", [PageView(page=PAGE)], [FACT], asked_at=NOW),
+        check_integrated,
+    ),
+    (replies.PlanReply, lambda by: by.plan("?", [FACT], "", [], asked_at=NOW), check_plan),
+    (replies.ComposeReply, lambda by: by.compose("?", [EVIDENCE, EVIDENCE], asked_at=NOW), check_draft),
+    (replies.SelectReply, lambda by: by.select("?", [FACT, FACT], [PAGE]), check_selected),
+    (replies.ReconcileReply, lambda by: by.reconcile(FACT, [UNIT, OTHER]), check_operation),
+]
+
+
+@pytest.mark.parametrize(("reply_type", "ask", "check"), CASES, ids=[case[0].__name__ for case in CASES])
+def test_of_5000_generated_replies_none_breaks_a_promise_or_raises_anything_but_a_malformed_reply(
+    reply_type: type[BaseModel], ask: Ask, check: Callable[[Any], None]
+) -> None:
+    texts = generated(reply_schema(reply_type), count=2 * REPLIES, seed=len(reply_type.__name__))
+    outcomes: Counter[str] = Counter()
+
+    async def ask_all() -> None:
+        reasoner = ByModel(FunctionModel(lambda call: next(texts)))
+        for _ in range(REPLIES):
+            try:
+                check(await ask(reasoner))
+            except MalformedReply:
+                outcomes["malformed"] += 1
+            else:
+                outcomes["usable"] += 1
+
+    anyio.run(ask_all)
+    assert min(outcomes["malformed"], outcomes["usable"]) > REPLIES / 20, outcomes
