@@ -31,6 +31,13 @@ def test_a_moment_given_beside_fills_in_only_where_none_is_told() -> None:
     assert [turn.said_at for turn in turns] == [at("2024-05-09T08:00"), NOON]
 
 
+def test_now_dates_what_is_said_live_but_no_turn_of_a_file() -> None:
+    live, message, filed = as_turns(
+        ["a", {"role": "user", "content": "b"}, Turn(speaker="Ann", text="c")], now=NOON
+    )
+    assert [turn.said_at for turn in (live, message, filed)] == [NOON, NOON, None]
+
+
 def test_chat_messages_keep_their_role_and_prefer_a_name_as_speaker() -> None:
     turns = as_turns(
         [

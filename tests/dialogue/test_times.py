@@ -27,18 +27,13 @@ at = datetime.fromisoformat
         ("2023/05/28 (Sun) 21:04", at("2023-05-28T21:04")),
         ("Sunday, 28 May 2023", at("2023-05-28")),
         ("May 28th, 2023 at 9:04 p.m.", at("2023-05-28T21:04")),
-        ("28.5.2023", None),
         (1683554160, at("2023-05-08T13:56Z")),
         (1683554160000, at("2023-05-08T13:56Z")),
         (at("2023-05-08"), at("2023-05-08")),
     ],
 )
-def test_every_way_the_files_write_a_moment_is_read(written: object, moment: datetime | None) -> None:
-    if moment is None:
-        with pytest.raises(InvalidInput):
-            parse_time(written)
-    else:
-        assert parse_time(written) == moment
+def test_every_way_the_files_write_a_moment_is_read(written: object, moment: datetime) -> None:
+    assert parse_time(written) == moment
 
 
 @pytest.mark.parametrize("nothing", [None, "", "   "])
@@ -50,6 +45,7 @@ def test_no_moment_is_unknown_not_an_error(nothing: object) -> None:
     "written",
     [
         "yesterday",
+        "28.5.2023",
         "2023-13-45",
         "31 June 2023",
         "8 Mai 2023",

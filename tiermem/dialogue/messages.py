@@ -28,12 +28,18 @@ TurnLike = str | Turn | Mapping[str, Any]
 
 
 def as_turns(
-    value: TurnLike | Iterable[TurnLike], *, speaker: str | None = None, said_at: datetime | str | None = None
+    value: TurnLike | Iterable[TurnLike],
+    *,
+    speaker: str | None = None,
+    said_at: datetime | str | None = None,
+    now: datetime | None = None,
 ) -> tuple[Turn, ...]:
     """The turns `value` stands for, in order.
 
-    `speaker` and `said_at` are for what does not say so itself: bare words without a speaker are the
-    user's. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its position.
+    `speaker` and `said_at` are for what does not say so itself; bare words without a speaker are the
+    user's. `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for
+    example, knew that nobody knows. A system message is a turn like any other. Raises `InvalidInput`,
+    naming the turn by its position.
     """
     try:
         moment = parse_time(said_at)
@@ -41,26 +47,30 @@ def as_turns(
         raise InvalidInput(f"said_at: {error}") from error
     given: object = value
     if isinstance(given, str | Turn | Mapping):
-        return (_as_turn(given, speaker, moment, "the turn"),)
+        return (_as_turn(given, speaker, moment, now, "the turn"),)
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         raise InvalidInput(f"cannot make turns of {type(given).__name__}: {_ACCEPTED}")
-    return tuple(_as_turn(item, speaker, moment, f"turn {n}") for n, item in enumerate(given, start=1))
+    return tuple(_as_turn(item, speaker, moment, now, f"turn {n}") for n, item in enumerate(given, start=1))
 
 
 _ACCEPTED = "give a str, a Turn, a message mapping with role and content, or an iterable of these"
 
 
-def _as_turn(item: object, speaker: str | None, moment: datetime | None, where: str) -> Turn:
-    if isinstance(item, str):
-        item = Turn(speaker=speaker or DEFAULT_SPEAKER, text=item)
+def _as_turn(
+    item: object, speaker: str | None, said_at: datetime | None, now: datetime | None, where: str
+) -> Turn:
+    if isinstance(item, Turn):
+        turn, unknown = item, said_at
+    elif isinstance(item, str):
+        turn, unknown = Turn(speaker=speaker or DEFAULT_SPEAKER, text=item), said_at or now
     elif isinstance(item, Mapping):
         try:
-            item = turn_of(item, speaker=speaker)
+            turn, unknown = turn_of(item, speaker=speaker), said_at or now
         except InvalidInput as error:
             raise InvalidInput(f"{where}: {error}") from error
-    elif not isinstance(item, Turn):
+    else:
         raise InvalidInput(f"{where} is {type(item).__name__}: {_ACCEPTED}")
-    return item if item.said_at is not None or moment is None else replace(item, said_at=moment)
+    return turn if turn.said_at is not None else replace(turn, said_at=unknown)
 
 
 def turn_of(message: object, *, speaker: str | None = None) -> Turn:
