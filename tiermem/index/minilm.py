@@ -1,0 +1,154 @@
+"""The local embedder: all-MiniLM-L6-v2 on ONNX Runtime, 384 dimensions, no network, no PyTorch.
+
+A text's vector does not depend on the texts embedded with it beyond the last float32 digits (the
+mask gives padding a weight of exactly zero; only the order of sums may differ). Every load embeds
+two sentences and compares them with reference vectors, so damaged weights are never used.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+
+from tiermem.errors import EmbedderUnavailable
+from tiermem.index.encoding import clean
+from tiermem.index.minilm_graph import build_graph, initializers, read_safetensors
+from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
+from tiermem.llm.meter import pay
+from tiermem.model import Usage
+
+DIMENSIONS = 384
+WORD_PIECES = 256
+"""What the model was trained to read at once; words beyond it do not move the vector."""
+
+_BATCH = 16
+_CHARACTERS = 8_000
+_CLOSE_ENOUGH = 0.9999
+
+
+class MiniLMEmbedder:
+    """Embeds on this machine; the weights are looked for and loaded at the first text.
+
+    `weights` is a directory with `model.safetensors` and `tokenizer.json`; without it they are
+    found as `minilm_weights` says. Safe from many threads and event loops.
+    """
+
+    def __init__(
+        self,
+        weights: str | Path | None = None,
+        *,
+        threads: int = 2,
+        find: Callable[[str | Path | None], Path] = find_weights,
+    ) -> None:
+        self._weights = weights
+        self._threads = threads
+        self._find = find
+        self._loading = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    @property
+    def name(self) -> str:
+        """Part of every index made with it."""
+        return "all-MiniLM-L6-v2"
+
+    @property
+    def dimensions(self) -> int:
+        """384."""
+        return DIMENSIONS
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Unit-length vectors in order; `EmbedderUnavailable` when there are no usable weights."""
+        if not texts:
+            return []
+        started = time.monotonic()
+        loaded = await to_thread.run_sync(self._load)
+        encoded = await to_thread.run_sync(loaded.encode, texts)
+        vectors: dict[int, list[float]] = {}
+        for batch in _batches(encoded):
+            rows = await to_thread.run_sync(loaded.vectors, [encoded[at] for at in batch])
+            vectors.update(zip(batch, rows, strict=True))
+        tokens = sum(len(ids) for ids in encoded)
+        pay(Usage(embedding_tokens=tokens, seconds=time.monotonic() - started, cost=0.0))
+        return [vectors[at] for at in range(len(texts))]
+
+    def _load(self) -> _Loaded:
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = _Loaded(self._find(self._weights), self._threads)
+            return self._loaded
+
+
+def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Positions in groups of similar length, so that little of a batch is padding."""
+    by_length = sorted(range(len(encoded)), key=lambda at: len(encoded[at]))
+    return (by_length[start : start + _BATCH] for start in range(0, len(by_length), _BATCH))
+
+
+class _Loaded:
+    """Tokenizer and session of one directory of weights, checked against the reference vectors."""
+
+    def __init__(self, directory: Path, threads: int) -> None:
+        from tokenizers import Tokenizer
+
+        try:
+            self._tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
+            self._tokenizer.enable_truncation(WORD_PIECES)
+            self._tokenizer.no_padding()
+            self._session = _session(directory / WEIGHTS, threads)
+            likeness = self._likeness()
+        except Exception as error:
+            raise EmbedderUnavailable(
+                f"the weights in {str(directory)!r} cannot be loaded: {error}"
+            ) from error
+        if not likeness >= _CLOSE_ENOUGH:
+            raise EmbedderUnavailable(
+                f"the weights in {str(directory)!r} are not those of all-MiniLM-L6-v2: they embed a "
+                f"reference sentence with cosine {likeness:.5f}; delete them, or name another directory"
+            )
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        # One by one: `encode_batch` starts threads of its own and complains in forked processes.
+        return [self._tokenizer.encode(clean(text[:_CHARACTERS])).ids for text in texts]
+
+    def vectors(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
+        import numpy as np
+
+        width = max(len(ids) for ids in encoded)
+        ids = np.zeros((len(encoded), width), np.int32)
+        mask = np.zeros_like(ids)
+        for row, pieces in enumerate(encoded):
+            ids[row, : len(pieces)] = pieces
+            mask[row, : len(pieces)] = 1
+        found: list[list[float]] = self._session.run(None, {"ids": ids, "mask": mask})[0].tolist()
+        return found
+
+    def _likeness(self) -> float:
+        """The smallest cosine between a reference vector and what this session makes of its sentence."""
+        reference = json.loads(Path(__file__).with_name("minilm_reference.json").read_text())
+        vectors = self.vectors(self.encode(list(reference)))
+        return min(
+            math.fsum(a * b for a, b in zip(vector, expected, strict=True))
+            for vector, expected in zip(vectors, reference.values(), strict=True)
+        )
+
+
+def _session(weights: Path, threads: int) -> Any:
+    import onnxruntime
+
+    arrays = initializers(read_safetensors(weights))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Threads that spin while they wait take the cores other work needs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
+    options.add_external_initializers(list(arrays), values)
+    graph = build_graph({name: array.shape for name, array in arrays.items()})
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,70 @@
+"""Embeddings of a model endpoint: a function asks it, and what it returns is checked here.
+
+The function is the language-model room's (`OpenAIModel.embed`): batches, retries and metering are
+its own. Nothing here knows a vendor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import ClassVar
+
+from tiermem.errors import MalformedReply
+from tiermem.index.encoding import clean
+
+EmbedTexts = Callable[[Sequence[str]], Awaitable[list[list[float]]]]
+
+
+class EndpointEmbedder:
+    """Turns an embedding function into an `Embedder` of a known name and length."""
+
+    KNOWN: ClassVar[Mapping[str, int]] = {
+        "text-embedding-3-small": 1536,
+        "text-embedding-3-large": 3072,
+        "text-embedding-ada-002": 1536,
+    }
+
+    def __init__(
+        self, embed: EmbedTexts, *, name: str = "text-embedding-3-small", dimensions: int = 1536
+    ) -> None:
+        self._embed = embed
+        self._name = name
+        self._dimensions = dimensions
+
+    @classmethod
+    async def open(cls, name: str, embed: EmbedTexts) -> EndpointEmbedder:
+        """One whose length is known, or found out by embedding a word."""
+        dimensions = cls.KNOWN.get(name)
+        if dimensions is None:
+            vectors = await embed(["length"])
+            dimensions = len(vectors[0]) if vectors else 0
+        return cls(embed, name=name, dimensions=dimensions)
+
+    @property
+    def name(self) -> str:
+        """The model that embeds; part of every index made with it."""
+        return self._name
+
+    @property
+    def dimensions(self) -> int:
+        """The length of its vectors."""
+        return self._dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Unit-length vectors in order; `MalformedReply` when the endpoint sends anything else."""
+        if not texts:
+            return []
+        vectors = await self._embed([clean(text) for text in texts])
+        if len(vectors) != len(texts):
+            raise MalformedReply(f"{self._name!r} sent {len(vectors)} vectors for {len(texts)} texts")
+        return [self._unit(vector) for vector in vectors]
+
+    def _unit(self, vector: Sequence[float]) -> list[float]:
+        length = math.hypot(*vector)
+        if len(vector) != self._dimensions or not 0 < length < math.inf:
+            raise MalformedReply(
+                f"{self._name!r} sent a vector of {len(vector)} numbers and length {length}; "
+                f"{self._dimensions} numbers were expected"
+            )
+        return [value / length for value in vector]

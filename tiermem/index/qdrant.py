@@ -1,0 +1,262 @@
+"""A Qdrant server or cluster by URL, for more than one process or machine; or the client's local mode.
+
+Two collections, `<prefix>-units` and `<prefix>-pages`, hold all spaces. The server needs scoped IDF
+(1.18 or later). Local mode (`:memory:` or a directory) scores in Python: it is for tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
+
+from tiermem.errors import IndexMismatch, IndexUnavailable
+from tiermem.index import encoding
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, Embedder
+from tiermem.index.projection import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient, models
+
+_DESCRIPTION = "tiermem"
+_BATCH = 64
+
+
+class QdrantIndex(ProjectedIndex):
+    """An index on a Qdrant server (`http://…`, `https://…`) or in local mode (`:memory:`, a directory).
+
+    Opening blocks until the server answers; `open` awaits it. Raises `IndexUnavailable` when there is
+    none, `IndexMismatch` when the collections were made with another embedder or schema. With
+    `fresh=True` the two collections are deleted first. `seconds` is the time one request may take.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        embedder: Embedder,
+        *,
+        api_key: str | None = None,
+        prefix: str = "tiermem",
+        seconds: int = 20,
+        fresh: bool = False,
+    ) -> None:
+        super().__init__(embedder)
+        self._where = where
+        self._names: dict[Collection, str] = {name: f"{prefix}-{name}" for name in COLLECTIONS}
+        self._remote = where.startswith(("http://", "https://"))
+        # The client is safe to share between threads; its local mode is not.
+        self._turn: AbstractContextManager[Any] = nullcontext() if self._remote else RLock()
+        with self._translated():
+            self._client = _client(where, api_key, seconds, remote=self._remote)
+        try:
+            with self._translated():
+                self._agree(fresh=fresh)
+        except BaseException:
+            self._client.close()
+            raise
+
+    @classmethod
+    async def open(
+        cls,
+        where: str,
+        embedder: Embedder,
+        *,
+        api_key: str | None = None,
+        prefix: str = "tiermem",
+        seconds: int = 20,
+        fresh: bool = False,
+    ) -> QdrantIndex:
+        """The constructor, awaited."""
+        return await to_thread.run_sync(
+            partial(cls, where, embedder, api_key=api_key, prefix=prefix, seconds=seconds, fresh=fresh)
+        )
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        from qdrant_client.http.exceptions import ApiException
+
+        with self._turn:
+            try:
+                yield
+            except (ApiException, OSError, ValueError, RuntimeError) as error:
+                raise IndexUnavailable(
+                    f"Qdrant at {self._where!r} could not be used: {str(error)[:500]}"
+                ) from error
+
+    def _agree(self, *, fresh: bool) -> None:
+        """Compare what the collections were made with, or make them."""
+        if fresh:
+            for name in self._names.values():
+                self._client.delete_collection(name)
+        mine = {
+            "schema": encoding.SCHEMA,
+            "embedder": self._embedder.name,
+            "dimensions": self._embedder.dimensions,
+        }
+        there = {name for name, full in self._names.items() if self._client.collection_exists(full)}
+        if there == {"units"}:
+            # The marks are with the units and speak for both collections.
+            raise IndexMismatch(self._told("has no pages collection"))
+        for name in reversed(COLLECTIONS):
+            if name not in there:
+                self._create(name, mine)
+            theirs = self._description(name)
+            if theirs != mine:
+                raise IndexMismatch(
+                    self._told(f"was built with {json.dumps(theirs)}, not {json.dumps(mine)}")
+                )
+
+    def _told(self, what: str) -> str:
+        return (
+            f"the index in {self._names['units']!r} at {self._where!r} {what}; "
+            "`reindex` rebuilds it from pages and ledger, without model calls"
+        )
+
+    def _create(self, collection: Collection, description: Mapping[str, Any]) -> None:
+        from qdrant_client import models
+        from qdrant_client.http.exceptions import UnexpectedResponse
+
+        several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+        try:
+            self._client.create_collection(
+                self._names[collection],
+                vectors_config={
+                    "meaning": models.VectorParams(
+                        size=self._embedder.dimensions,
+                        distance=models.Distance.COSINE,
+                        multivector_config=several,
+                    )
+                },
+                sparse_vectors_config={"words": models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                metadata={_DESCRIPTION: dict(description)},
+            )
+        except UnexpectedResponse as error:
+            if error.status_code != 409:  # another process made it a moment ago
+                raise
+        # Local mode has no payload indexes, and warns about each.
+        for field in ("space", "session", "state") if self._remote else ():
+            params = models.KeywordIndexParams(
+                type=models.KeywordIndexType.KEYWORD, is_tenant=field == "space"
+            )
+            self._client.create_payload_index(self._names[collection], field, params)
+
+    def _description(self, collection: Collection) -> dict[str, Any]:
+        metadata = self._client.get_collection(self._names[collection]).config.metadata or {}
+        found = metadata.get(_DESCRIPTION)
+        return found if isinstance(found, dict) else {}
+
+    def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
+        for start in range(0, len(points), _BATCH):
+            batch = [_stored(point) for point in points[start : start + _BATCH]]
+            with self._translated():
+                self._client.upsert(self._names[collection], batch, wait=True)
+
+    def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None:
+        from qdrant_client import models
+
+        with self._translated():
+            self._client.delete(
+                self._names[collection], models.PointIdsList(points=list(point_ids)), wait=True
+            )
+
+    def _clear(self, collection: Collection, space: str) -> None:
+        from qdrant_client import models
+
+        with self._translated():
+            self._client.delete(
+                self._names[collection], models.FilterSelector(filter=_filter({"space": space})), wait=True
+            )
+
+    def _find(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+    ) -> list[Ranking]:
+        requests = [_request(scope, probe, limit) for probe in probes]
+        with self._translated():
+            results = self._client.query_batch_points(self._names[collection], requests)
+        return [
+            [(hit.payload["id"], hit.score) for hit in result.points if hit.payload] for result in results
+        ]
+
+    def _tally(self, collection: Collection, space: str) -> int:
+        with self._translated():
+            found = self._client.count(
+                self._names[collection], count_filter=_filter({"space": space}), exact=True
+            )
+        return found.count
+
+    def _payload(self, collection: Collection, point_id: str) -> Mapping[str, Any] | None:
+        with self._translated():
+            found = self._client.retrieve(self._names[collection], [point_id], with_payload=True)
+        return found[0].payload if found else None
+
+    def _sync(self) -> None:
+        """Nothing to do: every write waited for the server's log."""
+
+    def _shut(self) -> None:
+        with self._turn:
+            self._client.close()
+
+
+def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> QdrantClient:
+    try:
+        from qdrant_client import QdrantClient
+    except ImportError as error:
+        raise IndexUnavailable(
+            "a Qdrant server needs the client: `pip install 'tiermem[server]'`, or use the embedded index"
+        ) from error
+    if remote:
+        return QdrantClient(url=where, api_key=api_key, timeout=seconds, check_compatibility=False)
+    if where == ":memory:":
+        return QdrantClient(":memory:", force_disable_check_same_thread=True)
+    return QdrantClient(path=where, force_disable_check_same_thread=True)
+
+
+def _stored(point: Point) -> models.PointStruct:
+    from qdrant_client import models
+
+    vectors: dict[str, Any] = {}
+    if point.vectors:
+        vectors["meaning"] = point.vectors
+    if point.terms:
+        vectors["words"] = models.SparseVector(indices=list(point.terms), values=list(point.terms.values()))
+    return models.PointStruct(id=point.id, vector=vectors, payload=point.payload)
+
+
+def _request(scope: Scope, probe: Probe, limit: int) -> models.QueryRequest:
+    from qdrant_client import models
+
+    query: models.SparseVector | list[list[float]]
+    if isinstance(probe, dict):
+        query = models.SparseVector(indices=list(probe), values=list(probe.values()))
+        # IDF over the space alone: what others store neither shows in a score nor moves a rank.
+        corpus = models.IdfCorpusParams(corpus=_filter({"space": scope.match["space"]}))
+        params = models.SearchParams(idf=corpus)
+    else:
+        query = [probe]
+        params = models.SearchParams()
+    return models.QueryRequest(
+        query=models.NearestQuery(nearest=query),
+        using="words" if isinstance(probe, dict) else "meaning",
+        filter=_filter(scope.match, scope.among),
+        params=params,
+        limit=limit,
+        with_payload=["id"],
+    )
+
+
+def _filter(match: Mapping[str, str], among: Sequence[str] | None = None) -> models.Filter:
+    from qdrant_client import models
+
+    conditions: list[Any] = [
+        models.FieldCondition(key=field, match=models.MatchValue(value=value))
+        for field, value in match.items()
+    ]
+    if among is not None:
+        conditions.append(models.HasIdCondition(has_id=list(among)))
+    return models.Filter(must=conditions)
