@@ -1,0 +1,138 @@
+"""What reaches the terminal, and what JSON says."""
+
+import io
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
+from tiermem.apps.as_json import plain, print_json
+from tiermem.apps.checkpoints import read_checkpoints, write_checkpoints
+from tiermem.apps.terminal import safe, when
+from tiermem.apps.views import page_view
+from tiermem.errors import InvalidInput
+
+any_text = st.text(alphabet=st.characters(exclude_categories=()))
+
+
+@given(any_text)
+def test_safe_text_keeps_its_length_and_carries_no_control_to_the_terminal(text: str) -> None:
+    shown = safe(text)
+    assert len(shown) == len(text)
+    shown.encode("utf-8")
+    assert all(char.isprintable() or char in "\n\t" or ord(char) >= 0xA0 for char in shown)
+
+
+def test_an_escape_sequence_in_a_turn_is_shown_not_obeyed() -> None:
+    assert safe("a\x1b[2Jb\x00\x7f\x9b") == "a␛[2Jb␀␡\ufffd"
+
+
+@given(any_text)
+def test_any_text_survives_json_as_utf_8(text: str) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        print_json({"text": text})
+        stream.flush()
+    written = stream.buffer.getvalue()
+    assert json.loads(written.decode("utf-8")) == {"text": text}
+
+
+def test_json_of_a_terminal_without_utf_8_is_still_json() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        print_json(["café", "\ud800"])
+        stream.flush()
+    assert json.loads(stream.buffer.getvalue()) == ["café", "\ud800"]
+
+
+def test_values_become_json_by_their_field_names() -> None:
+    turn = Turn(speaker="Ann", text="Hi", said_at=datetime.fromisoformat("2024-05-08T12:00"))
+    assert plain({"turn": turn, "path": Path("a"), "many": (1,)}) == {
+        "turn": {
+            "speaker": "Ann",
+            "text": "Hi",
+            "said_at": "2024-05-08T12:00:00",
+            "role": None,
+            "turn_id": None,
+        },
+        "path": "a",
+        "many": [1],
+    }
+
+
+def test_a_moment_is_written_for_people() -> None:
+    assert when(datetime.fromisoformat("2024-05-08T12:00:31")) == "2024-05-08 12:00"
+    assert when(datetime.fromisoformat("2024-05-08")) == "2024-05-08"
+    assert when(None) == "time unknown"
+
+
+def _page() -> Page:
+    text = "[2024-05-08] Ann: No sesame\x1b, please.\n[2024-05-08] Bob: Noted.\n"
+    split = text.index("\n") + 1
+    said = Turn(speaker="Ann", text="")
+    lines = (
+        PageLine(seq=0, start=0, body=18, end=split, turn=said),
+        PageLine(seq=1, start=split, body=split + 18, end=len(text), turn=said),
+    )
+    return Page(
+        id=PageId("p1:0123456789abcdef"),
+        space=SpaceId("s"),
+        session=SessionId("chat"),
+        number=0,
+        text=text,
+        lines=lines,
+        tokens=20,
+        token_counter="words",  # noqa: S106 - a counter, not a password
+        sealed_at=None,
+    )
+
+
+def _drawn(page: Page, spans: tuple[Span, ...], *, colour: bool) -> str:
+    console = Console(
+        file=io.StringIO(), width=60, force_terminal=colour, color_system="truecolor" if colour else None
+    )
+    console.print(page_view(page, console, spans=spans))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_cited_words_are_marked_in_their_page_also_without_colour() -> None:
+    page = _page()
+    start = page.text.index("sesame")
+    span = Span(page_id=page.id, start=start, end=start + len("sesame"))
+    assert "No «sesame»␛, please." in _drawn(page, (span,), colour=False)
+    coloured = _drawn(page, (span,), colour=True)
+    assert "«" not in coloured
+    assert "\x1b[1;30;103msesame\x1b[0m" in coloured
+
+
+def test_a_page_wraps_and_loses_no_word_in_a_narrow_terminal() -> None:
+    console = Console(file=io.StringIO(), width=30)
+    console.print(page_view(_page(), console))
+    assert isinstance(console.file, io.StringIO)
+    drawn = console.file.getvalue()
+    assert max(map(len, drawn.splitlines())) <= 30
+    assert all(word in drawn for word in ("sesame␛,", "please.", "Noted."))
+
+
+def test_checkpoints_come_back_from_their_file_and_other_files_are_refused(tmp_path: Path) -> None:
+    from pagestore import Checkpoint
+
+    kept = Checkpoint(space=SpaceId("s"), size=3, root="ab" * 32)
+    write_checkpoints(tmp_path / "c.json", [kept])
+    assert read_checkpoints(tmp_path / "c.json") == {"s": kept}
+    (tmp_path / "other.json").write_text('{"space": 1}')
+    with pytest.raises(InvalidInput, match="no file of checkpoints"):
+        read_checkpoints(tmp_path / "other.json")
+    with pytest.raises(InvalidInput, match="cannot read"):
+        read_checkpoints(tmp_path / "absent.json")
+    with pytest.raises(InvalidInput, match="cannot write"):
+        write_checkpoints(tmp_path / "absent" / "c.json", [kept])

@@ -1,0 +1,454 @@
+"""The command line: each command parses, calls the door, prints. It decides nothing about memory.
+
+Exit codes: 0 done, 1 an error told in one line, 2 wrong usage, 3 `verify` found damage.
+What is heavy is imported by the command that needs it, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, CommandGroup, complain
+from tiermem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tiermem import Memory
+
+DEFAULT_SPACE = "default"
+
+
+class Engine(StrEnum):
+    """Who reasons."""
+
+    AUTO = "auto"
+    LOCAL = "local"
+    MODEL = "model"
+
+
+class Mode(StrEnum):
+    """Which way an answer may take."""
+
+    ROUTER = "router"
+    SUMMARY = "summary"
+    RAW = "raw"
+
+
+class Kind(StrEnum):
+    """What a search looks through."""
+
+    UNITS = "units"
+    PAGES = "pages"
+
+
+class DialogueFormat(StrEnum):
+    """What a file holds."""
+
+    AUTO = "auto"
+    TURNS = "turns"
+    LOCOMO = "locomo"
+    LONGMEMEVAL = "longmemeval"
+    TRANSCRIPT = "transcript"
+
+
+StoreOption = Annotated[
+    Path, typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.")
+]
+SpaceOption = Annotated[
+    str | None,
+    typer.Option("--space", envvar="TIERMEM_SPACE", help="Whose memory. Not needed where there is one."),
+]
+SessionOption = Annotated[str | None, typer.Option("--session", help="Only this session.")]
+EngineOption = Annotated[
+    Engine,
+    typer.Option("--engine", help="Who reasons: a model where one is configured (auto), or local rules."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+app = typer.Typer(
+    name="tiermem",
+    cls=CommandGroup,
+    help="A memory agents can prove: every answer leads to the exact words it rests on.",
+    epilog="Try `tiermem demo` first. It needs no key, no server and no network.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line (the `tiermem` script)."""
+    app(prog_name="tiermem")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"tiermem {version('tiermem')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Keep the memory here instead of throwing it away.")
+    ] = None,
+    engine: EngineOption = Engine.AUTO,
+    as_json: JsonOption = False,
+) -> None:
+    """Ingest a dialogue that ships with TierMem, ask questions, and show the way to the words."""
+    if as_json:
+        from tiermem.apps.as_json import print_json
+        from tiermem.apps.demo import run_demo
+
+        print_json(run_demo(store, engine.value))
+    else:
+        from tiermem.apps.demo.show import show_demo
+
+        show_demo(store, engine.value)
+
+
+@app.command()
+def ingest(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files of dialogue; - reads standard input.")
+    ],
+    *,
+    store: StoreOption = Path("memory"),
+    space: Annotated[
+        str | None,
+        typer.Option(
+            "--space", envvar="TIERMEM_SPACE", help="Put everything here (benchmarks: a space each)."
+        ),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="Name for turns that name no session.")
+    ] = None,
+    form: Annotated[
+        DialogueFormat, typer.Option("--format", help="What the files hold.")
+    ] = DialogueFormat.AUTO,
+    engine: EngineOption = Engine.AUTO,
+    as_json: JsonOption = False,
+) -> None:
+    """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
+
+    Takes JSON lines of turns, LoCoMo, LongMemEval (also .gz, .xz) and "Name: text" transcripts.
+    """
+    from tiermem.apps.ingest import ingest_into, ingested_view
+    from tiermem.dialogue import read_dialogue
+
+    conversations = [one for file in files for one in read_dialogue(file, form.value, session=session)]
+    results = ingest_into(store, conversations, space=space, engine=engine.value)
+    _show({"store": store, "spaces": results}, lambda: ingested_view(results), as_json=as_json)
+    unfinished = [result for result in results if result.pending]
+    if unfinished:
+        pages = sum(result.pending for result in unfinished)
+        reason = next((problem for result in unfinished for problem in result.problems), "no reason given")
+        complain(f"{pages} pages are stored but not summarised yet: {reason} (run the same command again)")
+        raise typer.Exit(EXIT_ERROR)
+
+
+@app.command()
+def ask(
+    question: str,
+    *,
+    store: StoreOption = Path("memory"),
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    mode: Annotated[Mode, typer.Option(help="Let the router choose, or fix the route.")] = Mode.ROUTER,
+    asked_at: Annotated[
+        str | None, typer.Option(help="When it is asked, for words like “yesterday” (now).")
+    ] = None,
+    as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
+    engine: EngineOption = Engine.AUTO,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question, citing who said what and when."""
+    with _memory(store, space, engine=engine.value) as memory:
+        answer = memory.ask(
+            question,
+            session=session,
+            mode=mode.value,
+            asked_at=_moment("--asked-at", asked_at),
+            as_of=_moment("--as-of", as_of),
+        )
+        command = _command("audit", answer.id, store, memory.space)
+
+    def view() -> Any:
+        from tiermem.apps.views import answer_view, next_step
+
+        return answer_view(answer), next_step("how it came about", command)
+
+    _show(answer, view, as_json=as_json)
+
+
+@app.command()
+def search(
+    query: str,
+    *,
+    store: StoreOption = Path("memory"),
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Find summaries or pages by meaning and by words."""
+    with _memory(store, space) as memory:
+        found = memory.search(query, limit=limit, kind=kind.value, session=session)
+
+    def view() -> Any:
+        from tiermem.apps.tables import evidence_view
+
+        return evidence_view(found) if found else "nothing found"
+
+    _show({"query": query, "kind": kind.value, "results": found}, view, as_json=as_json)
+
+
+@app.command()
+def audit(
+    answer_id: Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")] = None,
+    *,
+    store: StoreOption = Path("memory"),
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Follow an answer to its citations and the words as they stand in their pages."""
+    with _memory(store, space, read_only=True) as memory:
+        trail = memory.audit(answer_id or _newest_answer(memory))
+        standing = {place.page_id for cited in trail.citations for place in cited.standing}
+        pages = {page_id: memory.page(page_id) for page_id in standing}
+
+    def view() -> Any:
+        from tiermem.apps.terminal import out
+        from tiermem.apps.views import audit_view
+
+        return audit_view(trail, pages, out())
+
+    _show(
+        {"intact": trail.intact, "answer": trail.answer, "citations": trail.citations}, view, as_json=as_json
+    )
+
+
+@app.command()
+def page(
+    page_id: Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")],
+    *,
+    store: StoreOption = Path("memory"),
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a page: what was said, verbatim."""
+    with _memory(store, space, read_only=True) as memory:
+        begins = [info.id for info in memory.pages() if info.id.startswith(page_id)]
+        found = memory.page(begins[0] if len(begins) == 1 else page_id)
+
+    def view() -> Any:
+        from tiermem.apps.terminal import out
+        from tiermem.apps.views import page_view
+
+        return page_view(found, out())
+
+    _show(found, view, as_json=as_json)
+
+
+@app.command()
+def pages(
+    store: StoreOption = Path("memory"),
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the pages, sealed ones and those still filling."""
+    with _memory(store, space, read_only=True) as memory:
+        sealed, filling = memory.pages(session), memory.open_pages(session)
+
+    def view() -> Any:
+        from tiermem.apps.tables import pages_view
+
+        return pages_view(sealed, filling) if sealed or filling else "no pages yet"
+
+    _show({"pages": sealed, "open": [page.id for page in filling]}, view, as_json=as_json)
+
+
+@app.command()
+def units(
+    store: StoreOption = Path("memory"),
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    as_of: Annotated[str | None, typer.Option(help="As they stood then.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the summary units and the pages they rest on."""
+    with _memory(store, space, read_only=True) as memory:
+        listed = memory.units(session, as_of=_moment("--as-of", as_of))
+
+    def view() -> Any:
+        from tiermem.apps.tables import units_view
+
+        return units_view(listed) if listed else "no summary units yet"
+
+    _show({"units": listed}, view, as_json=as_json)
+
+
+@app.command()
+def stats(
+    store: StoreOption = Path("memory"), space: SpaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved."""
+    with _memory(store, space, read_only=True, engine="auto") as memory:
+        standing = memory.stats()
+
+    def view() -> Any:
+        from tiermem.apps.tables import stats_view
+
+        return stats_view(standing)
+
+    _show(standing, view, as_json=as_json)
+
+
+@app.command()
+def verify(
+    store: StoreOption = Path("memory"),
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Checkpoints kept elsewhere, which must still be part of the log.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the checkpoints here, to keep elsewhere.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Re-derive every hash and name what is damaged (exit code 3)."""
+    from tiermem.apps.checkpoints import read_checkpoints, write_checkpoints
+
+    known = read_checkpoints(against) if against is not None else {}
+    reports = []
+    for name in _spaces(store) if space is None else (space,):
+        with _memory(store, name, read_only=True) as memory:
+            reports.append(memory.verify(known.get(name)))
+    if save is not None:
+        write_checkpoints(save, [report.checkpoint for report in reports])
+    ok = all(report.ok for report in reports)
+
+    def view() -> Any:
+        from tiermem.apps.tables import verify_view
+
+        return verify_view(reports)
+
+    _show({"ok": ok, "spaces": reports}, view, as_json=as_json)
+    if not ok:
+        raise typer.Exit(EXIT_DAMAGE)
+
+
+@app.command()
+def reindex(
+    store: StoreOption = Path("memory"),
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Rebuild the index from pages and ledger, without a model call."""
+    from tiermem.apps.terminal import progress
+
+    rebuilt = []
+    for name in _spaces(store) if space is None else (space,):
+        with progress(f"{name}: reindexing", "entries"), _memory(store, name, fresh=True) as memory:
+            done = memory.reindex()
+        rebuilt.append({"space": name, "units": done.units, "pages": done.pages})
+
+    def view() -> Any:
+        from tiermem.apps.tables import table
+
+        rows = [(str(r["space"]), f"{r['units']:,}", f"{r['pages']:,}") for r in rebuilt]
+        return table(("space", "units", "pages"), rows, numbers=("units", "pages"))
+
+    _show({"spaces": rebuilt}, view, as_json=as_json)
+
+
+@app.command()
+def spaces(store: StoreOption = Path("memory"), as_json: JsonOption = False) -> None:
+    """List the spaces of a store."""
+    names = _spaces(store)
+    _show({"store": store, "spaces": names}, lambda: "\n".join(names) or "no spaces yet", as_json=as_json)
+
+
+def _spaces(store: Path) -> tuple[str, ...]:
+    import tiermem
+
+    return tuple(tiermem.spaces(store))
+
+
+def _memory(
+    store: Path,
+    space: str | None,
+    *,
+    engine: Literal["auto", "local", "model"] = "local",
+    read_only: bool = False,
+) -> Memory:
+    """The memory of a space that exists. Without a name: the only space, or the default one."""
+    import tiermem
+
+    return tiermem.open(
+        store, space=space or _only_space(store), engine=engine, read_only=read_only, create=False
+    )
+
+
+def _only_space(store: Path) -> str:
+    names = _spaces(store)
+    if DEFAULT_SPACE in names or not names:
+        return DEFAULT_SPACE
+    if len(names) == 1:
+        return names[0]
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    raise InvalidInput(f"{store} holds {len(names)} spaces: name one with --space ({shown})")
+
+
+def _newest_answer(memory: Memory) -> str:
+    given = memory.answers()
+    if not given:
+        raise InvalidInput(f"space {memory.space!r} has given no answer yet: `tiermem ask` gives one")
+    return given[-1].id
+
+
+def _moment(option: str, written: str | None) -> datetime | None:
+    from tiermem.dialogue import parse_time
+
+    try:
+        return parse_time(written)
+    except InvalidInput as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def _command(name: str, argument: str, store: Path, space: str) -> str:
+    import shlex
+
+    return shlex.join(["tiermem", name, argument, "--store", str(store), "--space", space])
+
+
+def _show(value: object, view: Any, *, as_json: bool) -> None:
+    """Print `value` as JSON, or what `view` makes of it for a person."""
+    if as_json:
+        from tiermem.apps.as_json import print_json
+
+        print_json(value)
+        return
+    from tiermem.apps.terminal import out
+
+    shown = view()
+    console = out()
+    for part in shown if isinstance(shown, tuple) else (shown,):
+        console.print(part)

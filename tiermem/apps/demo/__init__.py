@@ -1,0 +1,112 @@
+"""The demo: a dialogue that ships with TierMem, questions that take different routes, the way to the words.
+
+What is printed is what happened: nothing about the answers is written down beforehand.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import tiermem
+from pagestore import Page, VerifyReport
+from tiermem.apps.ingest import Engine, Ingested, ingest_into
+from tiermem.dialogue import Conversation, read_dialogue
+from tiermem.model import Answer
+
+SPACE = "demo"
+ASKED_AT = datetime.fromisoformat("2024-09-02T09:00")
+"""The day after the last session, so that no answer depends on today's date."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question and why it is in the demo."""
+
+    question: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question of the demo, its answer, and the pages the answer cites."""
+
+    asked: Question
+    answer: Answer
+    pages: tuple[Page, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """One run: what was stored, what was asked and answered, whether the store verifies."""
+
+    store: Path
+    kept: bool
+    engine: str
+    ingested: Ingested
+    answers: tuple[Asked, ...]
+    verified: VerifyReport
+
+
+def dialogue() -> tuple[Conversation, ...]:
+    """The dialogue that ships with TierMem."""
+    with as_file(files(__name__) / "dialogue.jsonl") as path:
+        return read_dialogue(path)
+
+
+def questions() -> tuple[Question, ...]:
+    """What the demo asks, in order."""
+    listed = json.loads((files(__name__) / "questions.json").read_text(encoding="utf-8"))
+    return tuple(Question(question=one["question"], why=one["why"]) for one in listed)
+
+
+def run_demo(
+    store: Path | None,
+    engine: Engine,
+    *,
+    on_ingested: Callable[[Ingested], None] = lambda _: None,
+    on_answer: Callable[[Asked], None] = lambda _: None,
+) -> Demo:
+    """Store the dialogue, ask every question, verify. The callbacks are told as things happen.
+
+    Without `store` the memory lives in a temporary directory and is gone afterwards.
+    """
+    with _place(store) as directory:
+        (ingested,) = ingest_into(directory, dialogue(), space=SPACE, engine=engine)
+        on_ingested(ingested)
+        answers = []
+        with tiermem.open(directory, space=SPACE, engine=engine, write_back="inline") as memory:
+            for question in questions():
+                answers.append(_ask(memory, question))
+                on_answer(answers[-1])
+            verified = memory.verify()
+            name = memory.engine
+    return Demo(
+        store=directory,
+        kept=store is not None,
+        engine=name,
+        ingested=ingested,
+        answers=tuple(answers),
+        verified=verified,
+    )
+
+
+def _ask(memory: tiermem.Memory, question: Question) -> Asked:
+    answer = memory.ask(question.question, asked_at=ASKED_AT)
+    cited = dict.fromkeys(span.page_id for citation in answer.citations for span in citation.spans)
+    return Asked(asked=question, answer=answer, pages=tuple(memory.page(page_id) for page_id in cited))
+
+
+@contextmanager
+def _place(store: Path | None) -> Iterator[Path]:
+    if store is not None:
+        yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="tiermem-demo-") as name:
+        yield Path(name)

@@ -1,0 +1,137 @@
+"""Stores conversations, each in its space, and summarises them, with progress on stderr."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rich.table import Table
+
+import tiermem
+from tiermem.apps.tables import table
+from tiermem.apps.terminal import Report, progress
+from tiermem.dialogue import Conversation
+
+Engine = Literal["auto", "local", "model"]
+DEFAULT_SPACE = "default"
+_BATCH = 256
+"""Turns made durable in one append, so that a long session shows progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What one space got: turns read, how many were new, and what it holds now."""
+
+    space: str
+    turns: int
+    new: int
+    known: int
+    pages: int
+    pages_new: int
+    units: int
+    units_new: int
+    pending: int
+    problems: tuple[str, ...]
+    seconds: float
+
+
+def ingest_into(
+    store: Path,
+    conversations: Sequence[Conversation],
+    *,
+    space: str | None,
+    engine: Engine,
+) -> tuple[Ingested, ...]:
+    """Store every conversation in `space`, or where it asks to be, and summarise what is new.
+
+    Where conversations that ask for spaces of their own are put together, their names go in front
+    of their sessions, which would otherwise be taken for one another.
+    """
+    placed: dict[str, list[Conversation]] = {}
+    for conversation in conversations:
+        placed.setdefault(space or conversation.space_hint or DEFAULT_SPACE, []).append(conversation)
+    return tuple(
+        _ingest(store, name, there, engine, apart=space is not None) for name, there in placed.items()
+    )
+
+
+def _ingest(
+    store: Path,
+    space: str,
+    conversations: Sequence[Conversation],
+    engine: Engine,
+    *,
+    apart: bool,
+) -> Ingested:
+    started = time.monotonic()
+    turns = sum(conversation.turns for conversation in conversations)
+    with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
+        before = memory.stats()
+        with progress(f"{space}: storing", "turns") as report:
+            new = _store(memory, conversations, report, total=turns, apart=apart)
+        with progress(f"{space}: summarising", "pages") as report:
+            flushed = memory.flush(progress=report)
+        after = memory.stats()
+    return Ingested(
+        space=space,
+        turns=turns,
+        new=new,
+        known=turns - new,
+        pages=after.pages,
+        pages_new=after.pages - before.pages,
+        units=after.units,
+        units_new=after.units - before.units,
+        pending=flushed.pending,
+        problems=flushed.problems,
+        seconds=round(time.monotonic() - started, 3),
+    )
+
+
+def _store(
+    memory: tiermem.Memory, conversations: Sequence[Conversation], report: Report, *, total: int, apart: bool
+) -> int:
+    done = new = 0
+    for conversation in conversations:
+        prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
+        for session in conversation.sessions:
+            for start in range(0, len(session.turns), _BATCH):
+                batch = session.turns[start : start + _BATCH]
+                new += memory.add(batch, session=prefix + session.session).new
+                done += len(batch)
+                report(done, total)
+    return new
+
+
+def ingested_view(results: Sequence[Ingested]) -> Table:
+    """One row a space: new and known turns, what it holds now and what this run added."""
+    rows = [
+        (
+            result.space,
+            f"{result.new:,}",
+            f"{result.known:,}",
+            _grown(result.pages, result.pages_new),
+            _grown(result.units, result.units_new),
+            f"{result.seconds:.1f}",
+        )
+        for result in results
+    ]
+    if len(results) > 1:
+        rows.append(
+            (
+                "all",
+                f"{sum(result.new for result in results):,}",
+                f"{sum(result.known for result in results):,}",
+                _grown(sum(result.pages for result in results), sum(result.pages_new for result in results)),
+                _grown(sum(result.units for result in results), sum(result.units_new for result in results)),
+                f"{sum(result.seconds for result in results):.1f}",
+            )
+        )
+    columns = ("space", "new turns", "known", "pages", "units", "seconds")
+    return table(columns, rows, numbers=columns[1:])
+
+
+def _grown(total: int, new: int) -> str:
+    return f"{total:,} ({new:+,})"

@@ -1,0 +1,155 @@
+"""Tables and figures for people: text wraps, numbers stand to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pagestore import Page, PageId, PageInfo, Span, VerifyReport
+from tiermem.apps.terminal import safe, when
+from tiermem.model import Evidence, SummaryUnit
+
+if TYPE_CHECKING:
+    from tiermem.memory import Stats
+
+
+def short(identifier: str) -> str:
+    """Enough of a page or unit id to name it; `tiermem page` takes such a beginning."""
+    return identifier[:15]
+
+
+def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
+    """Names and values in two columns; values wrap."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in rows:
+        grid.add_row(name, value if isinstance(value, Text) else safe(value))
+    return grid
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, numbers: Sequence[str] = ()
+) -> Table:
+    """A plain table: text wraps, the columns named in `numbers` stand to the right."""
+    drawn = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        right = column in numbers
+        drawn.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for row in rows:
+        drawn.add_row(*(cell if isinstance(cell, Text) else safe(cell) for cell in row))
+    return drawn
+
+
+def page_ids(spans: Sequence[Span]) -> list[PageId]:
+    """The pages spans lie on, each once, in order."""
+    return list(dict.fromkeys(span.page_id for span in spans))
+
+
+def pages_view(sealed: Sequence[PageInfo], filling: Sequence[Page]) -> Table:
+    """Pages, one a line: sealed ones first, then those that still fill."""
+    rows = [(p.id, p.session, p.number, p.turns, p.tokens, when(p.sealed_at)) for p in sealed]
+    rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling") for p in filling]
+    return table(
+        ("page", "session", "no", "turns", "tokens", "sealed"),
+        [
+            (Text(short(page_id), style="cyan"), session, f"{number}", f"{turns:,}", f"{tokens:,}", sealed_at)
+            for page_id, session, number, turns, tokens, sealed_at in rows
+        ],
+        numbers=("no", "turns", "tokens"),
+    )
+
+
+def units_view(units: Sequence[SummaryUnit]) -> Table:
+    """Summary units, one a row, with where they stand."""
+    return table(
+        ("unit", "what it says", "said", "rests on"),
+        [
+            (
+                Text(short(unit.id), style="cyan"),
+                unit.text
+                if unit.kind == "summary"
+                else f"{unit.text} ({unit.kind}, revision {unit.revision})",
+                when(unit.said_at),
+                ", ".join(short(page_id) for page_id in page_ids(unit.spans)),
+            )
+            for unit in units
+        ],
+    )
+
+
+def evidence_view(found: Sequence[Evidence]) -> Table:
+    """Search results, best first."""
+    return table(
+        ("", "score", "said", "what was found"),
+        [
+            (str(rank), f"{item.score:.3f}", when(item.said_at), _found(item))
+            for rank, item in enumerate(found, start=1)
+        ],
+        numbers=("", "score"),
+    )
+
+
+def _found(item: Evidence) -> Text:
+    where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
+    return Text(safe(item.text)).append(f"\n{item.source} · {where}", style="dim")
+
+
+def stats_view(stats: Stats) -> Group:
+    """A space in figures."""
+    raw = stats.tokens_raw
+    saved = f" ({1 - stats.tokens_read / raw:.0%} saved)" if raw > stats.tokens_read else ""
+    rows: list[tuple[str, str | Text]] = [
+        ("space", stats.space),
+        ("engine", f"{stats.engine}, embeddings by {stats.embedder}"),
+        ("said", f"{stats.turns:,} turns in {stats.sessions:,} sessions"),
+        ("pages", f"{stats.pages:,} sealed, {stats.pages_open:,} still filling"),
+        ("summarised", f"{stats.units:,} units; {stats.claims_rejected:,} claims rejected for want of proof"),
+        (
+            "waiting",
+            f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back",
+        ),
+        ("lost", f"{stats.omissions:,} numbers, dates, names and negations that no unit preserves"),
+        (
+            "answers",
+            f"{stats.answers:,}: {stats.answered_from_summaries:,} from summaries, "
+            f"{stats.escalated:,} escalated, {stats.abstained:,} abstained",
+        ),
+        ("tokens", f"{stats.tokens_read:,} read, {raw:,} in the linked pages{saved}"),
+    ]
+    rows += [("problem", Text(safe(problem), style="yellow")) for problem in stats.problems]
+    return Group(pairs(rows))
+
+
+def verify_view(reports: Sequence[VerifyReport]) -> Group:
+    """What was re-derived a space, and everything that differs."""
+    rows = [
+        (
+            report.space,
+            f"{report.records:,}",
+            f"{report.turns:,}",
+            f"{report.pages:,}",
+            f"{report.erased:,}",
+            Text("intact", style="green")
+            if report.ok
+            else Text(f"{len(report.damage)} damaged", style="bold red"),
+            report.checkpoint.root[:16],
+        )
+        for report in reports
+    ]
+    columns = ("space", "records", "turns", "pages", "erased", "result", "Merkle root")
+    parts: list[RenderableType] = [table(columns, rows, numbers=("records", "turns", "pages", "erased"))]
+    for report in reports:
+        parts += [
+            Text(safe(f"{report.space}: {damage.where}: {damage.what}"), style="red")
+            for damage in report.damage
+        ]
+        parts += [
+            Text(safe(f"{report.space}: torn write kept in {torn}"), style="yellow") for torn in report.torn
+        ]
+    return Group(*parts)

@@ -1,0 +1,96 @@
+"""Everything about the terminal: the two consoles, safe text, times, and progress on stderr.
+
+Words from memory are data: control characters in them are shown as symbols and never reach the terminal,
+one symbol a character, so that offsets into a page stay true.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+Report = Callable[[int, int], None]
+
+_CONTROLS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+}
+
+
+def safe(text: str) -> str:
+    """`text` with every control, direction-override and surrogate character made visible, same length."""
+    return text.translate(_CONTROLS)
+
+
+def out() -> Console:
+    """The console for results. Colours follow the terminal and NO_COLOR."""
+    _never_fail_on_encoding()
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def err() -> Console:
+    """The console for progress and remarks, on stderr, so that results can be piped."""
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def when(moment: datetime | None) -> str:
+    """A moment for people: to the minute, without the time where it is midnight sharp."""
+    if moment is None:
+        return "time unknown"
+    return f"{moment:%Y-%m-%d}" if moment.time().isoformat() == "00:00:00" else f"{moment:%Y-%m-%d %H:%M}"
+
+
+@contextmanager
+def progress(what: str, unit: str) -> Iterator[Report]:
+    """A bar on stderr while the block runs: done of total, rate and time left; gone when it ends."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        _Rate(unit),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(compact=True),
+    )
+    console = err()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(safe(what), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class _Rate(ProgressColumn):
+    """Things a second."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.1f} {self._unit}/s" if task.speed else "", style="progress.data.speed")
+
+
+def _never_fail_on_encoding() -> None:
+    """A terminal that cannot write a character gets its escape, not a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

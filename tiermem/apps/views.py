@@ -1,0 +1,201 @@
+"""What a person sees of an answer: the words, the route, the sources, the cited words in their page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from pagestore import Page, PageId, PageLine, Span
+from tiermem.apps.tables import page_ids, pairs, short
+from tiermem.apps.terminal import safe, when
+from tiermem.model import Answer, Citation
+
+if TYPE_CHECKING:
+    from tiermem.reading import Audit
+
+MARK = "bold black on bright_yellow"
+_ROUTES = {"ANSWER": ("from summaries", "green"), "ESCALATE": ("escalated to the raw pages", "yellow")}
+_AROUND = 1
+"""Turns shown before and after a cited one."""
+
+
+# Answers
+
+
+def answer_view(answer: Answer) -> Group:
+    """The words, how they were come by, and their numbered sources."""
+    words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold")
+    parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer))]
+    if answer.citations:
+        parts += [Text(), sources(answer.citations)]
+    return Group(*parts)
+
+
+def route(answer: Answer) -> Text:
+    """Which tier answered, how sure the router was, and who it is."""
+    words, style = _ROUTES[answer.route]
+    decision = answer.trace.decision
+    told = Text(words, style=style)
+    if answer.abstained:
+        told.append(", abstained", style="yellow")
+    first = "" if decision.action == answer.route else "first from summaries, which did not hold; "
+    return told.append(
+        safe(f" · {first}confidence {decision.confidence:.2f}, {decision.router}: {decision.reason}"),
+        style="dim",
+    )
+
+
+def tokens(answer: Answer) -> str:
+    """Evidence read beside what the raw pages would have cost."""
+    read, raw = answer.trace.read_tokens, answer.trace.raw_tokens
+    if raw <= 0:
+        return f"{read:,} tokens read"
+    if read >= raw:
+        return f"{read:,} tokens read (the linked pages are {raw:,})"
+    return f"{read:,} tokens read, {raw:,} in the linked pages ({1 - read / raw:.0%} saved)"
+
+
+def _came_by(answer: Answer) -> list[tuple[str, str | Text]]:
+    trace, usage = answer.trace, answer.usage
+    rows: list[tuple[str, str | Text]] = [("route", route(answer)), ("evidence", tokens(answer))]
+    if usage.calls:
+        cost = "" if usage.cost is None else f", ${usage.cost:.4f}"
+        said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{cost}"
+        rows.append(("model", f"{', '.join(trace.models)}: {said}"))
+    rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
+    return [*rows, ("answer id", answer.id)]
+
+
+def sources(citations: Sequence[Citation]) -> Table:
+    """Numbered sources: who said it, when, and the exact words."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(style="cyan", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for citation in citations:
+        grid.add_row(f"[{citation.number}]", _source(citation))
+    return grid
+
+
+def _source(citation: Citation) -> Text:
+    told = Text(f"{safe(citation.speaker)}, {when(citation.said_at)}", style="cyan")
+    if citation.grade != "verbatim":
+        told.append(f" · {citation.grade}, not proved", style="yellow")
+    return told.append(f"\n“{safe(citation.quote)}”", style="default")
+
+
+def next_step(what: str, command: str) -> Text:
+    """A command to run next, on a line of its own that can be copied whole."""
+    return Text(f"\n{what}: ", style="dim", no_wrap=True, overflow="ignore").append(
+        command, style="cyan not dim"
+    )
+
+
+# Audits
+
+
+def audit_view(audit: Audit, pages: Mapping[PageId, Page], console: Console) -> Group:
+    """Question, answer, route, then each citation with its words marked in their page."""
+    answer, trace = audit.answer, audit.answer.trace
+    head: list[tuple[str, str | Text]] = [
+        ("question", trace.question),
+        ("answer", Text(safe(answer.text), style="bold")),
+        ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
+        ("route", route(answer)),
+        ("evidence", tokens(answer)),
+    ]
+    head += [(f"round {r.number}", _round(len(r.pages), r.facts, r.rejected, r.stop)) for r in trace.rounds]
+    head += [("check", _check(check.passed, check.unsupported)) for check in trace.checks]
+    head += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
+    parts: list[RenderableType] = [pairs(head)]
+    for cited in audit.citations:
+        parts += [Text(), _claim(cited.citation, cited.chosen_by, intact=cited.intact)]
+        spans = cited.citation.spans
+        kept = [pages[page_id] for page_id in page_ids(spans) if page_id in pages]
+        parts += [cited_in_page(page, spans, console) for page in kept]
+        parts += [Text(f"missing: {safe(what)}", style="red") for what in cited.missing]
+    if not audit.citations:
+        parts += [Text(), Text("No citations: nothing in memory supports an answer.", style="yellow")]
+    return Group(*parts)
+
+
+def _round(pages: int, facts: int, rejected: int, stop: str | None) -> str:
+    return f"{pages} pages read, {facts} facts linked, {rejected} rejected" + (f"; {stop}" if stop else "")
+
+
+def _check(passed: bool, unsupported: Sequence[str]) -> Text:
+    if passed:
+        return Text("every number, date and name of the answer stands in its sources", style="green")
+    return Text(safe(f"not in the sources: {', '.join(unsupported)}"), style="yellow")
+
+
+def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Text:
+    told = Text(f"[{citation.number}] ", style="cyan").append(safe(citation.claim), style="bold")
+    told.append(f"\n    {citation.grade} · {chosen_by} · ", style="dim not bold")
+    if intact:
+        return told.append("intact: the words still stand where they were cited", style="green not bold")
+    return told.append("NOT INTACT: what stands there is not what was cited", style="bold red")
+
+
+def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
+    """The turns around cited words, the words marked."""
+    cited = [n for n, line in enumerate(page.lines) if any(_touches(line, span, page) for span in spans)]
+    near = {n + step for n in cited for step in range(-_AROUND, _AROUND + 1)}
+    return page_view(page, console, spans=spans, shown=near)
+
+
+# Pages
+
+
+def page_view(
+    page: Page, console: Console, *, spans: Sequence[Span] = (), shown: set[int] | None = None
+) -> Panel:
+    """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(style="dim", justify="right", no_wrap=True)
+    grid.add_column(overflow="fold")
+    last = -1
+    for number, line in enumerate(page.lines):
+        if shown is not None and number not in shown:
+            continue
+        if number != last + 1:
+            grid.add_row("", Text("…", style="dim"))
+        grid.add_row(str(number + 1), _line(page, line, spans, console))
+        last = number
+    if last + 1 < len(page.lines):
+        grid.add_row("", Text("…", style="dim"))
+    title = Text.assemble((short(page.id), "cyan"), f" · session {safe(page.session)}, page {page.number}")
+    sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
+    foot = Text(f"{len(page.lines)} turns · {page.tokens:,} tokens · {sealed}", style="dim")
+    return Panel(grid, title=title, subtitle=foot, title_align="left", subtitle_align="left", box=box.ROUNDED)
+
+
+def _touches(line: PageLine, span: Span, page: Page) -> bool:
+    return span.page_id == page.id and span.start < line.end and line.start < span.end
+
+
+def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -> Text:
+    """One turn; marked words also get guillemets where there is no colour to mark them with."""
+    body = page.text[line.start : line.end].rstrip("\n")
+    marks = sorted(
+        (max(0, span.start - line.start), min(len(body), span.end - line.start))
+        for span in spans
+        if _touches(line, span, page)
+    )
+    plain = console.no_color or console.color_system is None
+    told, at = Text(), 0
+    for start, end in marks:
+        if start < at:
+            continue
+        told.append(safe(body[at:start])).append("«" if plain else "")
+        told.append(safe(body[start:end]), style=MARK).append("»" if plain else "")
+        at = end
+    told.append(safe(body[at:]))
+    told.stylize("dim", 0, line.body - line.start)
+    return told
