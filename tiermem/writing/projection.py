@@ -72,6 +72,7 @@ class Projection:
     async def _forget(self) -> None:
         # The mark goes first: a crash inside `drop` must leave no holes behind a mark that says all is there.
         await self._index.set_mark(self._ledger.space, _NOTHING)
+        await self._index.flush()
         await self._index.drop(self._ledger.space)
 
     def _unit_entry(self, unit: SummaryUnit) -> Entry:

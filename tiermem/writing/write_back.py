@@ -24,14 +24,14 @@ from tiermem.model import (
     Finding,
     LinkedFact,
     Rejected,
-    SummaryUnit,
     UnitId,
     WriteBack,
     WriteBackVariant,
 )
 from tiermem.reasoning.interface import Reasoner
-from tiermem.text import link, normalise
+from tiermem.text import link
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
+from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
 
@@ -145,9 +145,9 @@ class WriteBacks:
 
     async def _decide(self, candidate: _Candidate, variant: WriteBackVariant) -> WroteBack:
         proved = candidate.proved
-        known = self._known(proved.fact)
-        if known is not None:
-            return skipped(proved.finding_id, f"unit {known.id} says the same of the same words")
+        same = known(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
+        if same is not None:
+            return skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
         with step("reconcile"):
             operation = await self._reasoner.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
@@ -158,14 +158,6 @@ class WriteBacks:
             unit_id=finding_unit_id(self._ledger.space, proved.finding_id),
             made_by=self._reasoner.name,
         )
-
-    def _known(self, fact: LinkedFact) -> SummaryUnit | None:
-        """A unit, active or not, with this text and these words: adding it again would bring nothing."""
-        text, spans = normalise(fact.claim).text, set(fact.spans)
-        for unit in self._ledger.tier1.units_of_page(fact.spans[0].page_id, inactive=True):
-            if spans <= set(unit.spans) and normalise(unit.text).text == text:
-                return unit
-        return None
 
     async def _neighbours(self, fact: LinkedFact) -> list[Neighbour]:
         """The nearest active units, by the fact and not by the question, with what their spans hold."""

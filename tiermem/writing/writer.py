@@ -8,6 +8,7 @@ finishes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import anyio
 
@@ -20,6 +21,7 @@ from tiermem.model import Answer, Finding, WriteBackVariant
 from tiermem.reasoning.interface import Reasoner
 from tiermem.writing.distil import distil
 from tiermem.writing.in_order import in_order
+from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
     DistilReport,
@@ -111,6 +113,10 @@ class Writer:
 
     async def _keep(self, run: _DistilRun, outcome: Distilled | Unfinished) -> None:
         if isinstance(outcome, Distilled):
+            # A finding may have told some of it already, where the page had to wait for its summary.
+            tier1 = self._ledger.tier1
+            new = tuple(unit for unit in outcome.units if known(tier1, unit.text, unit.spans) is None)
+            outcome = replace(outcome, units=new)
             await self._ledger.write(outcome)
         run.add(outcome)
 
