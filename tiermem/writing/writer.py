@@ -14,7 +14,7 @@ import anyio
 
 from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn
 from pagestore.errors import Corrupt
-from tiermem.errors import TierMemError
+from tiermem.errors import ModelRefused, ModelUnavailable, TierMemError
 from tiermem.index.interface import Index
 from tiermem.ledger import Answered, Distilled, Ledger
 from tiermem.model import Answer, Finding, WriteBackVariant
@@ -35,6 +35,8 @@ from tiermem.writing.write_back import WriteBacks
 
 _SLICE = 32
 """Pages summarised before the index is brought up to them, so that long work is findable while it runs."""
+_PATIENCE = 8
+"""Calls in a row that a model may fail before the rest of a run is left for later without asking."""
 
 
 class Writer:
@@ -61,7 +63,8 @@ class Writer:
     async def distil_pending(self, progress: Progress | None = None) -> DistilReport:
         """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
 
-        A page whose summarising failed stays pending and is named in the report; the others go on.
+        A page whose summarising failed stays pending and is named in the report; the others go on,
+        unless the model fails so often in a row that asking about the rest would only take time.
         """
         async with self._distilling:
             pending = await self.pending_pages()
@@ -69,7 +72,7 @@ class Writer:
             for start in range(0, len(pending), _SLICE):
                 await in_order(
                     pending[start : start + _SLICE],
-                    self._distil,
+                    lambda info: self._distil(run, info),
                     lambda outcome: self._keep(run, outcome),
                     at_once=self._options.concurrency,
                 )
@@ -105,11 +108,16 @@ class Writer:
         """Drop this space from the index and build it again from pages and ledger, without a model call."""
         return await self._projection.rebuild()
 
-    async def _distil(self, info: PageInfo) -> Distilled | Unfinished:
+    async def _distil(self, run: _DistilRun, info: PageInfo) -> Distilled | Unfinished:
         try:
-            return await distil(await self._ledger.page(info.id), self._reasoner)
+            if run.failed_in_a_row >= _PATIENCE:
+                raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
+            outcome = await distil(await self._ledger.page(info.id), self._reasoner)
         except (TierMemError, Corrupt) as error:
+            run.failed_in_a_row += isinstance(error, (ModelUnavailable, ModelRefused))
             return Unfinished(stage="distil", what=info.id, reason=repr(error))
+        run.failed_in_a_row = 0
+        return outcome
 
     async def _keep(self, run: _DistilRun, outcome: Distilled | Unfinished) -> None:
         if isinstance(outcome, Distilled):
@@ -130,6 +138,7 @@ class _DistilRun:
         self._done: list[Distilled] = []
         self._failed: list[Unfinished] = []
         self.index: Unfinished | None = None
+        self.failed_in_a_row = 0
 
     def add(self, outcome: Distilled | Unfinished) -> None:
         if isinstance(outcome, Distilled):
