@@ -34,6 +34,8 @@ objects = st.dictionaries(st.text(st.characters(codec="utf-8")), plain_json, min
         ('{"a": "\\ud800"}', [{"a": "\ufffd"}]),
         ('{"\\ud83c\\udf89": 1}', [{"🎉": 1}]),
         ("[0, 2]", [[0, 2]]),
+        ('{"fact": "he wrote [0, 2] and', []),
+        ('{"fact": "he wrote {} and', []),
         ("{'a': 1}", []),
         ('{"a": NaN}', []),
         ("[" * 50_000, []),

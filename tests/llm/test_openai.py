@@ -289,7 +289,7 @@ async def test_a_request_no_dialect_makes_right_is_refused_and_nothing_is_rememb
 
 async def test_each_role_may_have_its_own_model_and_endpoint() -> None:
     with ModelServer() as main, ModelServer() as small:
-        roles: dict[Role, str | Endpoint] = {
+        roles: dict[str, str | Endpoint] = {
             "route": Endpoint(model="router", base_url=small.url, api_key="small-key"),
             "compose": "writer",
         }
@@ -456,6 +456,7 @@ async def test_closing_twice_is_allowed_and_a_call_after_it_connects_anew() -> N
         ({"model": " ", "base_url": "http://x"}, "model name is empty"),
         ({"model": "m", "base_url": "localhost:8000"}, "must start with http"),
         ({"model": "m"}, "no API key"),
+        ({"model": "m", "base_url": "http://x", "roles": {"rout": "r"}}, r"unknown roles \['rout'\]"),
         ({"model": "m", "api_key": ""}, "empty or holds"),
         ({"model": "m", "api_key": "sk-1\n"}, "empty or holds"),
         ({"model": "m", "api_key": "ключ"}, "empty or holds"),

@@ -9,7 +9,9 @@ import anyio
 import pytest
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
+from tests.llm.server import ModelServer, Request
 from tiermem.errors import MalformedReply, ModelUnavailable
+from tiermem.llm import OpenAIModel
 from tiermem.llm.meter import Meter, metered
 from tiermem.llm.scripted import FunctionModel, Line, ScriptedModel
 from tiermem.model import Claim, Evidence, LinkedFact, Search, SummaryUnit, UnitId
@@ -355,6 +357,30 @@ def test_every_question_is_paid_as_a_step_of_its_own_name() -> None:
     steps = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
     assert tuple(meter.steps) == steps
     assert tuple(prompt.partition("@")[0] for prompt in meter.prompts) == steps
+
+
+@pytest.mark.parametrize(
+    "formats", [{"json_schema", "json_object", "text"}, {"json_object", "text"}, {"text"}]
+)
+def test_over_http_a_reply_out_of_form_is_repaired_in_whatever_format_there_is(formats: set[str]) -> None:
+    async def ask() -> Sufficiency:
+        model = OpenAIModel("m", base_url=server.url)
+        try:
+            return await ByModel(model).route("What pet?", [EVIDENCE], asked_at=NOW)
+        finally:
+            await model.close()
+
+    def answer(request: Request) -> str:
+        return '```json\n{"action": "S"}\n```' if "could not be used" in request.text else "Probably S."
+
+    with ModelServer(answer=answer, formats=frozenset(formats)) as server:
+        assert anyio.run(ask).action == "ANSWER"
+    assert server.counts.replies == 2
+    assert [message["role"] for message in server.requests[-1].body["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+    ]
 
 
 def test_an_endpoint_that_is_down_is_an_error_the_caller_sees() -> None:

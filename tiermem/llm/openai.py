@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import anyio
 from anyio.lowlevel import RunVar
 
-from tiermem.errors import ModelRefused, ModelUnavailable
+from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable
 from tiermem.llm import wire
 from tiermem.llm.characters import sendable
 from tiermem.llm.dialect import Dialect
@@ -49,8 +49,9 @@ class OpenAIModel:
     """A language model and embedder behind an OpenAI-compatible endpoint (OpenAI, vLLM, Ollama, …).
 
     `roles` gives single roles another model: a name at the same endpoint, or an `Endpoint` of its own.
-    `prices` by model name make costs known. May be used from several event loops: connections belong
-    to the loop that opened them, and `close` closes those of the loop it is called from.
+    `prices` by model name make costs known. Raises `InvalidInput` for what could never work. May be
+    used from several event loops: connections belong to the loop that opened them, and `close` closes
+    those of the loop it is called from.
     """
 
     def __init__(
@@ -59,18 +60,19 @@ class OpenAIModel:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        roles: Mapping[Role, str | Endpoint] | None = None,
+        roles: Mapping[str, str | Endpoint] | None = None,
         embedding: str | Endpoint = "text-embedding-3-small",
         prices: Mapping[str, Price] | None = None,
         options: ModelOptions | None = None,
     ) -> None:
-        def at(model: str | Endpoint) -> Endpoint:
-            return (
-                model
-                if isinstance(model, Endpoint)
-                else Endpoint(model=model, base_url=base_url, api_key=api_key)
-            )
+        def at(other: str | Endpoint) -> Endpoint:
+            if isinstance(other, Endpoint):
+                return other
+            return Endpoint(model=other, base_url=base_url, api_key=api_key)
 
+        unknown = set(roles or ()) - set(get_args(Role))
+        if unknown:
+            raise InvalidInput(f"unknown roles {sorted(unknown)}; there are {', '.join(get_args(Role))}")
         self._main = at(model)
         self._roles = {role: at(other) for role, other in (roles or {}).items()}
         self._embedding = at(embedding)
