@@ -1,7 +1,8 @@
 """A Qdrant server or cluster by URL, for more than one process or machine; or the client's local mode.
 
-Two collections, `<prefix>-units` and `<prefix>-pages`, hold all spaces. The server needs scoped IDF
-(1.18 or later). Local mode (`:memory:` or a directory) scores in Python: it is for tests.
+Two collections, `<prefix>-units` and `<prefix>-pages`, hold all spaces. From server 1.19 on, keyword
+weights are computed over the space asked about; an older one computes them over all spaces, and a
+cluster over each shard. Local mode (`:memory:` or a directory) scores in Python: it is for tests.
 """
 
 from __future__ import annotations

@@ -100,6 +100,9 @@ class QdrantEdgeIndex(ProjectedIndex):
         place = self._path / collection
         if not place.exists():
             _create(place, self._embedder.dimensions)
+        if not any(place.glob("segments/*")):
+            # The engine would start from its write-ahead log, which still holds the newest marks.
+            raise self._damaged(f"{collection}: its segments are gone")
         try:
             return EdgeShard.load(str(place))
         except Exception as error:

@@ -1,0 +1,101 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiermem.index import encoding
+from tiermem.index.encoding import (
+    PIECE,
+    PIECES,
+    clean,
+    document_terms,
+    key,
+    name_of,
+    pieces,
+    point_id,
+    query_terms,
+)
+from tiermem.text import stems
+
+anything = st.text(st.characters(codec=None, categories=None), max_size=60)
+
+
+def test_stems_that_are_stored_do_not_change_unnoticed() -> None:
+    """When this fails, stored indexes no longer fit: raise `SCHEMA`, then correct the numbers here."""
+    assert encoding.SCHEMA == 1
+    assert stems("Ann's runners ran 3.5 miles; they re-run it, naïve café") == [
+        "ann",
+        "runner",
+        "ran",
+        *"35",
+        "mile",
+        "run",
+        "naïv",
+        "café",
+    ]
+    shop = "the bicycle shop, a bicycle"
+    assert document_terms(shop, "units") == pytest.approx({414909675: 1.7546, 2892647586: 1.4592}, abs=1e-4)
+    assert document_terms(shop, "pages") == pytest.approx({414909675: 1.9048, 2892647586: 1.6794}, abs=1e-4)
+
+
+def test_a_query_weighs_each_different_stem_once() -> None:
+    assert query_terms("the bicycles, a bicycle and the Bicycle!") == query_terms("bicycle")
+    assert list(query_terms("bicycle").values()) == [1.0]
+    assert query_terms("What is it? And how?") == {}
+
+
+def test_a_term_weighs_more_when_it_is_repeated_and_less_in_a_longer_text() -> None:
+    (bicycle,) = query_terms("bicycle")
+    once = document_terms("bicycle shop", "units")[bicycle]
+    assert document_terms("bicycle bicycle", "units")[bicycle] > once
+    assert document_terms("bicycle shop " * 1 + "word " * 40, "units")[bicycle] < once
+    assert max(document_terms("bicycle " * 1000, "units").values()) < encoding.SATURATION + 1
+
+
+@given(left=anything, right=anything)
+def test_keys_are_reversible_and_differ_where_names_differ(left: str, right: str) -> None:
+    assert name_of(key(left)) == left
+    assert (key(left) == key(right)) == (left == right)
+    assert key(left).isascii()
+
+
+@given(names=st.lists(st.tuples(anything, anything), min_size=2, max_size=2, unique=True))
+def test_point_ids_differ_where_space_or_id_differ(names: list[tuple[str, str]]) -> None:
+    left, right = names
+    assert point_id(*left) != point_id(*right)
+
+
+def test_a_mark_is_never_an_entry() -> None:
+    assert encoding.mark_id("ann") not in {point_id("ann", ""), point_id("", "ann"), point_id("ann", "ann")}
+
+
+@given(text=anything)
+def test_cleaned_text_can_be_carried_and_stays_what_it_was(text: str) -> None:
+    cleaned = clean(text)
+    cleaned.encode()
+    assert clean(cleaned) == cleaned
+    if not any("\ud800" <= character <= "\udfff" for character in text):
+        assert cleaned == text
+
+
+@given(lines=st.lists(st.text("ab c😀", max_size=40).map(lambda part: part * 20), max_size=12))
+def test_pieces_are_short_and_lose_no_word(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    cut = pieces(text)
+    assert all(0 < len(piece) <= PIECE for piece in cut)
+    assert "".join("".join(cut).split()) == "".join(text.split())
+
+
+def test_a_page_is_cut_at_lines_without_its_times() -> None:
+    lines = [f"[2023-05-08T13:{n:02}:00] Ann: we talked about the garden at length" for n in range(20)]
+    cut = pieces("\n".join(lines))
+    assert len(cut) == 2
+    assert all(line.startswith("Ann: ") for piece in cut for line in piece.splitlines())
+
+
+def test_a_short_text_is_one_piece_and_a_blank_one_none() -> None:
+    assert pieces("Ann planted tomatoes.\nThey grow.") == ["Ann planted tomatoes.\nThey grow."]
+    assert pieces(" \n\t ") == []
+
+
+def test_the_number_of_pieces_is_bounded() -> None:
+    assert len(pieces("word " * 200_000)) == PIECES
