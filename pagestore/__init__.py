@@ -1,6 +1,13 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
 from pagestore.interface import PageLog, TokenCounter
+from pagestore.log import DiskLog
+from pagestore.memory_log import MemoryLog
+from pagestore.merkle import verify_consistency, verify_inclusion
+from pagestore.options import LogOptions
+from pagestore.rendering import RenderedTurn, Said, parse, render_page
+from pagestore.store import Store
+from pagestore.tokens import EstimateCounter
 from pagestore.values import (
     Appended,
     Checkpoint,
@@ -22,17 +29,28 @@ __all__ = [
     "Appended",
     "Checkpoint",
     "Damage",
+    "DiskLog",
+    "EstimateCounter",
     "InclusionProof",
+    "LogOptions",
+    "MemoryLog",
     "Page",
     "PageId",
     "PageInfo",
     "PageLine",
     "PageLog",
     "Record",
+    "RenderedTurn",
+    "Said",
     "SessionId",
     "SpaceId",
     "Span",
+    "Store",
     "TokenCounter",
     "Turn",
     "VerifyReport",
+    "parse",
+    "render_page",
+    "verify_consistency",
+    "verify_inclusion",
 ]

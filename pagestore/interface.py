@@ -41,7 +41,9 @@ class PageLog(Protocol):
     """One space's append-only log of turns, page seals and records. Safe to call from many threads."""
 
     @property
-    def space(self) -> SpaceId: ...
+    def space(self) -> SpaceId:
+        """The space whose log this is."""
+        ...
 
     @property
     def head(self) -> int:

@@ -1,4 +1,4 @@
-"""The values every other room builds on: what was said, the page it was sealed in, and where on it words stand.
+"""The values every other room builds on: what was said, the page it is on, and where on it words stand.
 
 A `Turn` is what one party said, once. A `Page` is an ordered run of turns of one session, rendered
 to text by a pure function, so that a `Span` (a half-open character range) means the same words for ever.
@@ -47,6 +47,8 @@ class PageLine:
 
     `start:end` covers the whole line(s) of the turn, header included; `body` is where its words begin.
     `seq` is the record number of the turn in its log. `turn` is `None` once the turn was erased.
+    A turn too long for a page stands on several lines, part 1 to `parts`, each with a number of its own;
+    the texts of the parts, joined, are its text.
     """
 
     seq: int
@@ -54,6 +56,8 @@ class PageLine:
     body: int
     end: int
     turn: Turn | None
+    part: int = 1
+    parts: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

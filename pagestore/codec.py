@@ -1,0 +1,122 @@
+"""Between values and the fields of a line: how turns, their stubs and page seals are written down.
+
+Short names keep lines short: `s` session, `k` turn id, `ts` time said, `r` role, `sp` speaker, `x` text,
+`p` part and parts of a turn too long for a page, `w` tokens, `z` salt. What is unknown is left out.
+
+The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
+hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
+SHA-256 over recipe, space, session and page number: the name of a page before its words are complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pagestore.lines import Fields, canonical, encode
+from pagestore.rendering import Said
+from pagestore.values import PageId, SessionId, SpaceId, Turn
+
+_LINE_LONGER_THAN_ANY_STUB = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A turn, or one of the parts of a turn too long for a page, measured."""
+
+    turn: Turn
+    number: int
+    of: int
+    tokens: int
+
+
+def key_of(session: SessionId, turn_id: str) -> bytes:
+    """A short name for a turn id, for looking it up."""
+    return hashlib.blake2b(canonical([session, turn_id]), digest_size=16).digest()
+
+
+def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterable[bytes]) -> PageId:
+    """The id of a sealed page."""
+    hashes = [digest.hex() for digest in turn_hashes]
+    return PageId("p1:" + hashlib.sha256(canonical(["p1", space, session, number, hashes])).hexdigest())
+
+
+def open_page_id(space: SpaceId, session: SessionId, number: int) -> PageId:
+    """The id of a page while it is open; it resolves for ever."""
+    return PageId("o1:" + hashlib.sha256(canonical(["o1", space, session, number])).hexdigest())
+
+
+def turn_fields(session: SessionId, part: Part, salt: str) -> Fields:
+    """What a turn's line holds besides number, evidence and type."""
+    turn = part.turn
+    fields: Fields = {
+        "s": session,
+        "k": turn.turn_id,
+        "ts": turn.said_at.isoformat() if turn.said_at is not None else None,
+        "r": turn.role,
+        "sp": turn.speaker,
+        "x": turn.text,
+        "p": [part.number, part.of] if part.of > 1 else None,
+        "w": part.tokens,
+        "z": salt,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def encode_turn(fields: Fields) -> tuple[bytes, Fields]:
+    """The line of a turn, its salt stretched so that the stub that may replace it has room."""
+    raw = encode(fields)
+    longest = _LINE_LONGER_THAN_ANY_STUB + 6 * len(fields["s"])
+    if len(raw) < longest:
+        missing = len(encode(stub_fields(fields, bytes(32)))) - len(raw)
+        if missing > 0:
+            fields = {**fields, "z": fields["z"] + "0" * missing}
+            raw = encode(fields)
+    return raw, fields
+
+
+def stub_fields(turn: Fields, digest: bytes, length: int = 10**9) -> Fields:
+    """What stays of an erased turn: its place in the log, the hash of its line, the room it took on its page.
+
+    The digest of its turn id stays too, so that reading the same file again does not bring it back.
+    """
+    kept: Fields = {name: turn[name] for name in ("s", "p", "w") if name in turn}
+    fields: Fields = {"q": turn["q"], "d": turn["d"], "t": "gone", **kept, "h": digest.hex(), "n": length}
+    if "k" in turn:
+        fields["y"] = key_of(turn["s"], turn["k"]).hex()
+    return {**fields, "_": ""}
+
+
+def encode_stub(fields: Fields, length: int) -> bytes:
+    """The line of a stub, filled up to exactly `length` bytes."""
+    missing = length - len(encode(fields))
+    return encode({**fields, "_": " " * missing})
+
+
+def said_of(fields: Fields) -> Said:
+    """The turn a line holds, or what is left of it, on its way to a page."""
+    part, parts = fields.get("p", (1, 1))
+    said = Said(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
+    return said if fields["t"] == "gone" else replace(said, turn=_turn_of(fields))
+
+
+def _turn_of(fields: Fields) -> Turn:
+    said_at = fields.get("ts")
+    return Turn(
+        speaker=fields["sp"],
+        text=fields["x"],
+        said_at=datetime.fromisoformat(said_at) if said_at is not None else None,
+        role=fields.get("r"),
+        turn_id=fields.get("k"),
+    )
+
+
+def key_in(fields: Fields) -> bytes | None:
+    """The key under which a turn's line is found again; `None` for later parts and turns without id."""
+    if fields.get("p", (1, 1))[0] != 1:
+        return None
+    if "y" in fields:
+        return bytes.fromhex(fields["y"])
+    return key_of(fields["s"], fields["k"]) if "k" in fields else None

@@ -1,0 +1,228 @@
+"""The file layer: the few calls through which all else touches the disk, so that tests can break it."""
+
+# ruff: noqa: D102 - the protocol says what each call does; an implementation has nothing to add
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from pagestore.errors import Full, Inaccessible, Locked
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class Files(Protocol):
+    """What the log asks of a file system. Every call may raise `OSError`."""
+
+    def open(self, path: str, *, write: bool, create: bool = False) -> int: ...
+    def close(self, fd: int) -> None: ...
+    def size(self, fd: int) -> int: ...
+    def read(self, fd: int, length: int, offset: int) -> bytes: ...
+    def write(self, fd: int, data: bytes, offset: int) -> int:
+        """Write some of `data`; returns how many bytes."""
+        ...
+
+    def truncate(self, fd: int, size: int) -> None: ...
+    def sync(self, fd: int) -> None:
+        """The content of the file survives a power cut once this returns."""
+        ...
+
+    def sync_directory(self, path: str) -> None:
+        """The names in the directory survive a power cut once this returns."""
+        ...
+
+    def names(self, path: str) -> list[str]: ...
+    def exists(self, path: str) -> bool: ...
+    def make_directory(self, path: str) -> None: ...
+    def rename(self, old: str, new: str) -> None: ...
+    def remove(self, path: str) -> None: ...
+    def lock(self, path: str) -> int:
+        """Take the lock file for this process; raises `Locked` with who holds it."""
+        ...
+
+
+class RealFiles:
+    """The operating system's files."""
+
+    def open(self, path: str, *, write: bool, create: bool = False) -> int:
+        flags = (os.O_RDWR if write else os.O_RDONLY) | (os.O_CREAT if create else 0)
+        return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+    def close(self, fd: int) -> None:
+        os.close(fd)
+
+    def size(self, fd: int) -> int:
+        return os.fstat(fd).st_size
+
+    def read(self, fd: int, length: int, offset: int) -> bytes:
+        return os.pread(fd, length, offset)
+
+    def write(self, fd: int, data: bytes, offset: int) -> int:
+        return os.pwrite(fd, data, offset)
+
+    def truncate(self, fd: int, size: int) -> None:
+        os.ftruncate(fd, size)
+
+    def sync(self, fd: int) -> None:
+        if sys.platform == "darwin":
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # fsync stops at the drive's cache there
+        else:
+            os.fdatasync(fd)
+
+    def sync_directory(self, path: str) -> None:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def names(self, path: str) -> list[str]:
+        return os.listdir(path)  # noqa: PTH208 - the protocol speaks of paths as text
+
+    def exists(self, path: str) -> bool:
+        return Path(path).exists()
+
+    def make_directory(self, path: str) -> None:
+        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def rename(self, old: str, new: str) -> None:
+        Path(old).replace(new)
+
+    def remove(self, path: str) -> None:
+        Path(path).unlink(missing_ok=True)
+
+    def lock(self, path: str) -> int:
+        fd = self.open(path, write=True, create=True)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = self.read(fd, 1000, 0).decode("utf-8", "replace").strip() or "another process"
+            self.close(fd)
+            raise Locked(f"{path!r} is held by {holder}; close it there, or open read-only") from error
+        except OSError:
+            self.close(fd)
+            raise
+        self.truncate(fd, 0)
+        self.write(fd, f"pid {os.getpid()} on host {socket.gethostname()}\n".encode(), 0)
+        return fd
+
+
+class MemoryFiles:
+    """Files that live as long as this object: what a log in memory stands on."""
+
+    def __init__(self) -> None:
+        self._contents: dict[str, bytearray] = {}
+        self._opened: list[bytearray] = []
+
+    def open(self, path: str, *, write: bool, create: bool = False) -> int:
+        if path not in self._contents:
+            if not create:
+                raise FileNotFoundError(errno.ENOENT, "no such file", path)
+            self._contents[path] = bytearray()
+        self._opened.append(self._contents[path])
+        return len(self._opened) - 1
+
+    def close(self, fd: int) -> None:
+        self._opened[fd] = bytearray()
+
+    def size(self, fd: int) -> int:
+        return len(self._opened[fd])
+
+    def read(self, fd: int, length: int, offset: int) -> bytes:
+        return bytes(self._opened[fd][offset : offset + length])
+
+    def write(self, fd: int, data: bytes, offset: int) -> int:
+        self._opened[fd][offset : offset + len(data)] = data
+        return len(data)
+
+    def truncate(self, fd: int, size: int) -> None:
+        del self._opened[fd][size:]
+
+    def sync(self, fd: int) -> None:
+        """Memory has nothing to flush."""
+
+    def sync_directory(self, path: str) -> None:
+        """Memory has nothing to flush."""
+
+    def names(self, path: str) -> list[str]:
+        return [name.rsplit("/", 1)[1] for name in self._contents if name.rsplit("/", 1)[0] == path]
+
+    def exists(self, path: str) -> bool:
+        return path in self._contents
+
+    def make_directory(self, path: str) -> None:
+        """Memory has no directories."""
+
+    def rename(self, old: str, new: str) -> None:
+        self._contents[new] = self._contents.pop(old)
+
+    def remove(self, path: str) -> None:
+        self._contents.pop(path, None)
+
+    def lock(self, path: str) -> int:
+        return self.open(path, write=True, create=True)
+
+
+@contextmanager
+def translating(path: str) -> Iterator[None]:
+    """Raise our errors in place of the operating system's, which stay as the cause."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{error.strerror or error} ({error.filename or path!r})"
+        if error.errno in NO_ROOM:
+            raise Full(f"no room on the disk: {reason}; free some, or open read-only") from error
+        raise Inaccessible(f"the file system refused: {reason}") from error
+
+
+def write_file(files: Files, path: str, data: bytes) -> None:
+    """Make `path` hold exactly `data`. Not atomic and not synced."""
+    fd = files.open(path, write=True, create=True)
+    try:
+        files.truncate(fd, 0)
+        write_all(files, fd, data, 0)
+    finally:
+        files.close(fd)
+
+
+def write_all(files: Files, fd: int, data: bytes, offset: int) -> None:
+    """Write all of `data`, however little the file system takes at a time."""
+    while data:
+        written = files.write(fd, data, offset)
+        data, offset = data[written:], offset + written
+
+
+def read_file(files: Files, path: str) -> bytes:
+    """Everything `path` holds."""
+    fd = files.open(path, write=False)
+    try:
+        return files.read(fd, files.size(fd), 0)
+    finally:
+        files.close(fd)
+
+
+def write_file_atomically(files: Files, directory: str, name: str, data: bytes) -> None:
+    """Make `name` hold `data`, or leave it as it was, also when the power goes."""
+    temporary = f"{directory}/{name}.{os.getpid()}"
+    fd = files.open(temporary, write=True, create=True)
+    try:
+        files.truncate(fd, 0)
+        write_all(files, fd, data, 0)
+        files.sync(fd)
+    finally:
+        files.close(fd)
+    try:
+        files.rename(temporary, f"{directory}/{name}")
+    except OSError:
+        with suppress(OSError):  # the rename is the failure to report
+            files.remove(temporary)
+        raise
+    files.sync_directory(directory)

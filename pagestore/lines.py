@@ -1,0 +1,125 @@
+"""One record is one line of JSON that checks itself.
+
+    {"q":17,"d":16,"t":"turn","s":"sess","sp":"Ann","x":"text","z":"salt","c":"9ae0c3f1"}
+
+`q` is the gap-free number of the record, `d` the highest number known to be durable when the line was
+written, `t` its type, `c` the CRC-32 of every byte before `,"c":`. A line holds no line break of any
+kind, so `grep`, `jq` and naive readers see one record a line. Any text survives: lone surrogates are
+escaped; the low half of two surrogates that stand next to each other is written raw, because JSON would
+read two escapes as one character (the one case in which a line is not valid UTF-8).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Fields = dict[str, Any]
+
+_TAIL = len(b',"c":"00000000"}\n')
+_ESCAPED_BREAKS = (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("\x85", "\\u0085"))
+_SURROGATE = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where bytes lie: segment number, offset and length."""
+
+    segment: int
+    offset: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        """The offset just behind the last byte."""
+        return self.offset + self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One intact record and where it lies.
+
+    `digest` is what hashes above it are made of: of a turn the SHA-256 of its line (which its stub keeps
+    once the turn is erased), of any other record its leaf in the Merkle tree.
+    """
+
+    place: Place
+    fields: Fields
+    digest: bytes
+
+    @property
+    def seq(self) -> int:
+        """The number of the record."""
+        return int(self.fields["q"])
+
+    @property
+    def kind(self) -> str:
+        """The type of the record, as the log names it."""
+        return str(self.fields["t"])
+
+    @property
+    def evidence(self) -> int:
+        """The highest record number this line proves to have been durable."""
+        return int(self.fields["d"])
+
+
+def encode(fields: Mapping[str, Any]) -> bytes:
+    """The line of a record; `ValueError` for what JSON cannot hold."""
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    if not text.isascii():
+        for character, escape in _ESCAPED_BREAKS:
+            text = text.replace(character, escape)
+        text = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    body = text.encode("utf-8", "surrogatepass")[:-1]
+    return b'%s,"c":"%08x"}\n' % (body, zlib.crc32(body))
+
+
+def is_intact(raw: bytes) -> bool:
+    """Whether the checksum of a line is there and agrees."""
+    if len(raw) < _TAIL or raw[-_TAIL : -_TAIL + 6] != b',"c":"' or raw[-3:] != b'"}\n':
+        return False
+    # Compared as bytes: parsing the digits would let an upper-case digit pass for a lower-case one.
+    return raw[-11:-3] == b"%08x" % zlib.crc32(raw[:-_TAIL])
+
+
+def decode(raw: bytes) -> Fields | None:
+    """The fields of an intact line; `None` for anything else."""
+    if not is_intact(raw):
+        return None
+    try:
+        fields = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict):
+        return None
+    numbered = all(type(fields.get(name)) is int for name in ("q", "d"))
+    return fields if numbered and isinstance(fields.get("t"), str) else None
+
+
+def line_of(raw: bytes, fields: Fields, place: Place) -> Line:
+    """A line with the digest that hashes above it are made of."""
+    if fields["t"] == "turn":
+        digest = hashlib.sha256(raw).digest()
+    elif fields["t"] == "gone":
+        digest = bytes.fromhex(fields["h"])
+    else:
+        digest = hashlib.sha256(b"\0" + raw).digest()
+    return Line(place, fields, digest)
+
+
+def split(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Every complete line of `data` with its offset; a last piece without a line break is left out."""
+    start = 0
+    while (end := data.find(b"\n", start) + 1) > 0:
+        yield start, data[start:end]
+        start = end
+
+
+def canonical(value: object) -> bytes:
+    """The bytes of a JSON value for hashing: one form for one value, whatever text is in it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -1,0 +1,351 @@
+"""The page log on disk: one space's turns, page seals and records in append-only JSON lines.
+
+Reading is under one short lock and never waits for an fsync; writing goes through the group commit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import RLock
+from typing import Any
+
+from pagestore import erasure
+from pagestore.errors import (
+    Closed,
+    Corrupt,
+    PageNotFound,
+    PageStoreError,
+    ReadOnly,
+    RecordNotFound,
+    SpaceNotFound,
+)
+from pagestore.files import Files, RealFiles, translating
+from pagestore.group_commit import GroupCommit
+from pagestore.journal import Journal
+from pagestore.measuring import Measured, measure
+from pagestore.options import LogOptions
+from pagestore.reader import Reader
+from pagestore.recovery import recover, repair
+from pagestore.segments import Segments
+from pagestore.staging import Batch
+from pagestore.values import (
+    Appended,
+    Checkpoint,
+    InclusionProof,
+    Page,
+    PageId,
+    PageInfo,
+    Record,
+    SessionId,
+    SpaceId,
+    Turn,
+    VerifyReport,
+)
+from pagestore.verify import verify
+
+_RECORDS_AT_A_TIME = 64
+
+
+@dataclass(slots=True, eq=False)
+class _Append:
+    """Turns of one session on their way into a commit."""
+
+    session: SessionId
+    turns: tuple[Measured, ...]
+    done: bool = False
+    error: BaseException | None = None
+    result: Appended = field(init=False)
+
+    def stage(self, batch: Batch) -> None:
+        seqs, new, sealed = batch.add_turns(self.session, self.turns)
+        self.result = Appended(seqs=tuple(seqs), new=new, sealed=tuple(sealed))
+
+
+@dataclass(slots=True, eq=False)
+class _Write:
+    """One opaque record on its way into a commit."""
+
+    kind: str
+    at: datetime
+    body: Mapping[str, Any]
+    done: bool = False
+    error: BaseException | None = None
+    result: Record = field(init=False)
+
+    def stage(self, batch: Batch) -> None:
+        line = batch.add("rec", {"n": self.kind, "at": self.at.isoformat(), "b": self.body})
+        self.result = Record(seq=line.seq, kind=self.kind, at=self.at, body=self.body)
+
+
+class DiskLog:
+    """A `PageLog` in a directory. One process writes; any number read, without a lock, what they found."""
+
+    def __init__(
+        self,
+        directory: str,
+        space: SpaceId,
+        *,
+        options: LogOptions | None = None,
+        files: Files | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self._space = space
+        self._options = options or LogOptions()
+        self._files = files or RealFiles()
+        self._directory = directory
+        self._read_only = read_only
+        self._lock = RLock()
+        self._group: GroupCommit[_Append | _Write] = GroupCommit(self._serve)
+        self._closed = False
+        self._held: int | None = None
+        self._segments: Segments | None = None
+        try:
+            with translating(directory):
+                self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def space(self) -> SpaceId:
+        """The space whose log this is."""
+        return self._space
+
+    @property
+    def head(self) -> int:
+        """The number of the newest record."""
+        with self._reading():
+            return self._state.head
+
+    def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+        """See `PageLog.append`; every page sealed is named by exactly one append."""
+        job = _Append(session, tuple(measure(session, turn, self._options) for turn in turns))
+        self._group.submit(job)
+        return job.result
+
+    def record(self, kind: str, body: Mapping[str, Any]) -> Record:
+        """See `PageLog.record`; `ValueError` for a kind of the log's own, or a body JSON would change."""
+        if kind in ("", "page"):
+            raise ValueError(f"{kind!r} is no kind for a record: the log uses it itself")
+        job = _Write(kind, self._options.clock(), _as_json(body))
+        self._group.submit(job)
+        return job.result
+
+    def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
+        """See `PageLog.seal`."""
+        with self._writing() as journal:
+            names = list(self._state.sessions) if session is None else [session]
+            batch = journal.stage()
+            sealed = [page for name in names for page in batch.seal(name)]
+            journal.commit(batch)
+            return tuple(sealed)
+
+    def checkpoint(self) -> Checkpoint:
+        """See `PageLog.checkpoint`."""
+        with self._writing() as journal:
+            size, root = len(self._state.tree), self._state.tree.root().hex()
+            batch = journal.stage()
+            batch.add("ckpt", {"n": size, "root": root, "at": self._options.clock().isoformat()})
+            journal.commit(batch)
+            return Checkpoint(space=self._space, size=size, root=root)
+
+    def erase(self, page_id: PageId, seq: int, reason: str) -> None:
+        """See `PageLog.erase`; a turn stored in parts is erased whole."""
+        with self._writing() as journal:
+            lines = self._reader.turn(page_id, seq)
+            if any(line.kind == "turn" for line in lines):
+                batch = journal.stage()
+                batch.add("erase", erasure.intent_of(lines, reason, self._options.clock().isoformat()))
+                journal.commit(batch)
+            self._finish_erasing(journal)
+
+    def sessions(self) -> tuple[SessionId, ...]:
+        """See `PageLog.sessions`."""
+        with self._reading():
+            return tuple(self._state.sessions)
+
+    def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
+        """See `PageLog.pages`."""
+        with self._reading():
+            if session is None:
+                return tuple(self._state.pages.values())
+            known = self._state.sessions.get(session)
+            return tuple(known.pages) if known else ()
+
+    def page(self, page_id: PageId) -> Page:
+        """See `PageLog.page`."""
+        with self._reading() as reader:
+            return reader.page(page_id)
+
+    def open_page(self, session: SessionId) -> Page | None:
+        """See `PageLog.open_page`."""
+        with self._reading() as reader:
+            return reader.open_page(session)
+
+    def read(self, seq: int) -> Record:
+        """See `PageLog.read`."""
+        with self._reading() as reader:
+            row = self._state.records.row(seq)
+            if row is None or not self._state.records.kind(row):
+                raise RecordNotFound(f"space {self._space!r} has no record {seq}")
+            return reader.record(row)
+
+    def records(self, *, after: int = -1, kinds: frozenset[str] | None = None) -> Iterator[Record]:
+        """See `PageLog.records`; what is written while iterating is included."""
+        row = -1
+        while True:
+            with self._reading() as reader:
+                table = self._state.records
+                row = max(row, table.first_after(after))
+                wanted: list[Record] = []
+                while row < len(table) and len(wanted) < _RECORDS_AT_A_TIME:
+                    kind = table.kind(row)
+                    if kind and (kinds is None or kind in kinds):
+                        wanted.append(reader.record(row))
+                    row += 1
+            yield from wanted
+            if not wanted:
+                return
+
+    def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
+        """See `PageLog.prove`; `PageNotFound` when the page was not sealed before the checkpoint."""
+        with self._reading():
+            if self._found.damage:
+                raise Corrupt(f"space {self._space!r} is damaged and proves nothing; run `verify`")
+            tree, state = self._state.tree, self._state
+            if checkpoint.space != self._space or checkpoint.size > len(tree):
+                raise Corrupt(f"{checkpoint!r} is not of this log; run `verify` with it")
+            if tree.root(checkpoint.size).hex() != checkpoint.root:
+                raise Corrupt(f"this log does not begin with {checkpoint!r}; run `verify` with it")
+            info = state.pages.get(state.sealed_as.get(page_id, page_id))
+            row = state.records.row(info.seq) if info else None
+            if row is None or row >= checkpoint.size:
+                raise PageNotFound(f"page {page_id!r} was not sealed before the checkpoint")
+            path = tuple(node.hex() for node in tree.inclusion(row, checkpoint.size))
+            return InclusionProof(leaf_hash=tree.leaf(row).hex(), index=row, size=checkpoint.size, path=path)
+
+    def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """See `PageLog.verify`; nothing is written in the meantime."""
+        with self._group.alone():
+            segments = self._opened()
+            last = self._journal or self._found
+            sizes = {n: segments.size(n) for n in segments.numbers() if n < last.active}
+            left = [segments.where(torn.segment, torn.offset) for torn in self._found.torn]
+            return verify(
+                segments,
+                self._state,
+                {**sizes, last.active: last.end},
+                torn=(*segments.torn(), *left),
+                checkpoint=checkpoint,
+            )
+
+    def close(self) -> None:
+        """See `PageLog.close`."""
+        with self._group.alone(), self._lock:
+            self._closed = True
+            if self._segments is not None:
+                self._segments.close()
+            if self._held is not None:
+                self._files.close(self._held)
+                self._held = None
+
+    def __enter__(self) -> DiskLog:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        if not self._read_only:
+            self._files.make_directory(self._directory)
+            self._held = self._files.lock(f"{self._directory}/LOCK")
+        self._segments = Segments(self._files, self._directory, writable=not self._read_only)
+        self._found = recover(self._segments, self._space, read_only=self._read_only)
+        self._state = self._found.state
+        self._reader = Reader(
+            self._segments,
+            self._state,
+            page_tokens=self._options.page_tokens,
+            counter=self._options.counter.name,
+        )
+        self._journal: Journal | None = None
+        if self._read_only:
+            if not self._found.active:
+                raise SpaceNotFound(f"{self._directory!r} holds no log of space {self._space!r}")
+            return
+        repair(self._segments, self._found)
+        self._journal = self._begin_to_write(self._segments)
+
+    def _begin_to_write(self, segments: Segments) -> Journal:
+        """Record the opening, then finish what a crash left half-done."""
+        journal = Journal(segments, self._found, self._options, lock=self._lock, stored=self._reader.stored)
+        if self._state.last_kind != "open":
+            opening = journal.stage()
+            opening.add("open", {"at": self._options.clock().isoformat()})
+            journal.commit(opening)
+        self._finish_erasing(journal)
+        seals = journal.stage()
+        for session in self._state.sessions:
+            seals.seal_full(session)
+        journal.commit(seals)
+        return journal
+
+    def _finish_erasing(self, journal: Journal) -> None:
+        for intent in list(self._state.erasing.values()):
+            erasure.finish(journal, self._opened(), intent)
+
+    def _serve(self, jobs: list[_Append | _Write]) -> None:
+        """Commit what the jobs ask for, together; a job that is refused is refused alone."""
+        journal = self._writable()
+        batch = journal.stage()
+        staged = []
+        for job in jobs:
+            try:
+                job.stage(batch)
+                staged.append(job)
+            except PageStoreError as error:
+                job.error = error
+        try:
+            journal.commit(batch)
+        except PageStoreError as error:
+            for job in staged:
+                job.error = error
+
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
+        """The state does not change meanwhile."""
+        with self._lock:
+            self._opened()
+            yield self._reader
+
+    @contextmanager
+    def _writing(self) -> Iterator[Journal]:
+        """Nobody else writes meanwhile."""
+        with self._group.alone():
+            yield self._writable()
+
+    def _opened(self) -> Segments:
+        if self._closed or self._segments is None:
+            raise Closed(f"the log of space {self._space!r} is closed")
+        return self._segments
+
+    def _writable(self) -> Journal:
+        self._opened()
+        if self._journal is None:
+            raise ReadOnly(f"the log of space {self._space!r} was opened read-only")
+        return self._journal
+
+
+def _as_json(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A copy of `body` as it will be read back; `ValueError` when that is not what was given."""
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(body, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"a record's body must be plain JSON: {error}") from error
+    if copy != body:
+        raise ValueError("a record's body must survive JSON unchanged: text keys, lists for tuples")
+    return copy

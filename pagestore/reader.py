@@ -1,0 +1,162 @@
+"""Reads pages, turns and records back from their places. What does not agree with its hash is `Corrupt`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import chain
+
+from pagestore.codec import open_page_id, page_id, said_of
+from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
+from pagestore.lines import Fields, Line, Place, decode, line_of, split
+from pagestore.pager import full_page
+from pagestore.rendering import render_page
+from pagestore.segments import Segments
+from pagestore.staging import Stored
+from pagestore.state import Session, State, page_info, runs_of, unpacked
+from pagestore.values import Page, PageId, PageInfo, Record, SessionId
+
+
+class Reader:
+    """The reading end of one log. The caller holds the lock under which `state` changes."""
+
+    def __init__(self, segments: Segments, state: State, *, page_tokens: int, counter: str) -> None:
+        self._segments = segments
+        self._state = state
+        self._page_tokens = page_tokens
+        self._counter = counter
+
+    def page(self, wanted: PageId) -> Page:
+        """A sealed page, or an open one by its `o1:` id."""
+        sealed = self._state.pages.get(self._state.sealed_as.get(wanted, wanted))
+        if sealed is not None:
+            return self._sealed_page(sealed)
+        name = self._state.filling.get(wanted)
+        if name is not None:
+            return self._open_page(name, self._state.sessions[name])
+        raise PageNotFound(f"space {self._state.space!r} has no page {wanted!r}")
+
+    def open_page(self, name: SessionId) -> Page | None:
+        """The page a session is filling."""
+        session = self._state.sessions.get(name)
+        return self._open_page(name, session) if session and session.waiting else None
+
+    def turn(self, wanted: PageId, seq: int) -> list[Line]:
+        """The line of a turn on a page, with the lines of its other parts when it has any."""
+        page = self.page(wanted)
+        found = next((line for line in page.lines if line.seq == seq), None)
+        if found is None:
+            raise RecordNotFound(f"page {wanted!r} holds no turn {seq}")
+        first = seq - found.part + 1
+        seqs = range(first, first + found.parts)
+        nearby = range(page.number - found.parts, page.number + found.parts + 1)
+        session = self._state.sessions[page.session]
+        sealed = (self._seal_runs(p) for p in session.pages if p.number in nearby)
+        lines = self._turn_lines(chain(*sealed, runs_of(session.waiting)))
+        return [line for line in lines if line.seq in seqs]
+
+    def stored(self, key: bytes) -> Stored | None:
+        """The turn stored under a key."""
+        packed = self._state.keys.get(key)
+        if packed is None:
+            return None
+        segment, offset = unpacked(packed)
+        line = self._turn_at(segment, offset)
+        fields = line.fields
+        if fields["t"] == "gone":
+            return Stored(seq=fields["q"], words=None)
+        texts = [line.fields["x"] for line in self._parts(line, fields.get("p", (1, 1))[1])]
+        return Stored(seq=fields["q"], words=(fields["sp"], "".join(texts)))
+
+    def record(self, row: int) -> Record:
+        """The record of a row, as callers see it."""
+        fields = self._segments.fields(self._state.records.place(row))
+        if fields["t"] == "page":
+            return _seal_as_record(fields)
+        at = datetime.fromisoformat(fields["at"])
+        return Record(seq=fields["q"], kind=fields["n"], at=at, body=fields["b"])
+
+    def _sealed_page(self, info: PageInfo) -> Page:
+        seal = self._seal(info)
+        lines = list(self._turn_lines(seal["u"]))
+        hashes = [line.digest for line in lines]
+        if info.id != page_id(self._state.space, info.session, info.number, hashes):
+            raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
+        text, page_lines = render_page(said_of(line.fields) for line in lines)
+        return Page(
+            id=info.id,
+            space=self._state.space,
+            session=info.session,
+            number=info.number,
+            text=text,
+            lines=page_lines,
+            tokens=info.tokens,
+            token_counter=seal["m"],
+            sealed_at=info.sealed_at,
+        )
+
+    def _open_page(self, name: SessionId, session: Session) -> Page:
+        # More than a page waits only where a crash took the seals and nobody has opened to write since.
+        tokens = [turn.tokens for turn in session.waiting]
+        turns = session.waiting[: full_page(tokens, self._page_tokens) or None]
+        lines = self._turn_lines(runs_of(turns))
+        text, page_lines = render_page(said_of(line.fields) for line in lines)
+        return Page(
+            id=open_page_id(self._state.space, name, session.next_number),
+            space=self._state.space,
+            session=name,
+            number=session.next_number,
+            text=text,
+            lines=page_lines,
+            tokens=sum(turn.tokens for turn in turns),
+            token_counter=self._counter,
+            sealed_at=None,
+        )
+
+    def _seal(self, info: PageInfo) -> Fields:
+        row = self._state.records.row(info.seq)
+        if row is None:
+            raise Corrupt(f"page {info.id!r}: its seal, record {info.seq}, is missing; run `verify`")
+        fields = self._segments.fields(self._state.records.place(row))
+        if fields.get("id") != info.id:
+            raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
+        return fields
+
+    def _seal_runs(self, info: PageInfo) -> list[list[int]]:
+        runs: list[list[int]] = self._seal(info)["u"]
+        return runs
+
+    def _turn_lines(self, runs: Iterable[Sequence[int]]) -> Iterator[Line]:
+        for segment, offset, length, _ in runs:
+            for at, raw in split(self._segments.read(Place(segment, offset, length))):
+                yield self._turn_of(raw, Place(segment, offset + at, len(raw)))
+
+    def _turn_at(self, segment: int, offset: int) -> Line:
+        raw = self._segments.read_line(segment, offset)
+        return self._turn_of(raw, Place(segment, offset, len(raw)))
+
+    def _parts(self, line: Line, parts: int) -> Iterator[Line]:
+        """A first part and those that follow: they lie behind one another."""
+        yield line
+        for _ in range(1, parts):
+            line = self._turn_at(line.place.segment, line.place.end)
+            yield line
+
+    def _turn_of(self, raw: bytes, place: Place) -> Line:
+        fields = self._state.stub_at(place.segment, place.offset) or decode(raw)
+        if fields is None or fields["t"] not in ("turn", "gone"):
+            where = self._segments.where(place.segment, place.offset)
+            raise Corrupt(f"{where}: the turn there is unreadable; run `verify`")
+        return line_of(raw, fields, place)
+
+
+def _seal_as_record(fields: Fields) -> Record:
+    info = page_info(fields)
+    body = {
+        "page": info.id,
+        "session": info.session,
+        "number": info.number,
+        "turns": info.turns,
+        "tokens": info.tokens,
+    }
+    return Record(seq=info.seq, kind="page", at=info.sealed_at, body=body)

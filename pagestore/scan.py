@@ -1,0 +1,100 @@
+"""Reads a segment line by line and tells intact records from broken ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pagestore.lines import Fields, Line, Place, decode, line_of, split
+from pagestore.segments import Segments
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A place where the next record should be and is not, and what is there."""
+
+    place: Place
+    what: str
+
+
+class Scanner:
+    """Goes through one segment in order.
+
+    A line that an erasure left half-written counts as intact: its intent says what belongs there.
+    """
+
+    def __init__(self, segments: Segments, number: int, *, after: int, size: int | None = None) -> None:
+        self.number = number
+        self.data = segments.read_all(number)[:size]
+        self._segments = segments
+        self._expected = after + 1
+        self._stubs: dict[tuple[int, int], Fields] | None = None
+
+    def __iter__(self) -> Iterator[Line | Broken]:
+        read = 0
+        for offset, raw in split(self.data):
+            read = offset + len(raw)
+            place = Place(self.number, offset, len(raw))
+            fields = decode(raw)
+            if fields is None or fields["q"] != self._expected:
+                fields = self._begun_stub(place) or fields
+            if fields is None:
+                yield Broken(place, f"record {self._expected} is unreadable")
+                continue
+            if fields["q"] < self._expected:
+                yield Broken(place, f"record {fields['q']} stands where {self._expected} should")
+                continue
+            if fields["q"] > self._expected:
+                yield Broken(
+                    Place(self.number, offset, 0),
+                    f"records {self._expected} to {fields['q'] - 1} are missing",
+                )
+            self._expected = fields["q"] + 1
+            yield line_of(raw, fields, place)
+        if read < len(self.data):
+            rest = Place(self.number, read, len(self.data) - read)
+            yield Broken(rest, f"record {self._expected} is cut off")
+
+    def _begun_stub(self, place: Place) -> Fields | None:
+        """The stub an intent, here or in a later segment, says belongs at `place`."""
+        if self._stubs is None:
+            self._stubs = _intended_stubs(self._segments, self.number)
+        stub = self._stubs.get((place.segment, place.offset))
+        if stub is None or stub["q"] != self._expected:
+            return None
+        return stub
+
+
+def _intended_stubs(segments: Segments, first: int) -> dict[tuple[int, int], Fields]:
+    found = {}
+    for number in segments.numbers():
+        if number < first:
+            continue
+        for intent in intents_in(segments.read_all(number)):
+            for target in intent["e"]:
+                found[target["g"], target["o"]] = dict(target["stub"])
+    return found
+
+
+def intents_in(data: bytes) -> Iterator[Fields]:
+    """Every intact erasure intent in `data`."""
+    for _, raw in split(data):
+        if b'"t":"erase"' in raw:
+            fields = decode(raw)
+            if fields is not None and fields["t"] == "erase":
+                yield fields
+
+
+def later_evidence(data: bytes) -> int:
+    """The highest `d` of any intact line in `data`, wherever it starts; -1 when there is none."""
+    highest = -1
+    start = data.find(b'{"q":')
+    while start >= 0:
+        end = data.find(b"\n", start) + 1
+        if not end:
+            break
+        fields = decode(data[start:end])
+        if fields is not None:
+            highest = max(highest, fields["d"])
+        start = data.find(b'{"q":', start + 1)
+    return highest

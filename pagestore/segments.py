@@ -1,0 +1,160 @@
+"""The numbered files of one space: 00000001.jsonl, 00000002.jsonl, …, read and written at given places."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pagestore.errors import Corrupt, Full, Poisoned
+from pagestore.files import NO_ROOM, Files, read_file, translating, write_all, write_file
+from pagestore.lines import Fields, Place, decode
+
+_CHUNK = 1 << 16
+
+
+class Segments:
+    """Open segment files of one directory.
+
+    Reading raises `Inaccessible`; writing raises `Full`, or `Poisoned` when it is unknown what is on disk.
+    """
+
+    def __init__(self, files: Files, directory: str, *, writable: bool) -> None:
+        self._files = files
+        self._directory = directory
+        self._writable = writable
+        self._fds: dict[int, int] = {}
+        with translating(directory):
+            for name in files.names(directory):
+                stem, dot, suffix = name.partition(".")
+                if stem.isdecimal() and dot and suffix == "jsonl":
+                    self._fds[int(stem)] = files.open(f"{directory}/{name}", write=writable)
+
+    def numbers(self) -> list[int]:
+        """The segments there are, in order."""
+        return sorted(self._fds)
+
+    def name(self, number: int) -> str:
+        """The file name of a segment."""
+        return f"{number:08d}.jsonl"
+
+    def where(self, number: int, offset: int) -> str:
+        """How a place in a segment is named to people."""
+        return f"{self._directory}/{self.name(number)} at byte {offset}"
+
+    def size(self, number: int) -> int:
+        """How long a segment is."""
+        with translating(self._path(number)):
+            return self._files.size(self._fds[number])
+
+    def read(self, place: Place) -> bytes:
+        """The bytes at a place; fewer where the file ends."""
+        with translating(self._path(place.segment)):
+            return self._files.read(self._fds[place.segment], place.length, place.offset)
+
+    def read_all(self, number: int) -> bytes:
+        """A whole segment."""
+        return self.read(Place(number, 0, self.size(number)))
+
+    def read_line(self, number: int, offset: int) -> bytes:
+        """The line that starts at `offset`."""
+        raw = b""
+        while chunk := self.read(Place(number, offset + len(raw), _CHUNK)):
+            end = chunk.find(b"\n") + 1
+            if end:
+                return raw + chunk[:end]
+            raw += chunk
+        return raw
+
+    def fields(self, place: Place) -> Fields:
+        """The record at a place; raises `Corrupt` when it is not what was written."""
+        fields = decode(self.read(place))
+        if fields is None:
+            raise Corrupt(f"{self.where(place.segment, place.offset)}: the record there is unreadable")
+        return fields
+
+    def write(self, number: int, offset: int, data: bytes) -> None:
+        """Write all of `data`; on `Full` some of it may be there."""
+        try:
+            write_all(self._files, self._fds[number], data, offset)
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise Full(f"no room on the disk for {self._path(number)!r}; nothing was stored") from error
+            raise Poisoned(f"writing {self._path(number)!r} failed: {error}; reopen the store") from error
+
+    def truncate(self, number: int, size: int) -> None:
+        """Cut a segment to `size` bytes."""
+        try:
+            self._files.truncate(self._fds[number], size)
+        except OSError as error:
+            raise Poisoned(f"cutting {self._path(number)!r} failed: {error}; reopen the store") from error
+
+    def sync(self, number: int) -> None:
+        """Everything written to a segment is durable once this returns."""
+        try:
+            self._files.sync(self._fds[number])
+        except OSError as error:
+            raise Poisoned(f"syncing {self._path(number)!r} failed: {error}; reopen the store") from error
+
+    def sync_directory(self) -> None:
+        """Every segment created is durable, by name, once this returns."""
+        try:
+            self._files.sync_directory(self._directory)
+        except OSError as error:
+            raise Poisoned(f"syncing {self._directory!r} failed: {error}; reopen the store") from error
+
+    def create(self, number: int) -> None:
+        """Make an empty segment; one that a failed attempt left behind is emptied."""
+        if number not in self._fds:
+            with translating(self._path(number)):
+                self._fds[number] = self._files.open(self._path(number), write=True, create=True)
+        self.truncate(number, 0)
+
+    def set_aside(self, number: int, offset: int, data: bytes) -> None:
+        """Copy a torn tail to a file of its own before it is cut off: no byte is destroyed."""
+        copy = 0
+        with translating(self._directory):
+            while self._files.exists(path := f"{self._directory}/{number:08d}.{offset}-{copy}.torn"):
+                copy += 1
+            write_file(self._files, path, data)
+
+    def torn(self) -> tuple[str, ...]:
+        """The torn tails set aside."""
+        with translating(self._directory):
+            return tuple(sorted(n for n in self._files.names(self._directory) if n.endswith(".torn")))
+
+    def purge_torn(self) -> None:
+        """Destroy the torn tails: they may hold words of a turn that was stored again and is now erased."""
+        names = self.torn()
+        with translating(self._directory):
+            for name in names:
+                path = f"{self._directory}/{name}"
+                fd = self._files.open(path, write=True)
+                try:
+                    # Emptied and synced first: an unsynced removal may be undone by a power cut.
+                    self._files.truncate(fd, 0)
+                    self._files.sync(fd)
+                finally:
+                    self._files.close(fd)
+                self._files.remove(path)
+        if names:
+            self.sync_directory()
+
+    def read_snapshot(self, number: int) -> bytes | None:
+        """The cache file of a sealed segment; `None` when there is none that can be read."""
+        path = f"{self._directory}/{number:08d}.idx"
+        with suppress(OSError):  # a cache: without it the segment itself is read
+            if self._files.exists(path):
+                return read_file(self._files, path)
+        return None
+
+    def write_snapshot(self, number: int, data: bytes) -> None:
+        """Write the cache file of a sealed segment, if that is possible."""
+        with suppress(OSError):  # a cache: its checksum tells a half-written one
+            write_file(self._files, f"{self._directory}/{number:08d}.idx", data)
+
+    def close(self) -> None:
+        """Close every file."""
+        while self._fds:
+            self._files.close(self._fds.popitem()[1])
+
+    def _path(self, number: int) -> str:
+        return f"{self._directory}/{self.name(number)}"

@@ -1,0 +1,166 @@
+"""Lines on their way to disk: numbered and placed as they will lie there, pages formed as turns arrive.
+
+The rule: a page is sealed before the turn that no longer fits on it, in the same commit. Whatever part of
+a commit survives a crash, the turns left waiting fit on one page or seal at the next opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pagestore.codec import Part, encode_turn, page_id, turn_fields
+from pagestore.errors import Conflict
+from pagestore.lines import Fields, Line, Place, encode, line_of
+from pagestore.measuring import Measured, Words
+from pagestore.options import LogOptions
+from pagestore.pager import full_page
+from pagestore.state import OpenTurn, State, runs_of
+from pagestore.values import PageId, SessionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A turn already in the log: its number and, unless it was erased, its speaker and words."""
+
+    seq: int
+    words: Words | None
+
+
+class Batch:
+    """The lines of one commit, in order. Nothing is stored until `Journal.commit`."""
+
+    def __init__(
+        self,
+        state: State,
+        options: LogOptions,
+        *,
+        segment: int,
+        offset: int,
+        stored: Callable[[bytes], Stored | None],
+    ) -> None:
+        self.lines: list[Line] = []
+        self.raw: list[bytes] = []
+        self.end = offset
+        self._state = state
+        self._options = options
+        self._segment = segment
+        self._stored = stored
+        self._staged: dict[bytes, Stored | None] = {}
+        self._sessions: dict[SessionId, tuple[list[OpenTurn], int]] = {}
+
+    def add(self, kind: str, fields: Fields) -> Line:
+        """Put one record at the end."""
+        numbered = self._numbered(kind, fields)
+        return self._put(encode(numbered), numbered)
+
+    def add_turns(
+        self, session: SessionId, turns: tuple[Measured, ...]
+    ) -> tuple[list[int], int, list[PageId]]:
+        """Put turns at the end, sealing pages as they fill; those already stored are left out.
+
+        Returns the number of every turn, how many are new, and the pages sealed. `Conflict` adds nothing.
+        """
+        self._refuse_conflicts(session, turns)
+        seqs: list[int] = []
+        sealed: list[PageId] = []
+        new = 0
+        for measured in turns:
+            known = self._find(measured.key)
+            if known is None:
+                seq, pages = self._add_turn(session, measured)
+                known = Stored(seq=seq, words=measured.words)
+                sealed += pages
+                new += 1
+            if measured.key is not None:
+                self._staged[measured.key] = known
+            seqs.append(known.seq)
+        return seqs, new, sealed
+
+    def seal(self, session: SessionId) -> list[PageId]:
+        """Seal every turn of the session that waits."""
+        sealed = self.seal_full(session)
+        waiting, _ = self._session(session)
+        return [*sealed, self._seal(session, len(waiting))] if waiting else sealed
+
+    def seal_full(self, session: SessionId) -> list[PageId]:
+        """Seal the pages that take no more turns."""
+        sealed = []
+        waiting, _ = self._session(session)
+        while taken := full_page([turn.tokens for turn in waiting], self._options.page_tokens):
+            sealed.append(self._seal(session, taken))
+        return sealed
+
+    @property
+    def _next_seq(self) -> int:
+        return self._state.head + 1 + len(self.lines)
+
+    def _numbered(self, kind: str, fields: Fields) -> Fields:
+        return {"q": self._next_seq, "d": self._state.head, "t": kind, **fields}
+
+    def _put(self, raw: bytes, fields: Fields) -> Line:
+        line = line_of(raw, fields, Place(self._segment, self.end, len(raw)))
+        self.lines.append(line)
+        self.raw.append(raw)
+        self.end += len(raw)
+        return line
+
+    def _session(self, session: SessionId) -> tuple[list[OpenTurn], int]:
+        """The turns waiting once this batch is stored, and the number of the page they are on."""
+        if session not in self._sessions:
+            known = self._state.sessions.get(session)
+            self._sessions[session] = (list(known.waiting), known.next_number) if known else ([], 1)
+        return self._sessions[session]
+
+    def _refuse_conflicts(self, session: SessionId, turns: tuple[Measured, ...]) -> None:
+        given: dict[bytes, Words] = {}
+        for measured in turns:
+            if measured.key is None:
+                continue
+            known = self._find(measured.key)
+            before = given.setdefault(measured.key, measured.words)
+            if before != measured.words or (known and known.words not in (None, measured.words)):
+                raise Conflict(
+                    f"turn {measured.turn.turn_id!r} of session {session!r} has other words in the log"
+                )
+
+    def _find(self, key: bytes | None) -> Stored | None:
+        if key is None:
+            return None
+        if key not in self._staged:
+            self._staged[key] = self._stored(key)
+        return self._staged[key]
+
+    def _add_turn(self, session: SessionId, measured: Measured) -> tuple[int, list[PageId]]:
+        waiting, _ = self._session(session)
+        sealed = []
+        size = sum(turn.tokens for turn in waiting)
+        if waiting and size + measured.parts[0].tokens > self._options.page_tokens:
+            sealed.append(self._seal(session, len(waiting)))
+        seq = self._next_seq
+        waiting += [self._put_turn(session, part) for part in measured.parts]
+        return seq, sealed + self.seal_full(session)
+
+    def _put_turn(self, session: SessionId, part: Part) -> OpenTurn:
+        salt = self._options.salt(16).hex()
+        raw, fields = encode_turn(self._numbered("turn", turn_fields(session, part, salt)))
+        line = self._put(raw, fields)
+        return OpenTurn(line.seq, line.place, part.tokens, line.digest)
+
+    def _seal(self, session: SessionId, count: int) -> PageId:
+        waiting, number = self._session(session)
+        turns = waiting[:count]
+        sealed = page_id(self._state.space, session, number, (turn.digest for turn in turns))
+        fields = {
+            "id": sealed,
+            "s": session,
+            "p": number,
+            "u": runs_of(turns),
+            "w": sum(turn.tokens for turn in turns),
+            "m": self._options.counter.name,
+            "at": self._options.clock().isoformat(),
+        }
+        self.add("page", fields)
+        del waiting[:count]
+        self._sessions[session] = (waiting, number + 1)
+        return sealed

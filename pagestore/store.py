@@ -1,0 +1,140 @@
+"""A directory of spaces, each with a page log of its own.
+
+memory/FORMAT                       layout name and number, written once
+memory/spaces/<space>/LOCK          one writing process; readers need no lock
+memory/spaces/<space>/00000001.jsonl …
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from pagestore.errors import NewerFormat, NotAStore, SpaceNotFound
+from pagestore.files import Files, RealFiles, read_file, translating, write_file_atomically
+from pagestore.lines import decode
+from pagestore.log import DiskLog
+from pagestore.options import LogOptions
+from pagestore.segments import Segments
+from pagestore.values import SpaceId
+
+FORMAT_NAME = "tiermem-store"
+FORMAT_NUMBER = 1
+
+_FORMAT = re.compile(rf"{FORMAT_NAME} (\d{{1,9}})\n")
+_PLAIN_NAME = re.compile(r"(?!x-)[a-z0-9][a-z0-9_-]{0,62}")
+
+
+class Store:
+    """Opens the spaces of one directory, which it makes unless `read_only`.
+
+    Raises `NotAStore`, `NewerFormat`, `Inaccessible`, `Full`; never a bare `OSError`.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        read_only: bool = False,
+        options: LogOptions | None = None,
+        files: Files | None = None,
+    ) -> None:
+        self.path = str(path)
+        self._read_only = read_only
+        self._options = options
+        self._files = files or RealFiles()
+        self._spaces = f"{self.path}/spaces"
+        self._check_format()
+
+    def spaces(self) -> tuple[SpaceId, ...]:
+        """Every space that was ever opened for writing, by name."""
+        with translating(self.path):
+            if not self._files.exists(self._spaces):
+                return ()
+            names = (self._name_in(directory) for directory in self._files.names(self._spaces))
+            return tuple(sorted(name for name in names if name is not None))
+
+    def has_space(self, space: SpaceId) -> bool:
+        """Whether the space was ever opened for writing."""
+        with translating(self.path):
+            directory = self._directory(space)
+            return self._files.exists(directory) and self._name_in(directory_name(space)) is not None
+
+    def open_space(self, space: SpaceId, *, read_only: bool | None = None) -> DiskLog:
+        """Open the log of a space, making it unless read-only.
+
+        Raises `Locked` while another process writes it, `Corrupt` when it is damaged and not opened
+        read-only, `SpaceNotFound` when it is not there and may not be made. The caller closes it.
+        """
+        read_only = self._read_only if read_only is None else read_only
+        directory = self._directory(space)
+        with translating(directory):
+            if not self._files.exists(directory):
+                if read_only:
+                    raise SpaceNotFound(f"store {self.path!r} has no space {space!r}")
+                self._make(directory)
+        return DiskLog(directory, space, options=self._options, files=self._files, read_only=read_only)
+
+    def _directory(self, space: SpaceId) -> str:
+        return f"{self._spaces}/{directory_name(space)}"
+
+    def _make(self, directory: str) -> None:
+        self._files.make_directory(directory)
+        self._files.sync_directory(self._spaces)
+        self._files.sync_directory(self.path)
+
+    def _name_in(self, name: str) -> SpaceId | None:
+        """The space a directory holds; `None` for one whose first record was never written."""
+        if _PLAIN_NAME.fullmatch(name):
+            return SpaceId(name) if self._has_segments(name) else None
+        if not name.startswith("x-"):
+            return None
+        segments = Segments(self._files, f"{self._spaces}/{name}", writable=False)
+        try:
+            for number in segments.numbers():
+                header = decode(segments.read_line(number, 0))
+                if header is not None and header["t"] == "seg":
+                    return SpaceId(header["space"])
+        finally:
+            segments.close()
+        return None
+
+    def _has_segments(self, name: str) -> bool:
+        return any(file.endswith(".jsonl") for file in self._files.names(f"{self._spaces}/{name}"))
+
+    def _check_format(self) -> None:
+        with translating(self.path):
+            if not self._files.exists(self.path):
+                if self._read_only:
+                    raise NotAStore(f"there is no store at {self.path!r}")
+                self._files.make_directory(self.path)
+            try:
+                names = set(self._files.names(self.path))
+            except NotADirectoryError as error:
+                raise NotAStore(f"{self.path!r} is a file; a store is a directory") from error
+            if "FORMAT" in names:
+                self._read_format()
+            elif self._read_only or any(not name.startswith("FORMAT.") for name in names):
+                raise NotAStore(f"{self.path!r} is no TierMem store; name another directory, or an empty one")
+            else:
+                text = f"{FORMAT_NAME} {FORMAT_NUMBER}\n"
+                write_file_atomically(self._files, self.path, "FORMAT", text.encode())
+
+    def _read_format(self) -> None:
+        text = read_file(self._files, f"{self.path}/FORMAT").decode("utf-8", "replace")
+        found = _FORMAT.fullmatch(text)
+        if found is None:
+            raise NotAStore(f"{self.path}/FORMAT does not name a TierMem store: {text[:80]!r}")
+        if int(found[1]) > FORMAT_NUMBER:
+            raise NewerFormat(
+                f"{self.path!r} has format {found[1]}; this version reads up to {FORMAT_NUMBER}; upgrade"
+            )
+
+
+def directory_name(space: SpaceId) -> str:
+    """The directory of a space: its name where that is safe on any file system, else a hash of it."""
+    if _PLAIN_NAME.fullmatch(space):
+        return space
+    digest = hashlib.sha256(space.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"x-{digest[:40]}"

@@ -1,0 +1,143 @@
+"""Re-derives everything a log says from its bytes, and names what differs.
+
+What is checked: the checksum and number of every line; the tree at every header and checkpoint; the id of
+every page from the lines of its turns; that what was erased was erased by a record; that the result is the
+state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to.
+"""
+
+from __future__ import annotations
+
+from pagestore.codec import page_id
+from pagestore.lines import Fields, Line
+from pagestore.merkle import MerkleTree
+from pagestore.scan import Scanner
+from pagestore.segments import Segments
+from pagestore.state import OpenTurn, State
+from pagestore.values import Checkpoint, Damage, VerifyReport
+
+
+def verify(
+    segments: Segments,
+    state: State,
+    sizes: dict[int, int],
+    *,
+    torn: tuple[str, ...] = (),
+    checkpoint: Checkpoint | None = None,
+) -> VerifyReport:
+    """Read the first `sizes[n]` bytes of every segment again and compare with `state`."""
+    check = _Check(segments, state)
+    for number, size in sizes.items():
+        check.segment(number, size)
+    check.against_state()
+    if checkpoint is not None:
+        check.against(checkpoint)
+    fresh = check.fresh
+    return VerifyReport(
+        space=state.space,
+        records=check.records,
+        turns=fresh.turns,
+        pages=len(fresh.pages),
+        erased=fresh.erased,
+        checkpoint=Checkpoint(space=state.space, size=len(fresh.tree), root=fresh.tree.root().hex()),
+        damage=tuple(check.damage),
+        torn=torn,
+    )
+
+
+class _Check:
+    def __init__(self, segments: Segments, state: State) -> None:
+        self.fresh = State(state.space)
+        self.records = 0
+        self.damage: list[Damage] = []
+        self._segments = segments
+        self._state = state
+        self._complete = True
+        self._gone: set[int] = set()
+        self._erased: set[int] = set()
+
+    def segment(self, number: int, size: int) -> None:
+        scanner = Scanner(self._segments, number, after=self.fresh.head, size=size)
+        if len(scanner.data) < size:
+            self._add(number, len(scanner.data), f"{size - len(scanner.data)} bytes are missing at the end")
+        for item in scanner:
+            if isinstance(item, Line):
+                self._line(item)
+            else:
+                self._add(number, item.place.offset, item.what)
+                self._complete = False
+
+    def _line(self, line: Line) -> None:
+        self.records += 1
+        try:
+            what = self._wrong(line)
+            self.fresh.fold(line)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            what = f"record {line.seq} is no record of this format: {error!r}"
+        if what:
+            self._add(line.place.segment, line.place.offset, what)
+
+    def _wrong(self, line: Line) -> str | None:
+        fields = line.fields
+        if line.kind == "gone":
+            self._gone.add(line.seq)
+        elif line.kind == "erase":
+            self._erased |= {target["stub"]["q"] for target in fields["e"]}
+        elif line.kind == "page":
+            return self._wrong_page(line)
+        elif line.kind in ("seg", "ckpt") and self._complete and not _commits_to(fields, self.fresh.tree):
+            return f"record {line.seq}: the tree so far is not the one it commits to"
+        if line.kind == "seg" and (fields["space"], fields["i"]) != (self.fresh.space, line.place.segment):
+            return f"record {line.seq}: the header of segment {fields['i']} of space {fields['space']!r}"
+        return None
+
+    def _wrong_page(self, line: Line) -> str | None:
+        fields = line.fields
+        waiting = self.fresh.session(fields["s"]).waiting
+        turns = [turn for turn in waiting if _lies_in(turn, fields["u"])]
+        number = self.fresh.session(fields["s"]).next_number
+        hashes = [turn.digest for turn in turns]
+        if fields["id"] == page_id(self.fresh.space, fields["s"], fields["p"], hashes):
+            return (
+                None
+                if fields["p"] == number
+                else f"page {fields['id']!r} is number {fields['p']}, not {number}"
+            )
+        return f"page {fields['id']!r}: its turns are not the ones it was sealed with"
+
+    def against_state(self) -> None:
+        """What was believed at opening, and since, is what the bytes say."""
+        for seq in sorted(self._gone - self._erased):
+            self.damage.append(Damage(where=f"record {seq}", what="a turn is erased, and no record says so"))
+        ours, theirs = self.fresh, self._state
+        if (ours.head, ours.tree.root()) != (theirs.head, theirs.tree.root()):
+            self.damage.append(
+                Damage(where="the whole log", what="it is not what was written and read since it was opened")
+            )
+        elif (ours.pages, ours.sealed_as, ours.turns) != (theirs.pages, theirs.sealed_as, theirs.turns):
+            self.damage.append(Damage(where="the .idx files", what="they do not say what the segments say"))
+
+    def against(self, checkpoint: Checkpoint) -> None:
+        """The log begins with what the checkpoint commits to."""
+        where = f"checkpoint of {checkpoint.size} records"
+        if checkpoint.space != self.fresh.space:
+            self.damage.append(Damage(where=where, what=f"it is of space {checkpoint.space!r}"))
+        elif checkpoint.size > len(self.fresh.tree):
+            what = f"the log has only {len(self.fresh.tree)} records in its tree: its end is gone"
+            self.damage.append(Damage(where=where, what=what))
+        elif self.fresh.tree.root(checkpoint.size).hex() != checkpoint.root:
+            self.damage.append(Damage(where=where, what="this log does not begin with what it commits to"))
+
+    def _add(self, number: int, offset: int, what: str) -> None:
+        self.damage.append(Damage(where=self._segments.where(number, offset), what=what))
+
+
+def _commits_to(fields: Fields, tree: MerkleTree) -> bool:
+    return bool(fields["n"] == len(tree) and fields["root"] == tree.root().hex())
+
+
+def _lies_in(turn: OpenTurn, runs: list[list[int]]) -> bool:
+    place = turn.place
+    return any(
+        segment == place.segment and offset <= place.offset < offset + length
+        for segment, offset, length, _ in runs
+    )
