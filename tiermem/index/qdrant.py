@@ -1,8 +1,9 @@
 """A Qdrant server or cluster by URL, for more than one process or machine; or the client's local mode.
 
-Two collections, `<prefix>-units` and `<prefix>-pages`, hold all spaces. From server 1.19 on, keyword
-weights are computed over the space asked about; an older one computes them over all spaces, and a
-cluster over each shard. Local mode (`:memory:` or a directory) scores in Python: it is for tests.
+Two collections, `<prefix>-units` and `<prefix>-pages`, hold all spaces and say in their metadata what
+they were made with. Use a server of 1.19 or later: from then on keyword weights are computed over the
+space asked about (in a cluster, over its part on each shard), before over all spaces together. Local
+mode (`:memory:` or a directory) scores in Python: it is for tests.
 """
 
 from __future__ import annotations
