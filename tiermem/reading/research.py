@@ -216,16 +216,11 @@ def with_round(findings: Findings, number: int, searches: tuple[Search, ...], pa
 
 
 def with_outcomes(findings: Findings, outcomes: Iterable[LinkedFact | Rejected], coverage: str) -> Findings:
-    """What linking made of the round's claims; a fact that is known already is not counted again."""
-    known = {(fact.claim, fact.spans) for fact in findings.facts}
-    facts: list[LinkedFact] = []
-    rejected: list[Rejected] = []
-    for outcome in outcomes:
-        if isinstance(outcome, Rejected):
-            rejected.append(outcome)
-        elif (outcome.claim, outcome.spans) not in known:
-            known.add((outcome.claim, outcome.spans))
-            facts.append(outcome)
+    """What linking made of the round's claims; a fact told twice counts once."""
+    told = list(outcomes)
+    rejected = [outcome for outcome in told if isinstance(outcome, Rejected)]
+    # The pages of a round are never shown again, so only within a round can a fact come twice.
+    facts = list(dict.fromkeys(outcome for outcome in told if isinstance(outcome, LinkedFact)))
     last = replace(findings.rounds[-1], facts=len(facts), rejected=len(rejected), coverage=coverage)
     return replace(
         findings,

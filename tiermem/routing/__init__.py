@@ -2,6 +2,8 @@
 
 from tiermem.routing.by_reasoner import ByReasoner
 from tiermem.routing.fixed import Always, Never
+from tiermem.routing.gate import Gate
 from tiermem.routing.interface import Router
+from tiermem.routing.named import router
 
-__all__ = ["Always", "ByReasoner", "Never", "Router"]
+__all__ = ["Always", "ByReasoner", "Gate", "Never", "Router", "router"]
