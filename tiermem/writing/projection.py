@@ -31,11 +31,19 @@ class Projection:
         self._ledger = ledger
         self._index = index
         self._one_at_a_time = anyio.Lock()
+        self._mark: int | None = None
+        self._put_up_to = _NOTHING
+        self._to_mark = False
 
     async def project(self) -> Projected:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
         async with self._one_at_a_time:
             return await self._project()
+
+    async def show(self) -> None:
+        """Let searches find what changed, and leave it to the next `project` to make that durable."""
+        async with self._one_at_a_time:
+            await self._put_changes()
 
     async def attempt(self) -> Unfinished | None:
         """`project` for work the ledger already holds: a failure delays finding it and loses nothing."""
@@ -52,21 +60,30 @@ class Projection:
             return await self._project()
 
     async def _project(self) -> Projected:
+        put = await self._put_changes()
+        if self._to_mark:
+            await self._index.flush()
+            await self._index.set_mark(self._ledger.space, self._put_up_to)
+            self._mark, self._to_mark = self._put_up_to, False
+        return put
+
+    async def _put_changes(self) -> Projected:
         space = self._ledger.space
         mark = await self._index.mark(space)
-        changes = await self._ledger.changes(mark)
-        if mark > changes.head:
+        if mark != self._mark:
+            # Just opened, or lost what it held: only the index's own word counts.
+            self._mark = self._put_up_to = mark
+        changes = await self._ledger.changes(self._put_up_to)
+        if self._put_up_to > changes.head:
             # The index has seen records this log does not hold: it belongs to another history of the space.
             await self._forget()
-            mark, changes = _NOTHING, await self._ledger.changes(_NOTHING)
-        if mark == changes.head:
-            return Projected()
+            changes = await self._ledger.changes(_NOTHING)
+        self._to_mark = self._to_mark or bool(changes.units or changes.pages)
         for units in _batches(changes.units):
             await self._index.put(space, "units", [self._unit_entry(unit) for unit in units])
         for pages in _batches(changes.pages):
             await self._index.put(space, "pages", await self._page_entries(pages))
-        await self._index.flush()
-        await self._index.set_mark(space, changes.head)
+        self._put_up_to = changes.head
         return Projected(units=len(changes.units), pages=len(changes.pages))
 
     async def _forget(self) -> None:
@@ -74,6 +91,7 @@ class Projection:
         await self._index.set_mark(self._ledger.space, _NOTHING)
         await self._index.flush()
         await self._index.drop(self._ledger.space)
+        self._mark = self._put_up_to = _NOTHING
 
     def _unit_entry(self, unit: SummaryUnit) -> Entry:
         return Entry(

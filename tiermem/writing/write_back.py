@@ -161,7 +161,7 @@ class WriteBacks:
 
     async def _neighbours(self, fact: LinkedFact) -> list[Neighbour]:
         """The nearest active units, by the fact and not by the question, with what their spans hold."""
-        await self._projection.project()
+        await self._projection.show()
         hits = await self._index.search(
             self._ledger.space, "units", fact.claim, limit=self._options.neighbours
         )

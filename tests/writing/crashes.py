@@ -1,0 +1,414 @@
+"""Crash between any two steps of append, seal, distil, index and write-back; reopen; drain; look for damage.
+
+What survives a crash is the log and, of the index, what was flushed and any part of what was not.
+Everything that costs a model call gives something else each time, so work done twice shows. Run more
+trials than the suite does with `python -m tests.writing.crashes 10000`.
+"""
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import anyio
+
+from pagestore import Appended, DiskLog, LogOptions, Page, PageId, Record, SessionId, SpaceId, Turn
+from pagestore.files import MemoryFiles
+from tests.ledger.building import answer
+from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, turn
+from tiermem.errors import ModelUnavailable
+from tiermem.index.interface import Collection, Entry
+from tiermem.ledger import Distilled, Ledger
+from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
+from tiermem.reasoning.interface import Operation
+from tiermem.text import normalise
+from tiermem.writing import Unfinished, Writer
+from tiermem.writing.projection import Projection
+
+
+class Crash(BaseException):
+    """The process is gone. Not an `Exception`: nothing in the library may catch it."""
+
+
+@dataclass
+class World:
+    """What goes on around the process: how many steps it took, and at which one it ends."""
+
+    chance: random.Random
+    ends_at: int | None = None
+    steps: int = 0
+    dead: bool = False
+    healthy: bool = False
+
+    def step(self) -> None:
+        if self.dead:
+            raise Crash
+        self.steps += 1
+        if self.steps == self.ends_at:
+            self.dead = True
+            raise Crash
+
+
+class CrashingLog(DiskLog):
+    """A log whose process may end before a write, or after it and before it is acknowledged."""
+
+    def __init__(self, world: World, files: MemoryFiles) -> None:
+        super().__init__("disk", SPACE, options=LogOptions(page_tokens=90), files=files)
+        self.world = world
+
+    def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+        self.world.step()
+        appended = super().append(session, turns)
+        self.world.step()
+        return appended
+
+    def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
+        self.world.step()
+        sealed = super().seal(session)
+        self.world.step()
+        return sealed
+
+    def record(self, kind: str, body: Mapping[str, Any]) -> Record:
+        self.world.step()
+        record = super().record(kind, body)
+        self.world.step()
+        return record
+
+
+class CrashingIndex(DictIndex):
+    """An index that a crash leaves with what was flushed and any part of the rest, mark included."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.world = world
+        self._flushed: dict[tuple[SpaceId, Collection], dict[str, Entry]] = {}
+        self._flushed_marks: dict[SpaceId, int] = {}
+
+    async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self.world.step()
+            await super().put(space, collection, [entry])
+        self.world.step()
+
+    async def set_mark(self, space: SpaceId, seq: int) -> None:
+        self.world.step()
+        await super().set_mark(space, seq)
+        self.world.step()
+
+    async def drop(self, space: SpaceId) -> None:
+        for collection in ("units", "pages"):
+            self.world.step()
+            self.of(collection, space).clear()
+        self.world.step()
+        self.marks.pop(space, None)
+
+    async def flush(self) -> None:
+        self.world.step()
+        self._flushed = {key: dict(entries) for key, entries in self.entries.items()}
+        self._flushed_marks = dict(self.marks)
+        self.world.step()
+
+    def lose(self) -> None:
+        """What a power cut leaves."""
+        for key, entries in self.entries.items():
+            flushed = self._flushed.get(key, {})
+            for entry_id in {*entries, *flushed}:
+                if self.world.chance.random() < 0.5:
+                    continue
+                entries.pop(entry_id, None)
+                if entry_id in flushed:
+                    entries[entry_id] = flushed[entry_id]
+        if self.world.chance.random() < 0.5:
+            self.marks = dict(self._flushed_marks)
+
+
+class Fickle(Rules):
+    """A reasoner that says something else each time, and sometimes nothing."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.world = world
+
+    def _fail(self) -> None:
+        self.world.step()
+        if not self.world.healthy and self.world.chance.random() < 0.15:
+            raise ModelUnavailable("try again later")
+
+    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+        self._fail()
+        claims = claims_of(page)
+        return tuple(self.world.chance.sample(claims, self.world.chance.randint(1, len(claims))))
+
+    async def select(
+        self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
+    ) -> tuple[int, ...]:
+        self._fail()
+        return tuple(number for number in range(len(facts)) if self.world.chance.random() < 0.8)
+
+    async def reconcile(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
+        self._fail()
+        first = neighbours[0] if neighbours else None
+        match self.world.chance.randrange(4):
+            case 0:
+                return Operation(op="SKIP", reason="known")
+            case 1 if first is not None:
+                merged = f"{first.text} {fact.claim}"
+                return Operation(op="UPDATE", reason="more", target=first.id, text=merged)
+            case 2 if first is not None:
+                return Operation(op="ADD", reason="newer", supersedes=(first.id,))
+        return Operation(op="ADD", reason="new")
+
+
+PLACES = ("harbour", "mill", "orchard", "chapel", "tower", "bridge", "cellar", "barn", "meadow", "quarry")
+SAID = [
+    turn(f"Ann carried {3 * n + 7} stones to the {place}. Ann painted the {place} door in shade {n + 100}.")
+    for n, place in enumerate(PLACES)
+]
+SCRIPT: tuple[tuple[str, int], ...] = (
+    *(("turn", n) for n in range(5)), ("distil", 0), ("answer", 1), ("turn", 5), ("apply", 0),
+    ("turn", 6), ("answer", 6), ("distil", 0), ("apply", 0), ("seal", 0), ("turn", 7), ("distil", 0),
+    ("answer", 3), ("answer", 7), ("apply", 0), ("turn", 8), ("turn", 9), ("answer", 9),
+    ("distil", 0), ("apply", 0),
+)  # fmt: skip
+REINDEXING: tuple[tuple[str, int], ...] = (
+    ("turn", 0), ("turn", 1), ("seal", 0), ("distil", 0), ("answer", 1), ("apply", 0), ("reindex", 0),
+    ("reindex", 0),
+)  # fmt: skip
+
+NewWriter = Callable[[Ledger, DictIndex, Rules], Writer]
+
+
+async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None:
+    match step:
+        case "turn", n:
+            await writer.observe(S1, [SAID[n]])
+        case "seal", _:
+            await writer.seal()
+        case "distil", _:
+            await writer.distil_pending()
+        case "apply", _:
+            await writer.apply_pending()
+        case "reindex", _:
+            await writer.reindex()
+        case "answer", n:
+            first, second = SAID[n].text.split(". ")
+            found = [await finding_on(ledger, text, answer_id=f"a{n}") for text in (f"{first}.", second)]
+            await writer.answered(answer(f"a{n}"), found)
+
+
+@dataclass
+class Trial:
+    """One life of a memory: processes that end, and one that in the end is left alone."""
+
+    new_writer: NewWriter
+    world: World
+    script: tuple[tuple[str, int], ...]
+    done: int = 0
+    crashes: int = 0
+    disk: MemoryFiles = field(default_factory=MemoryFiles)
+    index: CrashingIndex = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index = CrashingIndex(self.world)
+
+    def run(self) -> Counter[str]:
+        while self.done < len(self.script):
+            try:
+                anyio.run(self._process)
+            except (Crash, BaseExceptionGroup) as error:
+                if isinstance(error, BaseExceptionGroup) and error.split(Crash)[1] is not None:
+                    raise
+                self._restart()
+        self.world.healthy, self.world.ends_at = True, None
+        return anyio.run(self._settle)
+
+    def _restart(self) -> None:
+        self.crashes += 1
+        self.index.lose()
+        again = self.world.chance.random() < 0.5
+        self.world.dead = False
+        self.world.ends_at = self.world.steps + self.world.chance.randint(1, 80) if again else None
+
+    async def _open(self) -> tuple[Writer, Ledger]:
+        ledger = await Ledger.open(CrashingLog(self.world, self.disk))
+        writer = self.new_writer(ledger, self.index, Fickle(self.world))
+        await writer.distil_pending()
+        await writer.apply_pending()
+        return writer, ledger
+
+    async def _process(self) -> None:
+        """Pick up after the last acknowledged step, as a client would; nobody asks twice for a reindex."""
+        writer, ledger = await self._open()
+        while self.done < len(self.script):
+            step = self.script[self.done]
+            self.done += step[0] == "reindex"
+            await perform(writer, ledger, step)
+            self.done += step[0] != "reindex"
+
+    async def _settle(self) -> Counter[str]:
+        writer, ledger = await self._open()
+        await writer.seal()
+        await writer.distil_pending()
+        await writer.apply_pending()
+        found = await damage(ledger, self.index, self.script)
+        reopened = await Ledger.open(CrashingLog(self.world, self.disk))
+        found["a reopened ledger differs"] += reopened.tier1.units() != ledger.tier1.units()
+        return +found
+
+
+async def damage(ledger: Ledger, index: DictIndex, script: Sequence[tuple[str, int]]) -> Counter[str]:
+    """Everything that is not as it must be once all work is done."""
+    tier1, found = ledger.tier1, Counter[str]()
+    pages = [await ledger.page(info.id) for info in await ledger.pages()]
+    said = Counter(line.turn.text for page in pages for line in page.lines if line.turn is not None)
+    found["turn lost or doubled"] += sum(said[SAID[n].text] != 1 for kind, n in script if kind == "turn")
+    found["page without summary"] += sum(
+        not tier1.is_distilled(page.id) or not tier1.units_of_page(page.id, inactive=True) for page in pages
+    )
+    found["finding without decision"] += len(tier1.pending)
+    records = list(ledger._log.records())
+    distilled = Counter(r.body["page_id"] for r in records if r.kind == "distilled")
+    decided = Counter(r.body["write_back"]["finding_id"] for r in records if r.kind == "wrote-back")
+    found["step recorded twice"] += sum(count > 1 for count in (*distilled.values(), *decided.values()))
+    units = [unit for page in pages for unit in tier1.units_of_page(page.id, inactive=True)]
+    known = {unit.id: unit for unit in units}
+    same = Counter((unit.text, unit.spans) for unit in known.values())
+    found["unit twice"] += sum(count > 1 for count in same.values())
+    by_id = {page.id: page for page in pages}
+    found["unit without its words"] += sum(
+        normalise(by_id[span.page_id].words(span)).text.rstrip(".") not in normalise(unit.text).text
+        for unit in known.values()
+        for span in unit.spans
+    )
+    indexed = index.of("units")
+    found["hole in the index"] += len(known.keys() - indexed.keys())
+    found["orphan in the index"] += len(indexed.keys() - known.keys())
+    found["stale entry in the index"] += sum(
+        (entry.text, entry.active) != (known[UnitId(unit_id)].text, tier1.is_active(UnitId(unit_id)))
+        for unit_id, entry in indexed.items()
+        if unit_id in known
+    )
+    found["page not findable"] += len(by_id.keys() - index.of("pages").keys())
+    return found
+
+
+class IndexFirst(Writer):
+    """The published order: what a model said goes to the index, and to the record afterwards."""
+
+    async def _keep(self, run: Any, outcome: Distilled | Unfinished) -> None:
+        if isinstance(outcome, Distilled):
+            entries = [
+                Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
+                for unit in outcome.units
+            ]
+            await self._projection._index.put(SPACE, "units", entries)
+        await super()._keep(run, outcome)
+
+
+class DoneWhenTried(Writer):
+    """A page counts as summarised also when the model failed."""
+
+    async def _distil(self, run: Any, info: Any) -> Distilled | Unfinished:
+        outcome = await super()._distil(run, info)
+        if isinstance(outcome, Distilled):
+            return outcome
+        return Distilled(
+            page_id=info.id, units=(), rejected=(), omissions=(), made_by="", prompts=(), usage=Usage()
+        )
+
+
+class MarkFirst(Projection):
+    """The mark moves before what it vouches for is in the index."""
+
+    async def _project(self) -> Any:
+        mark = await self._index.mark(SPACE)
+        await self._index.set_mark(SPACE, self._ledger._log.head)
+        await self._index.flush()
+        real, self._index.mark = self._index.mark, _fixed(mark)  # type: ignore[method-assign,assignment]  # for one call
+        try:
+            return await super()._project()
+        finally:
+            self._index.mark = real  # type: ignore[method-assign]  # as it was
+
+
+class NeverFlushed(Projection):
+    """The mark moves before what it vouches for is safe."""
+
+    async def _project(self) -> Any:
+        async def no_flush() -> None: ...
+
+        self._index.flush = no_flush  # type: ignore[method-assign]  # the mutation itself
+        return await super()._project()
+
+
+class DropFirst(Projection):
+    """The mark still stands while the space is being dropped."""
+
+    async def _forget(self) -> None:
+        await self._index.drop(SPACE)
+        self._mark = self._put_up_to = -1
+
+
+def _fixed(mark: int) -> Callable[[SpaceId], Any]:
+    async def fixed(space: SpaceId) -> int:
+        return mark
+
+    return fixed
+
+
+def with_projection(projection: type[Projection]) -> NewWriter:
+    def new_writer(ledger: Ledger, index: DictIndex, reasoner: Rules) -> Writer:
+        writer = Writer(ledger, index, reasoner)
+        writer._projection = writer._write_backs._projection = projection(ledger, index)
+        return writer
+
+    return new_writer
+
+
+MUTANTS: dict[str, NewWriter] = {
+    "index first": IndexFirst,
+    "done when tried": DoneWhenTried,
+    "mark first": with_projection(MarkFirst),
+    "never flushed": with_projection(NeverFlushed),
+    "drop first": with_projection(DropFirst),
+}
+
+
+@cache
+def steps_of(script: tuple[tuple[str, int], ...]) -> int:
+    """How many steps a life with this script and without crashes takes."""
+    world = World(random.Random(0))
+    Trial(Writer, world, script).run()
+    return world.steps
+
+
+def trial(new_writer: NewWriter, seed: int) -> tuple[int, Counter[str]]:
+    """One life whose first process is told to end somewhere; how many did, and the damage.
+
+    Odd seeds walk through every step of a short life, even ones pick a step of a long one.
+    """
+    chance = random.Random(seed)
+    script = REINDEXING if seed % 2 else SCRIPT
+    steps = steps_of(script)
+    ends_at = 1 + seed // 2 % steps if seed % 2 else chance.randint(1, steps)
+    one = Trial(new_writer, World(chance, ends_at=ends_at), script)
+    found = one.run()
+    return one.crashes, found
+
+
+def main(trials: int) -> None:
+    for name, new_writer in {"as it is": Writer, **MUTANTS}.items():
+        count = trials if new_writer is Writer else min(trials, 300)
+        total, damaged = Counter[str](), 0
+        for seed in range(count):
+            _, found = trial(new_writer, seed)
+            total += found
+            damaged += bool(found)
+        print(f"{name}: {count} lives, {damaged} damaged, {dict(total)}")  # noqa: T201  # a report
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

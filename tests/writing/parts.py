@@ -1,0 +1,189 @@
+"""Small real parts: an index in a dict, a reasoner by rules, and dialogue that links without doubt."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pagestore import MemoryLog, Page, SessionId, SpaceId, Turn
+from tiermem.index.interface import Collection, Entry, Hit, Mode
+from tiermem.ledger import Ledger, finding_id
+from tiermem.model import (
+    AnswerId,
+    Claim,
+    Evidence,
+    Finding,
+    LinkedFact,
+    Search,
+    SummaryUnit,
+)
+from tiermem.reasoning.interface import Draft, Integrated, Operation, PageView, Plan, Sufficiency
+from tiermem.text import link, sentences, stems
+
+SPACE = SpaceId("space")
+S1 = SessionId("s1")
+MOMENT = datetime(2024, 3, 1, 9, 30, tzinfo=UTC)
+
+
+def turn(text: str, *, speaker: str = "Ann", role: str | None = None, day: int = 1) -> Turn:
+    return Turn(
+        speaker=speaker, text=text, said_at=datetime(2024, 3, day, tzinfo=UTC), role=role, turn_id=text
+    )
+
+
+GARDEN = (
+    turn("Ann planted 12 tomatoes in the garden."),
+    turn("Ann bought a red bicycle from Marco."),
+    turn("Ann never eats peanuts because of her allergy."),
+    turn("Ann visited Lisbon with her sister Clara."),
+)
+
+
+class DictIndex:
+    """An index that keeps its entries in dicts and ranks by the words they share with the query."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[SpaceId, Collection], dict[str, Entry]] = {}
+        self.marks: dict[SpaceId, int] = {}
+        self.fail: Exception | None = None
+
+    def of(self, collection: Collection, space: SpaceId = SPACE) -> dict[str, Entry]:
+        return self.entries.setdefault((space, collection), {})
+
+    async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self._check()
+            entry.text.encode()
+            self.of(collection, space)[entry.id] = entry
+
+    async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
+        for entry_id in ids:
+            self.of(collection, space).pop(entry_id, None)
+
+    async def search(
+        self,
+        space: SpaceId,
+        collection: Collection,
+        query: str,
+        *,
+        limit: int,
+        mode: Mode = "hybrid",
+        session: SessionId | None = None,
+        inactive: bool = False,
+    ) -> tuple[Hit, ...]:
+        self._check()
+        wanted = Counter(stems(query))
+        hits = [
+            Hit(id=entry.id, score=_cosine(wanted, Counter(stems(entry.text))))
+            for entry in self.of(collection, space).values()
+            if (entry.active or inactive) and session in (None, entry.session)
+        ]
+        ranked = sorted((hit for hit in hits if hit.score > 0), key=lambda hit: -hit.score)
+        return tuple(ranked[:limit])
+
+    async def count(self, space: SpaceId, collection: Collection) -> int:
+        return len(self.of(collection, space))
+
+    async def mark(self, space: SpaceId) -> int:
+        self._check()
+        return self.marks.get(space, -1)
+
+    async def set_mark(self, space: SpaceId, seq: int) -> None:
+        self._check()
+        self.marks[space] = seq
+
+    async def drop(self, space: SpaceId) -> None:
+        for collection in ("units", "pages"):
+            self.entries.pop((space, collection), None)
+        self.marks.pop(space, None)
+
+    async def flush(self) -> None:
+        self._check()
+
+    async def close(self) -> None: ...
+
+    def _check(self) -> None:
+        if self.fail is not None:
+            raise self.fail
+
+
+def _cosine(left: Counter[str], right: Counter[str]) -> float:
+    shared = sum(left[word] * right[word] for word in left)
+    size = math.sqrt(sum(n * n for n in left.values()) * sum(n * n for n in right.values()))
+    return shared / size if size else 0.0
+
+
+@dataclass
+class Rules:
+    """A reasoner that keeps every sentence as it stands; each judgement can be replaced by a test's own."""
+
+    distils: Callable[[Page], Sequence[Claim]] | None = None
+    selects: Callable[[Sequence[LinkedFact]], Sequence[int]] | None = None
+    reconciles: Callable[[LinkedFact, Sequence[SummaryUnit]], Operation] | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+    name: str = "rules"
+
+    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+        self.calls["distil"] += 1
+        return tuple(self.distils(page)) if self.distils is not None else claims_of(page)
+
+    async def select(
+        self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
+    ) -> tuple[int, ...]:
+        self.calls["select"] += 1
+        return tuple(self.selects(facts)) if self.selects is not None else tuple(range(len(facts)))
+
+    async def reconcile(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
+        self.calls["reconcile"] += 1
+        if self.reconciles is not None:
+            return self.reconciles(fact, neighbours)
+        return Operation(op="ADD", reason="new")
+
+    async def route(self, question: str, units: Sequence[Evidence], *, asked_at: datetime) -> Sufficiency:
+        raise AssertionError("writing asks no routing question")
+
+    async def integrate(
+        self, question: str, pages: Sequence[PageView], known: Sequence[LinkedFact], *, asked_at: datetime
+    ) -> Integrated:
+        raise AssertionError("writing reads nothing")
+
+    async def plan(
+        self,
+        question: str,
+        facts: Sequence[LinkedFact],
+        coverage: str,
+        done: Sequence[Search],
+        *,
+        asked_at: datetime,
+    ) -> Plan:
+        raise AssertionError("writing plans nothing")
+
+    async def compose(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+        raise AssertionError("writing answers nothing")
+
+
+def claims_of(page: Page) -> tuple[Claim, ...]:
+    """Every sentence of every turn, said of itself."""
+    said = [line.turn.text for line in page.lines if line.turn is not None]
+    return tuple(Claim(text=piece.text, quote=piece.text) for text in said for piece in sentences(text))
+
+
+async def finding_on(
+    ledger: Ledger, text: str, *, answer_id: str = "a1", quote: str | None = None
+) -> Finding:
+    """A proved finding whose words stand on some page of the ledger, open ones included."""
+    pages = [await ledger.page(info.id) for info in await ledger.pages()]
+    fact = link(Claim(text=text, quote=quote or text), [*pages, *await ledger.open_pages()])
+    assert isinstance(fact, LinkedFact), fact
+    return Finding(
+        id=finding_id(ledger.space, AnswerId(answer_id), fact.claim, fact.spans),
+        answer_id=AnswerId(answer_id),
+        question="What about Ann?",
+        fact=fact,
+        session=S1,
+    )
+
+
+async def opened(space: SpaceId = SPACE) -> Ledger:
+    return await Ledger.open(MemoryLog(space))

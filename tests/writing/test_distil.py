@@ -1,0 +1,270 @@
+"""Sealed pages become units that their words prove; what fails stays pending and is named."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+import pytest
+
+from pagestore import MemoryLog, Page, Record
+from pagestore.errors import Full
+from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, claims_of, opened, turn
+from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelRefused, ModelUnavailable
+from tiermem.ledger import Ledger
+from tiermem.llm.meter import Meter, metered, pay
+from tiermem.model import Budget, Claim, Usage
+from tiermem.writing import Writer, WriterOptions
+
+pytestmark = pytest.mark.anyio
+
+
+async def garden(
+    reasoner: Rules, *, pages: int = 1, concurrency: int = 4
+) -> tuple[Ledger, DictIndex, Writer]:
+    """A memory of the garden turns, sealed as so many pages."""
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, reasoner, WriterOptions(concurrency=concurrency))
+    share = len(GARDEN) // pages
+    for start in range(0, len(GARDEN), share):
+        await writer.observe(S1, GARDEN[start : start + share])
+        await writer.seal()
+    return ledger, index, writer
+
+
+async def test_every_unit_rests_on_the_words_it_tells() -> None:
+    ledger, _, writer = await garden(Rules())
+    report = await writer.distil_pending()
+    (info,) = await ledger.pages()
+    page = await ledger.page(info.id)
+    units = ledger.tier1.units()
+    assert [unit.text for unit in units] == [said.text for said in GARDEN]
+    assert all(page.words(span) == unit.text.rstrip(".") or page.words(span) == unit.text
+               for unit in units for span in unit.spans)  # fmt: skip
+    assert (report.distilled, report.units, report.rejected, report.pending) == (1, 4, 0, 0)
+    first = units[0]
+    assert (first.kind, first.session, first.made_by, first.said_at) == (
+        "summary", S1, "rules", GARDEN[0].said_at
+    )  # fmt: skip
+
+
+async def test_a_claim_whose_quote_is_not_on_the_page_is_kept_apart_with_its_reason() -> None:
+    def invents(page: Page) -> Sequence[Claim]:
+        return [
+            Claim(text="Ann sold her blue boat.", quote="I sold my blue boat last week"),
+            claims_of(page)[0],
+        ]
+
+    ledger, _, writer = await garden(Rules(distils=invents))
+    report = await writer.distil_pending()
+    (info,) = await ledger.pages()
+    entry = await ledger.distilled(info.id)
+    assert [unit.text for unit in entry.units] == [GARDEN[0].text]
+    assert [rejected.claim for rejected in entry.rejected] == ["Ann sold her blue boat."]
+    assert entry.rejected[0].reason
+    assert report.rejected == 1
+
+
+async def test_a_near_match_is_no_proof() -> None:
+    ledger, _, writer = await garden(
+        Rules(
+            distils=lambda page: [Claim(text=GARDEN[0].text, quote="Ann planted 12 tomatos in the gardenn")]
+        )
+    )
+    await writer.distil_pending()
+    (info,) = await ledger.pages()
+    entry = await ledger.distilled(info.id)
+    assert entry.units == ()
+    assert "word for word" in entry.rejected[0].reason
+
+
+async def test_literals_that_no_unit_kept_are_recorded_with_the_page() -> None:
+    ledger, _, writer = await garden(Rules(distils=lambda page: claims_of(page)[:1]))
+    report = await writer.distil_pending()
+    (page,) = ledger.tier1.pages.values()
+    assert any("Lisbon" in lost for lost in page.omissions)
+    assert not any("12" in lost for lost in page.omissions)
+    assert report.omissions == len(page.omissions)
+
+
+async def test_the_same_claim_twice_is_one_unit() -> None:
+    ledger, _, writer = await garden(Rules(distils=lambda page: [*claims_of(page), *claims_of(page)]))
+    await writer.distil_pending()
+    assert len(ledger.tier1.units()) == len(GARDEN)
+
+
+async def test_a_page_without_claims_is_done_and_not_asked_about_again() -> None:
+    reasoner = Rules(distils=lambda page: [])
+    ledger, _, writer = await garden(reasoner)
+    await writer.distil_pending()
+    assert (await writer.distil_pending()).distilled == 0
+    assert reasoner.calls["distil"] == 1
+    assert await writer.pending_pages() == ()
+    assert ledger.tier1.units() == ()
+
+
+@pytest.mark.parametrize(
+    "error", [ModelUnavailable("down"), MalformedReply("half a JSON"), BudgetExceeded("0")]
+)
+async def test_a_page_whose_summarising_failed_stays_pending_and_the_others_go_on(error: Exception) -> None:
+    broken = True
+
+    def fails_on_bicycles(page: Page) -> Sequence[Claim]:
+        if broken and "bicycle" in page.text:
+            raise error
+        return claims_of(page)
+
+    ledger, index, writer = await garden(Rules(distils=fails_on_bicycles), pages=4)
+    report = await writer.distil_pending()
+    assert (report.distilled, report.pending) == (3, 1)
+    (left,) = report.unfinished
+    assert (left.stage, left.what) == ("distil", (await writer.pending_pages())[0].id)
+    assert str(error) in left.reason
+    assert len(index.of("units")) == 3
+
+    broken = False
+    assert (await writer.distil_pending()).distilled == 1
+    assert len(index.of("units")) == len(ledger.tier1.units()) == 4
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("no such key")])
+async def test_a_model_that_is_down_is_not_asked_about_every_page(error: Exception) -> None:
+    def fails(page: Page) -> Sequence[Claim]:
+        raise error
+
+    reasoner = Rules(distils=fails)
+    writer = Writer(await opened(), DictIndex(), reasoner, WriterOptions(concurrency=2))
+    for number in range(40):
+        await writer.observe(S1, [turn(f"Ann counted {number} birds over the harbour.")])
+        await writer.seal()
+    report = await writer.distil_pending()
+    assert (report.pending, len(report.unfinished)) == (40, 40)
+    assert reasoner.calls["distil"] <= 10
+    reasoner.distils = None
+    assert (await writer.distil_pending()).distilled == 40
+
+
+async def test_units_come_in_the_order_of_the_pages_however_long_each_takes() -> None:
+    class Uneven(Rules):
+        async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+            await anyio.sleep(0.02 / (1 + page.number))
+            return await super().distil(page)
+
+    ledger, _, writer = await garden(Uneven(), pages=4, concurrency=4)
+    await writer.distil_pending()
+    assert [unit.text for unit in ledger.tier1.units()] == [said.text for said in GARDEN]
+
+
+async def test_no_more_pages_are_asked_about_at_once_than_told() -> None:
+    running = most = 0
+
+    class Counting(Rules):
+        async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await anyio.sleep(0.005)
+            running -= 1
+            return await super().distil(page)
+
+    _, _, writer = await garden(Counting(), pages=4, concurrency=2)
+    await writer.distil_pending()
+    assert most == 2
+
+
+async def test_two_runs_at_once_ask_about_each_page_once() -> None:
+    reasoner = Rules()
+    _, _, writer = await garden(reasoner, pages=4)
+    async with anyio.create_task_group() as group:
+        group.start_soon(writer.distil_pending)
+        group.start_soon(writer.distil_pending)
+    assert reasoner.calls["distil"] == 4
+
+
+async def test_progress_counts_every_page_to_the_last() -> None:
+    seen: list[tuple[int, int]] = []
+    _, _, writer = await garden(Rules(), pages=4)
+    await writer.distil_pending(lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+async def test_what_a_page_cost_is_recorded_with_it_and_paid_by_whoever_asked() -> None:
+    class Paying(Rules):
+        async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+            pay(Usage(input_tokens=100, calls=1), prompt="distil@abc", model="small")
+            return await super().distil(page)
+
+    ledger, _, writer = await garden(Paying(), pages=2)
+    with metered(Meter()) as meter:
+        await writer.distil_pending()
+    entries = [await ledger.distilled(info.id) for info in await ledger.pages()]
+    assert [(entry.usage.input_tokens, entry.prompts) for entry in entries] == [(100, ("distil@abc",))] * 2
+    assert meter.steps["distil"].calls == 2
+    assert (list(meter.prompts), list(meter.models)) == (["distil@abc"], ["small"])
+
+
+async def test_a_spent_budget_leaves_pages_pending_without_a_call() -> None:
+    reasoner = Rules()
+    _, _, writer = await garden(reasoner, pages=2)
+    with metered(Meter(budget=Budget(calls=0))):
+        report = await writer.distil_pending()
+    assert (report.pending, reasoner.calls["distil"]) == (2, 0)
+
+
+async def test_an_index_that_is_down_loses_no_summary() -> None:
+    reasoner = Rules()
+    ledger, index, writer = await garden(reasoner)
+    index.fail = IndexUnavailable("no route to index")
+    report = await writer.distil_pending()
+    assert (report.distilled, [left.stage for left in report.unfinished]) == (1, ["index"])
+    index.fail = None
+    assert (await writer.distil_pending()).unfinished == ()
+    assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
+    assert reasoner.calls["distil"] == 1
+
+
+async def test_a_full_disk_is_raised_as_it_is() -> None:
+    class FullLog(MemoryLog):
+        def record(self, kind: str, body: Mapping[str, Any]) -> Record:
+            if kind == "distilled":
+                raise Full("no room on the disk")
+            return super().record(kind, body)
+
+    ledger = await Ledger.open(FullLog(SPACE))
+    writer = Writer(ledger, DictIndex(), Rules())
+    await writer.observe(S1, GARDEN)
+    await writer.seal()
+    with pytest.raises(Full, match="no room"):
+        await writer.distil_pending()
+
+
+async def test_open_pages_are_not_summarised() -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules())
+    await writer.observe(S1, GARDEN[:1])
+    assert (await writer.distil_pending()).distilled == 0
+    assert len(await ledger.open_pages()) == 1
+
+
+async def test_importance_that_is_no_number_between_0_and_1_is_bounded() -> None:
+    def odd(page: Page) -> Sequence[Claim]:
+        values = (float("nan"), 7.0, -1.0, 0.25)
+        return [
+            Claim(text=claim.text, quote=claim.quote, importance=value)
+            for claim, value in zip(claims_of(page), values, strict=True)
+        ]
+
+    ledger, _, writer = await garden(Rules(distils=odd))
+    await writer.distil_pending()
+    assert [unit.importance for unit in ledger.tier1.units()] == [0.5, 1.0, 0.0, 0.25]
+
+
+async def test_lone_surrogates_of_a_turn_stay_on_the_page_and_reach_no_index() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules())
+    await writer.observe(S1, [turn("Ann wrote \ud800 on the kitchen wall."), *GARDEN[:1]])
+    await writer.seal()
+    report = await writer.distil_pending()
+    (info,) = await ledger.pages()
+    assert "\ud800" in (await ledger.page(info.id)).text
+    assert (report.units, report.rejected) == (1, 1)
+    assert "Ann wrote ? on the kitchen wall." in index.of("pages")[info.id].text

@@ -1,0 +1,197 @@
+"""The index is a projection of pages and ledger: behind, it catches up; gone, it comes back the same."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pagestore import MemoryLog, SpaceId
+from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
+from tiermem.errors import IndexUnavailable
+from tiermem.index.interface import Collection, Entry
+from tiermem.ledger import Ledger, Retired
+from tiermem.model import SummaryUnit
+from tiermem.reasoning.interface import Operation
+from tiermem.writing import Projected, Writer
+from tiermem.writing.projection import _BATCH
+
+pytestmark = pytest.mark.anyio
+
+
+async def filled() -> tuple[Ledger, DictIndex, Writer, Rules]:
+    ledger, index, reasoner = await opened(), DictIndex(), Rules()
+    writer = Writer(ledger, index, reasoner)
+    await writer.observe(S1, GARDEN)
+    await writer.seal()
+    await writer.distil_pending()
+    return ledger, index, writer, reasoner
+
+
+async def test_units_and_the_words_of_pages_are_found_after_distilling() -> None:
+    ledger, index, _, _ = await filled()
+    (info,) = await ledger.pages()
+    assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
+    page = index.of("pages")[info.id]
+    assert page.text == (await ledger.page(info.id)).text
+    assert (page.page_ids, page.said_at, page.session) == ((info.id,), GARDEN[0].said_at, S1)
+
+
+async def test_projecting_again_puts_nothing() -> None:
+    _, index, writer, _ = await filled()
+    mark = index.marks[SPACE]
+    assert await writer.project() == Projected()
+    assert index.marks[SPACE] == mark
+
+
+async def test_only_what_changed_since_the_mark_is_put() -> None:
+    ledger, _, writer, _ = await filled()
+    await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
+    await writer.seal()
+    assert await writer.project() == Projected(units=0, pages=1)
+    await ledger.write(Retired(unit_ids=(ledger.tier1.units()[0].id,), reason="erased"))
+    assert await writer.project() == Projected(units=1, pages=0)
+
+
+async def test_open_pages_are_not_in_the_index() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules())
+    await writer.observe(S1, GARDEN)
+    await writer.project()
+    assert index.of("pages") == {}
+
+
+async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:
+    ledger, index, writer, _ = await filled()
+    gone = ledger.tier1.units()[0]
+    await ledger.write(Retired(unit_ids=(gone.id,), reason="erased"))
+    await writer.project()
+    assert gone.id not in {hit.id for hit in await index.search(SPACE, "units", gone.text, limit=9)}
+    past = await index.search(SPACE, "units", gone.text, limit=9, inactive=True)
+    assert past[0].id == gone.id
+
+
+async def test_a_unit_that_returns_is_found_again() -> None:
+    ledger, index, writer, reasoner = await filled()
+
+    def supersedes(fact: object, neighbours: Sequence[SummaryUnit]) -> Operation:
+        return Operation(op="ADD", reason="moved on", supersedes=(neighbours[0].id,))
+
+    reasoner.reconciles = supersedes
+    await writer.observe(S1, [turn("Ann sold the red bicycle to Marco.", day=9)])
+    await writer.seal()
+    report = await writer.write_back([await finding_on(ledger, "Ann sold the red bicycle to Marco.")])
+    (decision,) = report.decisions
+    (older,) = decision.superseded
+    assert not index.of("units")[older].active
+    assert decision.unit_id is not None
+    await ledger.write(Retired(unit_ids=(decision.unit_id,), reason="erased"))
+    await writer.project()
+    assert index.of("units")[older].active
+
+
+async def test_an_index_that_was_deleted_is_built_again_the_same_without_a_reasoner() -> None:
+    ledger, index, writer, reasoner = await filled()
+    before, calls = {c: dict(index.of(c)) for c in ("units", "pages")}, reasoner.calls.copy()
+    empty = DictIndex()
+    assert await Writer(ledger, empty, reasoner).project() == Projected(units=4, pages=1)
+    assert {c: dict(empty.of(c)) for c in ("units", "pages")} == before
+    assert await writer.reindex() == Projected(units=4, pages=1)
+    assert {c: dict(index.of(c)) for c in ("units", "pages")} == before
+    assert reasoner.calls == calls
+
+
+async def test_an_index_from_an_older_day_catches_up() -> None:
+    ledger, index, writer, _ = await filled()
+    old_entries = {key: dict(entries) for key, entries in index.entries.items()}
+    old_marks = dict(index.marks)
+    await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
+    await writer.seal()
+    await writer.distil_pending()
+    index.entries, index.marks = old_entries, old_marks
+    await writer.project()
+    assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
+    assert len(index.of("pages")) == 2
+
+
+async def test_an_index_that_knows_more_than_the_ledger_is_built_again() -> None:
+    _, index, _, _ = await filled()
+    other = await opened()
+    writer = Writer(other, index, Rules())
+    await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
+    await writer.seal()
+    await writer.project()
+    assert [entry.text for entry in index.of("pages").values()] == [
+        (await other.page((await other.pages())[0].id)).text
+    ]
+    assert index.of("units") == {}
+
+
+async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
+    class Failing(DictIndex):
+        async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+            if collection == "pages":
+                raise IndexUnavailable("gone")
+            await super().put(space, collection, entries)
+
+    index = Failing()
+    writer = Writer(await opened(), index, Rules())
+    await writer.observe(S1, GARDEN)
+    await writer.seal()
+    with pytest.raises(IndexUnavailable):
+        await writer.project()
+    assert SPACE not in index.marks
+
+
+async def test_more_entries_than_one_batch_arrive_whole() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules())
+    count = 2 * _BATCH + 3
+    for number in range(count):
+        await writer.observe(S1, [turn(f"Ann counted {number} birds over the harbour.")])
+        await writer.seal()
+    report = await writer.distil_pending()
+    assert report.distilled == len(index.of("units")) == len(index.of("pages")) == count
+    assert index.marks[SPACE] == (await ledger.changes(-1)).head
+
+
+async def test_the_same_words_in_two_spaces_never_meet() -> None:
+    index = DictIndex()
+    writers, ledgers = {}, {}
+    for space in (SpaceId("left"), SpaceId("right")):
+        ledgers[space] = await Ledger.open(MemoryLog(space))
+        writers[space] = Writer(ledgers[space], index, Rules())
+        await writers[space].observe(S1, GARDEN)
+        await writers[space].seal()
+        await writers[space].distil_pending()
+    left, right = ({unit.id for unit in ledgers[space].tier1.units()} for space in ledgers)
+    assert len(left) == len(right) == len(GARDEN)
+    assert not left & right
+
+    shown: list[str] = []
+
+    def watches(fact: object, neighbours: Sequence[SummaryUnit]) -> Operation:
+        shown.extend(unit.id for unit in neighbours)
+        return Operation(op="SKIP", reason="seen")
+
+    ledger = ledgers[SpaceId("left")]
+    finding = await finding_on(ledger, "Ann planted 12 tomatoes", quote=GARDEN[0].text)
+    looking = Writer(ledger, index, Rules(reconciles=watches))
+    await looking.write_back([finding])
+    assert shown
+    assert set(shown) <= left
+
+    await writers[SpaceId("left")].reindex()
+    assert set(index.of("units", SpaceId("right"))) == right
+
+
+async def test_a_finding_of_another_space_is_refused() -> None:
+    left = await Ledger.open(MemoryLog(SpaceId("left")))
+    right = await Ledger.open(MemoryLog(SpaceId("right")))
+    for ledger in (left, right):
+        await ledger.append(S1, GARDEN)
+        await ledger.seal()
+    finding = await finding_on(left, GARDEN[0].text)
+    writer = Writer(right, DictIndex(), Rules())
+    report = await writer.write_back([finding])
+    assert [decision.op for decision in report.decisions] == ["SKIP"]
+    assert "not in this space" in report.decisions[0].reason
+    assert right.tier1.units() == ()
