@@ -21,7 +21,7 @@ from typing import Any
 
 from rank_bm25 import BM25Okapi
 
-from pagestore import Page, Span
+from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
 from tiermem.model import Evidence, LinkedFact
 from tiermem.reasoning import Local, PageView
@@ -118,7 +118,7 @@ class Scores:
         if category != 5:
             self.f1[setting, category].append(f1)
         self.cases.append(
-            f"{setting} cat{category} f1={f1:.2f} {qa['question']} | gold: {gold} | {'(abstains)' if abstained else answer}"
+            f"{setting} cat{category} f1={f1:.2f} {qa['question']} | gold: {gold} | {answer or '(abstains)'}"
         )
 
     def table(self) -> str:

@@ -23,10 +23,11 @@ from tiermem.model import Claim, LinkedFact
 from tiermem.text import link, resolve_dates, sentences
 from tiermem.text.dates import MONTHS
 from tiermem.text.literals import names
+from tiermem.text.words import word_list
 
 OTHER_NAMES = ("Priscilla", "Rodrigo", "Marseille", "Helsinki", "Nakamura", "Zephyr")
-NUMBER_WORDS = "two three four five six seven eight nine ten eleven".split()
-AUXILIARIES = "is was has had have would will can could are were should did does".split()
+NUMBER_WORDS = word_list("two three four five six seven eight nine ten eleven")
+AUXILIARIES = word_list("is was has had have would will can could are were should did does")
 
 
 @dataclass
@@ -61,7 +62,7 @@ def altered_number(fact: str) -> Iterator[str]:
     for match in re.finditer(r"\b\d+\b", fact):
         if not any(mention.start <= match.start() < mention.end for mention in dates):
             yield fact[: match.start()] + str(int(match.group()) + 3) + fact[match.end() :]
-    for match in re.finditer(r"\b(?:" + "|".join(NUMBER_WORDS[:-1]) + r")\b", fact, re.I):
+    for match in re.finditer(r"\b(?:" + "|".join(NUMBER_WORDS[:-1]) + r")\b", fact, re.IGNORECASE):
         other = NUMBER_WORDS[NUMBER_WORDS.index(match.group().lower()) + 1]
         yield fact[: match.start()] + other + fact[match.end() :]
 

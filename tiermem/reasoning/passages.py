@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tiermem.model import Evidence
 from tiermem.reasoning.questions import Question
 from tiermem.text import sentences, stem, stems, words
-from tiermem.text.literals import names
 from tiermem.text.readings import People, read_claim, read_turn, speech
 
 _HEADER = re.compile(r"\[(?P<time>[^\]\n]*)\] (?P<rest>[^\n]*(?:\n\t[^\n]*)*)")
@@ -94,14 +93,15 @@ class Matcher:
         }
         self._speakers = {passage.speaker for passage in found} - {""}
         first_names = {stem(word): name for name in self._speakers for word in words(name)}
-        self._asked_about = {
-            first_names.get(name, name) for name in question.names if self._is_person(name, first_names)
-        }
-        self._content = [term for term in question.terms if term not in first_names]
+        for name in question.names:
+            for known in [known for known in first_names if len(name) > 2 and known.startswith(name)]:
+                first_names.setdefault(name, first_names[known])  # "Mel" for "Melanie"
+        people = [name for name in question.names if name in first_names or name in question.people]
+        self._asked_about = {first_names.get(name, name) for name in people}
+        self._content = [
+            term for term in question.terms if term not in first_names and term not in question.people
+        ]
         self._total = sum(self._weight[term] for term in self._content)
-
-    def _is_person(self, name: str, speakers: Mapping[str, str]) -> bool:
-        return name in speakers
 
     def best(self, found: Sequence[Passage], *, least: float = 0.0) -> list[Scored]:
         """The passages from best to worst, those below `least` left out; equals keep their order."""
@@ -119,6 +119,7 @@ class Matcher:
         person = self._person(passage, matched)
         if passage.text.endswith("?"):
             person *= 0.5
+        person *= 1 - 0.02 * min(passage.source, 10)
         return Scored(
             passage=passage,
             coverage=coverage,
@@ -130,11 +131,9 @@ class Matcher:
     def _person(self, passage: Passage, matched: frozenset[str]) -> float:
         if not self._asked_about:
             return 1.0
-        named = {stem(word) for name in names(passage.text) for word in words(name)}
-        if (
-            any(stem(word) in named for name in self._asked_about for word in words(name))
-            and not passage.speaker
-        ):
+        asked = {stem(word) for name in self._asked_about for word in words(name)}
+        speaks = bool(passage.speaker) and self._asked_about <= self._speakers
+        if not speaks and asked & {stem(word) for word in words(passage.text)}:
             return 1.0
         owners = {owner for owner in self._owners(passage, matched) if owner}
         if owners & self._asked_about:

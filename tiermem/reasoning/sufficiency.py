@@ -13,7 +13,7 @@ from tiermem.model import Evidence
 from tiermem.reasoning.interface import Sufficiency
 from tiermem.reasoning.passages import Matcher, Scored, passages
 from tiermem.reasoning.questions import Kind, Question, read_question
-from tiermem.text import resolve_dates
+from tiermem.text import resolve_dates, stem, words
 from tiermem.text.literals import names, numbers
 
 
@@ -64,8 +64,6 @@ def features(question: str, units: Sequence[Evidence]) -> Features:
 
 def _names_held(question: Question, units: Sequence[Evidence]) -> bool:
     """Whether every name of the question stands in some unit."""
-    from tiermem.text import stem, words
-
     held = {stem(word) for unit in units for word in words(unit.text)}
     return all(name in held for name in question.names)
 
@@ -89,7 +87,7 @@ def holds_detail(question: Question, best: Scored) -> bool:
 def assess(
     question: str, units: Sequence[Evidence], options: SufficiencyOptions | None = None
 ) -> Sufficiency:
-    """ANSWER when the units state what is asked, ESCALATE when in doubt. Confidence is the margin, 0.5 to 1."""
+    """ANSWER when the units state what is asked, ESCALATE when in doubt. Confidence runs from 0.5 to 1."""
     limits = options or SufficiencyOptions()
     seen = features(question, units)
     refusal = _refusal(seen, limits)

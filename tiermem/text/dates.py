@@ -14,29 +14,39 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Literal
 
+from tiermem.text.words import word_list
+
 Precision = Literal["day", "weekend", "week", "month", "season", "year", "range"]
 Kind = Literal["absolute", "relative", "duration"]
 """Named outright ("7 May 2023"), by the moment of saying it ("last week"), or by how long ago it began."""
 
-MONTHS = "january february march april may june july august september october november december".split()
-WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+MONTHS = word_list("""
+    january february march april may june july august september october november december
+""")
+WEEKDAYS = word_list("monday tuesday wednesday thursday friday saturday sunday")
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _COUNTS = {
     word: n
-    for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+    for n, word in enumerate(word_list("zero one two three four five six seven eight nine ten eleven twelve"))
 } | {"a": 1, "an": 1, "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2}
 
-_MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|"
+    r"aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 _YEAR = r"(?P<year>(?:19\d|20[0-4])\d)\b"
 _N = r"(?P<n>\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + ")"
 _UNIT = r"(?P<unit>day|weekend|week|month|year)"
-_WEEKDAY = r"(?P<weekday>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+_WEEKDAY = (
+    r"(?P<weekday>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|"
+    r"fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
 _LONG_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
 _FUTURE = re.compile(
     r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
-    re.I,
+    re.IGNORECASE,
 )
 
 
@@ -239,7 +249,7 @@ def _days_of_month(match: re.Match[str], said: date | None) -> DateMention | Non
     return _mention(match, start, end, "range", kind="absolute") if start <= end else None
 
 
-def _full_range(match: re.Match[str], said: date | None) -> DateMention | None:
+def _full_range(match: re.Match[str], _said: date | None) -> DateMention | None:
     end_year = int(match["year2"])
     start_year = int(match["year"]) if match["year"] else end_year
     start = date(start_year, _month_number(match["month"]), int(match["day"]))
@@ -248,7 +258,7 @@ def _full_range(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
-    """ "on the 11th": of the month it was said in, or of the one beside it that is nearer."""
+    """A day by its number: of the month it was said in, or of the one beside it that is nearer."""
     if said is None:
         return None
     day = int(match["day"])
@@ -285,8 +295,8 @@ def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 _FIXED_DAYS = {
-    "day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "this morning": 0,
-    "this afternoon": 0, "this evening": 0, "earlier today": 0, "tomorrow": 1, "day after tomorrow": 2,
+    "day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "earlier today": 0, "tonight": 0,
+    "this morning": 0, "this afternoon": 0, "this evening": 0, "tomorrow": 1, "day after tomorrow": 2,
 }  # fmt: skip
 
 
@@ -297,7 +307,7 @@ def _fixed_day(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
-    """ "three weeks ago", "in two months", "last week", "next year"."""
+    """Units before or after: "three weeks ago", "in two months", "last week", "next year"."""
     if said is None:
         return None
     groups = match.groupdict()
@@ -313,15 +323,10 @@ def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
     if unit == "week":
         return _week_of(match, said + timedelta(weeks=steps))
     if unit == "weekend":
-        return _weekend(match, said, steps)
+        return _weekend_of(match, said + timedelta(weeks=steps))
     if unit == "month":
         return _month_of(match, _add_months(said, steps))
     return _year_of(match, said.year + steps)
-
-
-def _weekend(match: re.Match[str], said: date, steps: int) -> DateMention:
-    # On a Sunday "last weekend" is the one before; on other days it is the latest that is over.
-    return _weekend_of(match, said + timedelta(weeks=steps))
 
 
 def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -366,7 +371,7 @@ def _season_of(match: re.Match[str], year: int, start: int, *, kind: Kind = "rel
 
 
 def _since(match: re.Match[str], said: date | None) -> DateMention | None:
-    """ "for three years now": the period it began in."""
+    """When something began that has gone on "for three years"."""
     if said is None or (match["n"].lower() in ("a", "an") and match["unit"].lower() != "year"):
         return None
     steps = -_count(match["n"])
@@ -378,38 +383,60 @@ def _since(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 def _rule(pattern: str, read: _Read, *, needs_day: bool = True) -> tuple[re.Pattern[str], _Read, bool]:
-    return re.compile(r"\b(?:" + pattern + ")", re.I), read, needs_day
+    return re.compile(r"\b(?:" + pattern + ")", re.IGNORECASE), read, needs_day
 
 
-_DATE = _DAY + r"\s+" + _MONTH + r"(?:,?\s+" + _YEAR + ")?"
-_SECOND_DATE = re.sub(r"\?P<(\w+)>", r"?P<\g<1>2>", _DAY + r"\s+" + _MONTH + r",?\s+" + _YEAR)
-_END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?"
+_WHICH = (
+    r"(?P<which>this past|this coming|the past|the last|the next|"
+    r"last|past|next|previous|following|this|coming)"
+)
+_MAYBE_YEAR = r"(?:,?\s+" + _YEAR + ")?"
 _TO = r"\s*(?:-|–|to|until)\s*"
-_WHICH = r"(?P<which>this past|this coming|the past|the last|the next|last|past|next|previous|following|this|coming)"
+_DATE = _DAY + r"\s+" + _MONTH + _MAYBE_YEAR
+_SECOND_DATE = re.sub(r"\?P<(\w+)>", r"?P<\g<1>2>", _DAY + r"\s+" + _MONTH + r",?\s+" + _YEAR)
+_END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + _MAYBE_YEAR
+_PLAIN_MONTH = (
+    "(?P<month>" + "|".join(month for month in MONTHS if month not in ("may", "march", "august")) + ")"
+)
+_COUNTED = r"\s*(?:dollars|people|miles|km|steps|words|pounds)"
+_SPAN_OF_TIME = _N + r"\s+" + _UNIT + "s?"
+
+# In order: where two match the same words, the first one reads them.
 _RULES = (
     _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
     _rule(_DATE + _TO + _SECOND_DATE, _full_range, needs_day=False),
     _rule(r"between\s+" + _DATE + r"\s+and\s+" + _SECOND_DATE, _full_range, needs_day=False),
     _rule(r"between\s+" + _DAY + r"\s+and\s+" + _END_DAY, _days_of_month, needs_day=False),
     _rule(_DAY + _TO + _END_DAY, _days_of_month, needs_day=False),
-    _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b(?:,?\s+" + _YEAR + ")?", _days_of_month, needs_day=False),
-    _rule(_DAY + r"\s+(?:of\s+)?" + _MONTH + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
-    _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + r"(?:,?\s+" + _YEAR + ")?", _day_month, needs_day=False),
+    _rule(
+        _MONTH + r"\s+(?:the\s+)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b" + _MAYBE_YEAR,
+        _days_of_month,
+        needs_day=False,
+    ),
+    _rule(_DAY + r"\s+(?:of\s+)?" + _MONTH + _MAYBE_YEAR, _day_month, needs_day=False),
+    _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + _MAYBE_YEAR, _day_month, needs_day=False),
     _rule(_MONTH + r",?\s+(?:of\s+)?" + _YEAR, _month_year, needs_day=False),
     _rule(_SEASON + r",?\s+(?:of\s+)?" + _YEAR, _season, needs_day=False),
-    _rule(_YEAR + r"(?![:\d]|\s*(?:dollars|people|miles|km|steps|words|pounds))", _plain_year, needs_day=False),
+    _rule(_YEAR + r"(?![:\d]|" + _COUNTED + ")", _plain_year, needs_day=False),
     _rule(r"(?P<name>" + "|".join(_FIXED_DAYS) + r")\b", _fixed_day),
-    _rule(_N + r"\s+" + _UNIT + r"s?\s+(?P<ago>ago|back|earlier|prior)\b", _shifted),
-    _rule(r"(?:in|within)\s+(?:about\s+)?" + _N + r"\s+" + _UNIT + r"s?(?:['’]\s+time)?\b", _shifted),
-    _rule(_N + r"\s+" + _UNIT + r"s?\s+(?:from now|later)\b", _shifted),
+    _rule(_SPAN_OF_TIME + r"\s+(?P<ago>ago|back|earlier|prior)\b", _shifted),
+    _rule(r"(?:in|within)\s+(?:about\s+)?" + _SPAN_OF_TIME + r"(?:['’]\s+time)?\b", _shifted),
+    _rule(_SPAN_OF_TIME + r"\s+(?:from now|later)\b", _shifted),
     _rule(_WHICH + r"\s+" + _WEEKDAY + r"\b", _weekday),
     _rule(_WHICH + r"\s+" + _UNIT + r"\b", _shifted),
     _rule(_WHICH + r"\s+" + _SEASON + r"\b", _season),
-    _rule(r"(?P<which>(?<=\bon )|)" + _LONG_WEEKDAY + r"\b", _weekday),
-    _rule(r"(?:in|since|until|by|of|during|early|late|mid)[\s-]+(?P<which>last|next|)\s*" + _MONTH, _bare_month),
+    _rule(r"(?P<which>)" + _LONG_WEEKDAY + r"\b", _weekday),
+    _rule(
+        r"(?:in|since|until|by|of|during|early|late|mid)[\s-]+(?P<which>last|next|)\s*" + _MONTH, _bare_month
+    ),
     _rule(r"(?P<which>last|next|this past|this coming|this)\s+" + _MONTH, _bare_month),
-    _rule(r"(?P<which>)(?P<month>" + "|".join(m for m in MONTHS if m not in ("may", "march", "august")) + r")\b", _bare_month),
+    _rule(r"(?P<which>)" + _PLAIN_MONTH + r"\b", _bare_month),
     _rule(r"(?:on|by|until) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_alone),
-    _rule(r"(?:for|had|been)\s+(?:\w+\s+){0,2}?(?:about|around|over|almost|nearly|like)?\s*" + _N + r"\s+" + _UNIT + r"s?\b", _since),
-    _rule(_N + r"\s+" + _UNIT + r"s?\s+(?:now|already|running)\b", _since),
-)  # fmt: skip
+    _rule(
+        r"(?:for|had|been)\s+(?:\w+\s+){0,2}?(?:about|around|over|almost|nearly|like)?\s*"
+        + _SPAN_OF_TIME
+        + r"\b",
+        _since,
+    ),
+    _rule(_SPAN_OF_TIME + r"\s+(?:now|already|running)\b", _since),
+)

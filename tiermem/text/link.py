@@ -31,7 +31,7 @@ _MAX_CLAIM = 1_000
 _MAX_QUOTE = 4_000
 _MAX_PLACES = 32
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
-_HEADER = re.compile(r"^\s*\[[^\]\n]{0,40}\]\s*(?:[^:\n]{0,80}:)?", re.M)
+_HEADER = re.compile(r"^\s*\[[^\]\n]{0,40}\]\s*(?:[^:\n]{0,80}:)?", re.MULTILINE)
 _EDGE = " \t\n\"'“”‘’.,;:!?-"
 
 
@@ -108,7 +108,7 @@ def _parts(quote: str) -> tuple[str, ...]:
 
 
 def _places(parts: Sequence[str], page: Page) -> Iterator[_Place]:
-    """Every place on `page` where the parts stand in order, as they are or without their outer punctuation."""
+    """Every place on `page` where the parts stand in order, if need be without their outer punctuation."""
     bodies = [normalise(_body(page, line)) if line.turn is not None else None for line in page.lines]
     for start in range(len(bodies)):
         place = _place_from(start, parts, page, bodies)

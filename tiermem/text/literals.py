@@ -14,17 +14,20 @@ from datetime import datetime
 from pagestore import Page
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.readings import negated
-from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
+from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
 
 _UNITS = {
     word: n
     for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-        "sixteen seventeen eighteen nineteen".split()
+        word_list("""
+            zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+            fifteen sixteen seventeen eighteen nineteen
+        """)
     )
 }
 _TENS = {
-    word: n * 10 for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    word: n * 10
+    for n, word in enumerate(word_list("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
 }
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _ORDINALS = {
@@ -43,14 +46,16 @@ _SAME_NUMBER = {
     "twins": 2,
 }
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
-_NUMBER_WORD = re.compile(r"\b(?:" + "|".join((*_UNITS, *_TENS, *_SCALES, *_ORDINALS, "and")) + r")\b", re.I)
 _NOT_NAMES = STOP_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | frozenset(
-    """yes no yeah yep nope hey hi hello wow thanks thank oh ok okay well great cool sure awesome congrats
-    congratulations nice glad sorry good absolutely definitely totally hope maybe also actually anyway
-    lately recently today tomorrow yesterday tonight unknown none not never nothing sounds got going gotta
-    remember keep take thx ah aw aww hmm haha lol bye exactly amazing true right let's unfortunately
-    one two three four five six seven eight nine ten both many much since though although however despite
-    still currently around another besides among people most many every everyone someone anyone something everything mr mrs ms dr st""".split()
+    word_list("""
+        yes no yeah yep nope hey hi hello wow thanks thank oh ok okay well great cool sure awesome
+        congrats congratulations nice glad sorry good absolutely definitely totally hope maybe also
+        actually anyway lately recently today tomorrow yesterday tonight unknown none not never nothing
+        sounds got going gotta remember keep take thx ah aw aww hmm haha lol bye exactly amazing true
+        right let's unfortunately one two three four five six seven eight nine ten both many much since
+        though although however despite still currently around another besides among people most many
+        last next every everyone someone anyone something everything mr mrs ms dr st
+    """)
 )  # fmt: skip
 
 

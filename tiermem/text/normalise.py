@@ -18,7 +18,9 @@ _SAME = {
     **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
 }
 # A base character with the combining marks that follow it: the smallest piece that can be recomposed.
-_PIECE = re.compile(r"[^\W\d_][\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u3099\u309a]+|.", re.S)
+_PIECE = re.compile(
+    r"[^\W\d_][\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u3099\u309a]+|.", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)

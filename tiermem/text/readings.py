@@ -10,37 +10,45 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
-from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
+from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
 
 _CLAUSE_END = re.compile(
     r"[,.;:!?()\n—–]|\s-\s|\b(?:but|so|because|though|although|while|when|if|unless|and|since|until|as)\b",
-    re.I,
+    re.IGNORECASE,
 )
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|nowhere|without|cannot|neither|nor|nope|\w+n['’]t|"
     r"dont|didnt|cant|wont|isnt|wasnt|doesnt|havent|hasnt)\b",
-    re.I,
+    re.IGNORECASE,
 )
 # These look like denials and are none: "I can't wait to go" is about going.
 _IDIOM = re.compile(
     r"\b(?:can['’]?t|cannot|couldn['’]?t|can not)\s+"
     r"(?:wait|believe|imagine|picture|get enough|help|thank|be happier|agree more|get over|stop|recommend)\b"
-    r"|\b(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:only|simply|merely|just (?:an?|the|about))\b|\bno (?:doubt|problem|worries|wonder|way|matter)\b"
+    r"|\b(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:only|simply|merely|just (?:an?|the|about))\b"
+    r"|\bno (?:doubt|problem|worries|wonder|way|matter)\b"
     r"|\bnever (?:gets|get|got) old\b|\bwhy (?:not|don['’]?t)\b|\bnot to mention\b|\b(?:nothing|no) better\b"
     r"|\bwon['’]?t (?:regret|forget)\b|\b(?:don['’]?t|never) (?:forget|worry|hesitate|miss)\b",
-    re.I,
+    re.IGNORECASE,
 )
 _FIRST = frozenset(
-    "i i'm i've i'd i'll my me mine myself we we're we've we'd we'll our ours us im ive".split()
-)  # noqa: SIM905 a word list reads better than forty quoted words
-_SECOND = frozenset("you you're you've you'd you'll your yours yourself u ur".split())  # noqa: SIM905 as above
+    word_list("""
+        i i'm i've i'd i'll my me mine myself we we're we've we'd we'll our ours us im ive
+    """)
+)
+_SECOND = frozenset(word_list("you you're you've you'd you'll your yours yourself u ur"))
 _AUXILIARY = frozenset(
-    "is was has had have would will can could should does did are were might may must".split()
-)  # noqa: SIM905 as above
+    word_list("""
+        is was has had have would will can could should does did are were might may must
+    """)
+)
 _OPENS_CLAUSE = frozenset(
-    "that because and while when who if as but says said thinks thought believes hopes".split()
-)  # noqa: SIM905 as above
+    word_list("""
+        that because and while when who if as but says said thinks thought believes hopes
+    """)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +79,9 @@ class Reading:
     clause: int
 
 
-_SPEECH = re.compile(r"""(?P<speaker>[^\n:"]{1,80}?)(?:, asked "(?P<asked>[^"\n]*)")?: (?P<said>.+)""", re.S)
+_SPEECH = re.compile(
+    r"""(?P<speaker>[^\n:"]{1,80}?)(?:, asked "(?P<asked>[^"\n]*)")?: (?P<said>.+)""", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +138,7 @@ def _bare_words(text: str) -> list[str]:
 
 
 def _is_joint(found: list[re.Match[str]], at: int, people: People) -> bool:
-    """ "Ann and Ben": at either of the two names."""
+    """Whether "Ann and Ben" stands there, at either of the two names."""
     names = [_plain(match).removesuffix("'s") in people.by_name for match in found]
     ands = [_plain(match) == "and" for match in found]
     before = at >= 2 and ands[at - 1] and names[at - 2]
@@ -178,7 +188,7 @@ def _scopes(text: str) -> Iterator[tuple[int, int, bool]]:
     """Cut `text` into clauses and, inside each, before and after its first negation."""
     real = _without_idioms(text)
     edges = [0, *(match.end() for match in _CLAUSE_END.finditer(real)), len(text)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         cue = _NEGATION.search(real, start, end)
         yield start, cue.start() if cue else end, False
         if cue:

@@ -17,33 +17,36 @@ from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, 
 from tiermem.text.literals import named_in, names, numbers
 from tiermem.text.normalise import normalise
 from tiermem.text.readings import People, Reading, negated, read_claim, read_turn, speech
-from tiermem.text.words import STOP_WORDS, sentences, stem, words
+from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|previous|above|prompts?|rules?)\b"
     r"|\bsystem prompt\b|\byou must (?:always|now|never)\b|\bexfiltrat|\bapi[_ -]?key\b|\bjailbreak"
     r"|</?(?:system|assistant|user|instructions?)>|<\|\w+\|>|^\s*(?:system|assistant)\s*:",
-    re.I | re.S | re.M,
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _ANCHOR = re.compile(
     r"\b(?:as of|by|before|after|around|about|since|until|till|said on|from|early|mid|late|recent\w*)"
     r"(?:\s+(?:the|early|mid|late|in|on|week of))*[\s-]*\Z",
-    re.I,
+    re.IGNORECASE,
 )
-_WEEK_OF = re.compile(r"\bweek (?:of|beginning|starting|from)\s*\Z", re.I)
+_WEEK_OF = re.compile(r"\bweek (?:of|beginning|starting|from)\s*\Z", re.IGNORECASE)
 _ASKING = re.compile(
     r"\b(?:what|where|when|who|how|why|which|do|did|does|have|has|is|are|was|were|can|could|would|will|any|so)\b",
-    re.I,
+    re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\b(?:ask|wonder|want|suggest|invit|offer|plan|propos|propose|would like|curious|interest)", re.I
+    r"\b(?:ask|wonder|want|suggest|invit|offer|plan|propos|propose|would like|curious|interest)",
+    re.IGNORECASE,
 )
 _TELLING = frozenset(
     map(
         stem,
-        """says said tells told suggests suggested advises advised asks asked recommends recommended
-        promised offered invited encouraged congratulated thanked praised mentioned agrees agreed compared
-        thinks thought believes hopes confirmed explained""".split(),
+        word_list("""
+            says said tells told suggests suggested advises advised asks asked recommends recommended
+            promised offered invited encouraged congratulated thanked praised mentioned agrees agreed
+            compared thinks thought believes hopes confirmed explained
+        """),
     )
 )
 _NOT_CONTENT = _TELLING | {
@@ -109,7 +112,7 @@ def _wrong_number(claim: str, ground: Ground) -> str | None:
 
 
 def _part_of_name(number: str, claim: str, ground: Ground) -> bool:
-    """ "Cyberpunk 2077" is a name, and may have been told earlier on the page as one."""
+    """Whether the number belongs to a name, as in "Cyberpunk 2077", that was told earlier on the page."""
     found = re.search(rf"\b[A-Z][^\W_]+ {re.escape(number)}\b", claim)
     return found is not None and found[0] in ground.earlier
 
@@ -136,7 +139,9 @@ def _wrong_date(claim: str, told: Sequence[DateMention], event_at: str | None, g
 
 
 def _weekday_before(claim: str, mention: DateMention) -> int | None:
-    found = re.search(r"\b(" + "|".join(WEEKDAYS) + r"),?\s*(?:the\s+)?\Z", claim[: mention.start], re.I)
+    found = re.search(
+        r"\b(" + "|".join(WEEKDAYS) + r"),?\s*(?:the\s+)?\Z", claim[: mention.start], re.IGNORECASE
+    )
     return WEEKDAYS.index(found[1].lower()) if found and mention.precision == "day" else None
 
 
@@ -207,7 +212,9 @@ def _wrong_reading(claim: str, ground: Ground, read: _Read) -> str | None:
     told = read(claim, ground.people)
     quoted = _by_stem(read_turn(ground.quote, ground.people))
     held = _by_stem(read_turn(ground.text, ground.people)) | quoted
-    return _wrong_polarity(claim, told, quoted, held, ground) or _wrong_person(claim, told, held, ground)
+    return _wrong_polarity(claim, told, quoted, held, ground) or _wrong_person(
+        told, held, ground, None if read is read_turn else _teller(claim, ground.people)
+    )
 
 
 def _by_stem(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
@@ -239,9 +246,8 @@ def _wrong_polarity(
 
 
 def _wrong_person(
-    claim: str, told: Sequence[Reading], held: Mapping[str, Sequence[Reading]], ground: Ground
+    told: Sequence[Reading], held: Mapping[str, Sequence[Reading]], ground: Ground, teller: str | None
 ) -> str | None:
-    teller = _teller(claim, ground.people)
     if teller is not None:
         return None if teller == ground.people.speaker else "said by somebody else"
     same = differ = 0

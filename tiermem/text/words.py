@@ -11,21 +11,30 @@ import snowballstemmer
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
+
+def word_list(text: str) -> list[str]:
+    """The words of a list that is written as plain text."""
+    return text.split()
+
+
 STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below
-    between both but by can could did do does doing down during each few for from further get got had has
-    have having he her here hers herself him himself his how i if in into is it its itself just let me more
-    most my myself of off on once only or other our ours ourselves out over own really s same she should so
-    some such t than that the their theirs them themselves then there these they this those through to too
-    under until up us very was we were what when where which while who whom why will with would you your
-    yours yourself yourselves im i'm i've i'd i'll it's that's he's she's we're we've they're you're you've
-    you'd you'll there's what's let's gonna wanna ll ve re d m""".split()
+    word_list("""
+        a about above after again all also am an and any are as at be because been before being below
+        between both but by can could did do does doing down during each few for from further get got
+        had has have having he her here hers herself him himself his how i if in into is it its itself
+        just let me more most my myself of off on once only or other our ours ourselves out over own
+        really s same she should so some such t than that the their theirs them themselves then there
+        these they this those through to too under until up us very was we were what when where which
+        while who whom why will with would you your yours yourself yourselves im i'm i've i'd i'll it's
+        that's he's she's we're we've they're you're you've you'd you'll there's what's let's gonna
+        wanna ll ve re d m
+    """)
 )
 
 _SENTENCE_END = re.compile(
     r"""(?<![.\s]\w\.)(?<!\b[DM]r\.)(?<!\b[MJS][rst]\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)
     (?<=[.!?…。！？])["'”’)\]]*(?=\s|$|[^\x00-\x7f])|[\r\n]+""",
-    re.X,
+    re.VERBOSE,
 )
 
 

@@ -11,7 +11,7 @@ from tiermem.reasoning.passages import Matcher, Scored, passages
 from tiermem.reasoning.questions import read_question
 from tiermem.text import stems
 
-ENOUGH = 0.45
+ENOUGH = 0.3
 """The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
 _LISTED = 4
 _AS_GOOD = 0.75

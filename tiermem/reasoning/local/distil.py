@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from pagestore import Page, Turn
 from tiermem.model import Claim
-from tiermem.text import Piece, DateMention, literals, resolve_dates, sentences, stem, stems, words
+from tiermem.text import DateMention, Piece, literals, resolve_dates, sentences, stem, stems, words
+from tiermem.text.words import word_list
 
 _LONGEST = 320
 """Characters of a unit; a run of salient sentences is cut there."""
@@ -24,19 +25,21 @@ _LONGEST_QUESTION = 160
 _SMALL_TALK = frozenset(
     map(
         stem,
-        """hey hi hello bye thanks thank wow yeah yes yep nope no ok okay sure great awesome amazing cool nice good
-        glad happy sounds sound hope hear heard see soon talk chat catch take care luck congrats congratulations
-        definitely totally absolutely really agree right know think thing things lot much way best better
-        appreciate proud keep going come inspiring inspired wonderful fantastic incredible love look looking
-        forward exactly course always welcome mean means true super pretty haha lol oh ah aw yay man dude
-        bro buddy friend pal fun interesting impressive day time long week lately today new up doing happen
-        tell let check""".split(),
+        word_list("""
+            hey hi hello bye thanks thank wow yeah yes yep nope no ok okay sure great awesome amazing
+            cool nice good glad happy sounds sound hope hear heard see soon talk chat catch take care
+            luck congrats congratulations definitely totally absolutely really agree right know think
+            thing things lot much way best better appreciate proud keep going come inspiring inspired
+            wonderful fantastic incredible love look looking forward exactly course always welcome mean
+            means true super pretty haha lol oh ah aw yay man dude bro buddy friend pal fun interesting
+            impressive day time long week lately today new up doing happen tell let check
+        """),
     )
 )
 _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
 _ANAPHORIC = re.compile(
     r"^(?:yes|yeah|yep|yup|no|nope|nah|it|its|it's|they|that|this|those|these|he|she|both|sure|about|just|for|from|in|at)\b",
-    re.I,
+    re.IGNORECASE,
 )
 
 
@@ -133,8 +136,7 @@ def _claim(turn: Turn, body: str, run: _Run, before: str, scene: str | None) -> 
     quote = body[run.start : run.end]
     mentions = resolve_dates(quote, turn.said_at)
     said = " ".join(_with_dates(quote, mentions).split())
-    needs_question = before and (_ANAPHORIC.match(quote) or len(set(stems(quote)) - _SMALL_TALK) < 5)
-    asked = f', asked "{before}"' if needs_question else ""
+    asked = f', asked "{before}"' if before else ""
     return Claim(
         text=f"{turn.speaker}{asked}: {said}",
         quote=quote,

@@ -9,40 +9,62 @@ from tiermem.reasoning.passages import Passage, Scored
 from tiermem.reasoning.questions import Kind, Question
 from tiermem.text import STOP_WORDS, DateMention, negated, resolve_dates, stem, words
 from tiermem.text.literals import names
-from tiermem.text.words import WORD
+from tiermem.text.words import WORD, word_list
 
 _CLAUSE = re.compile(
     r"(?<=[,;!?.])\s+|\s+[-–—]\s+|\s+\(|\)\s*|\s+\b(?:but|because|so that|although|though|which|while)\b\s+",
-    re.I,
+    re.IGNORECASE,
 )
+_WEAK = word_list("""
+    and so well yeah yes yep no nope oh wow hey thanks definitely also then is are was were to of that
+    about for by it it's its i'm i've i we we've we're been be being just really some a an the my our as
+    with like you they he she this these am had have has did do does got get there's here's that's them
+    me us at on in
+""")
 _WEAK_START = re.compile(
-    r"^(?:(?:and|so|well|yeah|yes|yep|no|nope|oh|wow|hey|thanks|of course|definitely|also|then|is|are|was|were|to|of|that|"
-    r"about|for|by|it|it's|its|i'm|i am|i've|i|we|we've|we're|been|be|being|just|really|some|a|an|the|my|our|as|with|"
-    r"how|like|you|they|he|she|this|these)\b[\s,.!]*)+",
-    re.I,
+    r"^(?:\W*\b(?:" + "|".join(sorted(map(re.escape, _WEAK), key=len, reverse=True)) + r")\b(?!['’]))+\W*",
+    re.IGNORECASE,
 )
+_WEAK_END = re.compile(
+    r"(?:\W+(?:and|or|to|of|the|a|an|my|our|their|his|her|for|with|in|on|at|is|was|i|we|it|that|so|as)\b)+\W*\Z",
+    re.IGNORECASE,
+)
+_ABOUT = r"(?:about |around |over |almost |nearly |at least )?"
+_COUNT = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|several|a few"
 _NUMBER = re.compile(
-    r"\b(?:about |around |over |almost |nearly |at least )?(?:\$?\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"a couple of|once|twice|both|several|a few|an?)\b(?:\s+(?:times|years?|months?|weeks?|days?|hours?|\w+s))?",
-    re.I,
+    rf"\b{_ABOUT}(?:\$?\d[\d,.]*|{_COUNT}|once or twice|once|twice|both|every)\b"
+    r"(?:\s+(?:times|years?|months?|weeks?|days?|hours?)\b|\s+(?!of)\w+s\b)?(?:\s+an?\s+(?:day|week|month|year)\b)?",
+    re.IGNORECASE,
 )
 _DURATION = re.compile(
-    r"\b(?:(?:for|about|around|over|almost|nearly)\s+)?(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|a couple of|a few|several)"
-    r"\s+(?:years?|months?|weeks?|days?|hours?|minutes?)\b|\bsince (?:I was \w+|\w+)",
-    re.I,
+    rf"\b(?:for )?{_ABOUT}(?:\d+|an?|one|{_COUNT})\s+(?:years?|months?|weeks?|days?|hours?|minutes?)\b"
+    r"|\bsince (?:I was \w+|\w+)",
+    re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?|through|across)\s+((?:the |a |an |my |our |this )?(?:[\w'’]+ ){0,2}?"
-    r"[A-Z][\w'’]+(?:,? (?:[A-Z][\w'’]+|of|the))*)"
+    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?|through|across)\s+"
+    r"((?:the |a |an |my |our |this )?(?:[\w'’]+ ){0,2}?[A-Z][\w'’]+(?:,? [A-Z][\w'’]+)*)"
 )
 _SOMEWHERE = re.compile(
-    r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,3})", re.I
+    r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,3})", re.IGNORECASE
 )
 _KIN = re.compile(
     r"\b(?:my|our|her|his|their)\s+(?:\w+\s)?(?:mom|mother|dad|father|grandma|grandmother|grandpa|grandfather|sister|brother|son|daughter|"
     r"kids?|children|husband|wife|partner|girlfriend|boyfriend|friends?|family|fam|colleagues?|coworkers?|neighbou?rs?|cousins?|aunt|"
     r"uncle|team|mentor|teacher|boss|agent|buddy|buddies|dogs?|cats?)\b|\ba (?:friend|colleague|buddy)\b",
-    re.I,
+    re.IGNORECASE,
+)
+
+
+_LIGHT = frozenset(
+    map(
+        stem,
+        word_list("""
+            went go going got make made thing things lot really great awesome amazing good nice cool
+            super pretty came come fun wow day time way today also since now always ago photo know think
+            feel
+        """),
+    )
 )
 
 
@@ -52,7 +74,7 @@ def answer_from(question: Question, best: Scored) -> str | None:
     return found.strip(" \t.,;:!?\"'") or None if found else None
 
 
-def _when(question: Question, best: Scored) -> str | None:
+def _when(_question: Question, best: Scored) -> str | None:
     passage = best.passage
     mentions = _nearest_first(best, resolve_dates(passage.text, passage.said_at))
     if mentions:
@@ -76,7 +98,7 @@ def _nearest_first(best: Scored, mentions: tuple[DateMention, ...]) -> list[Date
 
 
 def _date_words(mention: DateMention, passage: Passage) -> str:
-    """ "7 May 2023"; a week or weekend by the day it was spoken of, as people do."""
+    """The date in words; a week or weekend by the day it was spoken of, as people do."""
     said = passage.said_at
     if said is not None and mention.precision in ("week", "weekend") and mention.kind == "relative":
         gap = (said.date() - mention.last).days
@@ -102,7 +124,7 @@ def _how_long(question: Question, best: Scored) -> str | None:
     for text in (best.passage.text, best.passage.around):
         found = _DURATION.search(text)
         if found:
-            return re.sub(r"^for ", "", found.group(), flags=re.I)
+            return re.sub(r"^for ", "", found.group(), flags=re.IGNORECASE)
     return _when(question, best) if resolve_dates(best.passage.text, best.passage.said_at) else None
 
 
@@ -117,7 +139,7 @@ def _who(question: Question, best: Scored) -> str | None:
             r"^(?:my|our)",
             f"{best.passage.speaker}'s" if best.passage.speaker else "their",
             kin.group(),
-            flags=re.I,
+            flags=re.IGNORECASE,
         )
     speaker = {stem(word) for word in words(best.passage.speaker)}
     return best.passage.speaker if best.passage.speaker and not asked & speaker else None
@@ -130,28 +152,32 @@ def _where(question: Question, best: Scored) -> str | None:
             for match in pattern.finditer(text):
                 if not {stem(word) for word in words(match[1]) if word not in STOP_WORDS} <= asked:
                     return match[1]
+    known = {*question.terms, *question.names}
+    for name in names(best.passage.text):
+        if not known & {stem(word) for word in words(name)}:
+            return name
     return _clause(question, best)
 
 
 def _yes_no(_question: Question, best: Scored) -> str | None:
     text = best.passage.text
-    if re.match(r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", best.passage.around, re.I):
+    if re.match(
+        r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", best.passage.around, re.IGNORECASE
+    ):
         return "Yes"
-    return "No" if negated(text) or re.match(r"\W*no(?:pe)?\b", best.passage.around, re.I) else "Yes"
+    return "No" if negated(text) or re.match(r"\W*no(?:pe)?\b", best.passage.around, re.IGNORECASE) else "Yes"
 
 
 def _clause(question: Question, best: Scored) -> str | None:
     """What the clause says after the words that were asked about, or else before them, or else all of it."""
     clauses = [clause for clause in _CLAUSE.split(best.passage.text) if clause and words(clause)]
-    ranked = sorted(clauses, key=lambda clause: -_news(clause, question, best))
-    for clause in ranked:
-        places = [m for m in WORD.finditer(clause) if stem(m.group().lower()) in best.matched]
-        after = clause[places[-1].end() :] if places else clause
-        before = clause[: places[0].start()] if places else ""
-        for part in (after, before, clause):
-            part = _WEAK_START.sub("", part.strip())
-            if _new_words(part, question):
-                return part
+    clause = max(clauses, key=lambda clause: _news(clause, question, best), default="")
+    places = [m for m in WORD.finditer(clause) if stem(m.group().lower()) in best.matched]
+    after = clause[places[-1].end() :] if places else ""
+    for part in (after, clause, best.passage.text):
+        trimmed = _WEAK_END.sub("", _WEAK_START.sub("", part.strip()))
+        if _new_words(trimmed, question) >= (2 if part is after else 1):
+            return trimmed
     return None
 
 
@@ -163,7 +189,7 @@ def _news(clause: str, question: Question, best: Scored) -> float:
 
 def _new_words(text: str, question: Question) -> int:
     """Content words that the question did not hold."""
-    known = {*question.terms, *question.names}
+    known = {*question.terms, *question.names, *_LIGHT}
     return sum(word not in STOP_WORDS and stem(word) not in known for word in words(text))
 
 

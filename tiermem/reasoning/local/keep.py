@@ -18,13 +18,13 @@ _VAGUE = 0.6
 """Share of a unit's content words that a fact must hold to be a more specific telling of the same."""
 _SAME_SUBJECT = 0.5
 _CHANGE = re.compile(
-    r"\b(?:now|no longer|not any ?more|anymore|changed|switched|moved|instead|actually|used to|quit|stopped|new)\b",
-    re.I,
+    r"\b(?:now|no longer|any ?more|changed|switched|moved|instead|actually|used to|quit|stopped|new)\b",
+    re.IGNORECASE,
 )
 
 
 def select(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]:
-    """Indices of proved facts that are about the question, hold a detail of their own, and repeat no other."""
+    """Indices of proved facts that are about the question, hold a detail, and repeat no other."""
     asked = read_question(question)
     found = [passage for at, fact in enumerate(facts) for passage in passages_of(fact.claim, at, None)]
     relevant = {one.passage.source for one in Matcher(asked, found).best(found, least=_RELEVANT)}
@@ -75,7 +75,7 @@ def _entailed(fact: str, unit: str) -> bool:
 
 
 def _changed(fact: str, unit: str) -> bool:
-    """The same person on the same subject, with other numbers or the opposite, and a word that marks a change."""
+    """The same person on the same subject, with other numbers or the opposite, and a word of change."""
     if _speaker(fact) != _speaker(unit) or not _CHANGE.search(fact):
         return False
     if _held(unit, fact) < _SAME_SUBJECT:

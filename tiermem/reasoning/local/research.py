@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tiermem.model import Claim, LinkedFact, Search
+from tiermem.model import LinkedFact, Search
 from tiermem.reasoning.interface import Integrated, PageView, Plan
 from tiermem.reasoning.local.distil import statements
 from tiermem.reasoning.passages import Matcher, passages_of
@@ -13,6 +13,11 @@ from tiermem.reasoning.questions import Question, read_question
 from tiermem.text import STOP_WORDS, stem, stems, words
 from tiermem.text.words import WORD
 
+_ASKING = re.compile(
+    r"^\W*(?:when|where|who|what|which|why|how(?: many| much| long| often| old)?)\b\s*"
+    r"(?:(?:did|does|do|is|was|are|were|has|have|had|will|would|can|could)\b\s*)?",
+    re.IGNORECASE,
+)
 _LEAST = 0.35
 _FACTS = 6
 _DONE = 0.75
@@ -22,13 +27,9 @@ _SEARCHES = 2
 def integrate(question: str, pages: Sequence[PageView], known: Sequence[LinkedFact]) -> Integrated:
     """The statements of the pages that cover the question best, in their speakers' words, best first."""
     asked = read_question(question)
-    claims: list[Claim] = []
-    found = []
-    for view in pages:
-        for claim, turn in statements(view.page):
-            for passage in passages_of(claim.text, len(claims), turn.said_at):
-                found.append(passage)
-            claims.append(claim)
+    told_at = [said for view in pages for said in statements(view.page)]
+    claims = [claim for claim, _ in told_at]
+    found = [p for at, (claim, turn) in enumerate(told_at) for p in passages_of(claim.text, at, turn.said_at)]
     told = {fact.claim for fact in known}
     best = Matcher(asked, found).best(found, least=_LEAST)
     chosen = list(dict.fromkeys(one.passage.source for one in best))
@@ -99,10 +100,5 @@ def _content_words(text: str) -> list[str]:
 
 def _as_statement(question: str) -> str:
     """The question without the words that only ask."""
-    plain = re.sub(
-        r"^\W*(?:when|where|who|what|which|why|how(?: many| much| long| often| old)?)\b\s*(?:(?:did|does|do|is|was|are|were|has|have|had|will|would|can|could)\b\s*)?",
-        "",
-        question,
-        flags=re.I,
-    )
+    plain = _ASKING.sub("", question)
     return plain.strip(" ?!.") or question
