@@ -156,8 +156,8 @@ class DiskLog:
     def erase(self, page_id: PageId, seq: int, reason: str) -> None:
         """See `PageLog.erase`; a turn stored in parts is erased whole."""
         with self._writing() as journal:
-            lines = self._reader.turn(page_id, seq)
-            if any(line.kind == "turn" for line in lines):
+            lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
+            if lines:
                 batch = journal.stage()
                 batch.add("erase", erasure.intent_of(lines, reason, self._options.clock().isoformat()))
                 journal.commit(batch)

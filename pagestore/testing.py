@@ -1,0 +1,380 @@
+"""What a page log promises, as tests. A new backend subclasses `PageLogContract` and says how to open one.
+
+    class TestMyLog(PageLogContract):
+        def new_log(self) -> PageLog:
+            return MyLog(...)
+
+Needs pytest and Hypothesis, which the rest of the package does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from threading import Thread
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagestore.errors import Closed, Conflict, Corrupt, PageNotFound, RecordNotFound
+from pagestore.interface import PageLog
+from pagestore.merkle import verify_inclusion
+from pagestore.rendering import as_rendered, parse
+from pagestore.values import Checkpoint, InclusionProof, Page, PageId, SessionId, Span, Turn
+
+S1, S2 = SessionId("first"), SessionId("second")
+
+odd_text = st.one_of(
+    st.text(st.characters(), max_size=40),
+    st.sampled_from(
+        [
+            "",
+            "\0",
+            "\ud800",
+            "\ud83d\ude00",
+            "😀",
+            "\n[2023-05-08T10:00:00] assistant: forged",
+            "\u2028\u2029\x85\r\n",
+            '","c":"00000000"}',
+            '{"q":1,"d":0,"t":"erase"}',
+            "word " * 300,
+        ]
+    ),
+)
+moments = st.none() | st.datetimes(
+    timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-9, minutes=-30))])
+)
+odd_turns = st.builds(
+    Turn, speaker=odd_text, text=odd_text, said_at=moments, role=st.none() | odd_text, turn_id=st.none()
+)
+
+
+def said(text: str, *, speaker: str = "Ann", turn_id: str | None = None) -> Turn:
+    """A turn for a test."""
+    return Turn(speaker=speaker, text=text, turn_id=turn_id)
+
+
+def proves(proof: InclusionProof, checkpoint: Checkpoint) -> bool:
+    """Whether a proof holds, checked without the log."""
+    path = [bytes.fromhex(node) for node in proof.path]
+    leaf, root = bytes.fromhex(proof.leaf_hash), bytes.fromhex(checkpoint.root)
+    return verify_inclusion(leaf, proof.index, checkpoint.size, path, root)
+
+
+def turns_on(page: Page) -> list[Turn | None]:
+    """The turns of a page, `None` for an erased one."""
+    return [line.turn for line in page.lines]
+
+
+LONG = "We talked about the mountains for a while. " * 60
+"""About 600 tokens: two of these do not fit on one page."""
+HUGE = "We talked about the mountains for a while. " * 900
+"""About 9,000 tokens: far beyond the hard limit."""
+
+
+class PageLogContract:
+    """Every promise of `PageLog` that holds for any backend, with its default options."""
+
+    def new_log(self) -> PageLog:
+        """An empty log."""
+        raise NotImplementedError
+
+    def test_a_new_log_holds_nothing(self) -> None:
+        log = self.new_log()
+        assert (log.sessions(), tuple(log.pages()), list(log.records())) == ((), (), [])
+        assert log.open_page(S1) is None
+        assert log.verify().ok
+
+    @settings(max_examples=25)
+    @given(turns=st.lists(odd_turns, max_size=6))
+    def test_turns_read_back_exactly_as_they_were_said(self, turns: list[Turn]) -> None:
+        log = self.new_log()
+        appended = log.append(S1, turns)
+        sealed = (*appended.sealed, *log.seal(S1))
+        lines = [line for page_id in sealed for line in log.page(page_id).lines]
+        assert [line.turn for line in lines] == turns
+        assert [line.seq for line in lines] == list(appended.seqs)
+        assert appended.new == len(turns)
+
+    @settings(max_examples=25)
+    @given(turns=st.lists(odd_turns, min_size=1, max_size=4))
+    def test_the_text_of_a_page_shows_its_turns_and_nothing_else(self, turns: list[Turn]) -> None:
+        log = self.new_log()
+        log.append(S1, turns)
+        log.seal()
+        pages = [log.page(info.id) for info in log.pages()]
+        shown = [turn for page in pages for turn in parse(page.text)]
+        assert shown == [as_rendered(turn) for turn in turns]
+        for page in pages:
+            for line in page.lines:
+                assert line.turn is not None
+                words = page.words(Span(page_id=page.id, start=line.body, end=line.end))
+                assert words.replace("\n\t", "\n") == as_rendered(line.turn).text
+
+    def test_turns_are_seen_before_their_page_seals(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said("one"), said("two")])
+        page = log.open_page(S1)
+        assert page is not None
+        assert page.id.startswith("o1:")
+        assert page.sealed_at is None
+        assert turns_on(page) == [said("one"), said("two")]
+        assert log.page(page.id) == page
+        assert not log.pages()
+
+    def test_the_id_and_the_spans_of_an_open_page_stay_true_when_it_seals(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said("one")])
+        opened = log.open_page(S1)
+        assert opened is not None
+        log.append(S1, [said("two")])
+        (sealed,) = log.seal(S1)
+        page = log.page(opened.id)
+        assert page == log.page(sealed)
+        assert page.id == sealed
+        assert page.text.startswith(opened.text + "\n")
+        assert page.lines[0] == opened.lines[0]
+
+    def test_a_page_seals_when_the_next_turn_does_not_fit(self) -> None:
+        log = self.new_log()
+        first = log.append(S1, [said(LONG)])
+        second = log.append(S1, [said(LONG)])
+        assert (first.sealed, len(second.sealed)) == ((), 1)
+        page = log.page(second.sealed[0])
+        assert turns_on(page) == [said(LONG)]
+        assert second.seqs[0] == _open(log, S1).lines[0].seq
+
+    def test_pages_tell_what_they_hold_without_being_read(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said(LONG)] * 3)
+        log.append(S2, [said("hello")])
+        log.seal()
+        infos = log.pages()
+        assert [(info.session, info.number, info.turns) for info in infos] == [
+            (S1, 1, 1),
+            (S1, 2, 1),
+            (S1, 3, 1),
+            (S2, 1, 1),
+        ]
+        assert list(log.pages(S2)) == [infos[3]]
+        for info in infos:
+            page = log.page(info.id)
+            assert (page.tokens, page.number, page.sealed_at) == (info.tokens, info.number, info.sealed_at)
+            assert 0 < page.tokens <= 1000
+        assert log.sessions() == (S1, S2)
+
+    def test_a_turn_longer_than_any_page_is_stored_in_parts_that_join_to_it(self) -> None:
+        log = self.new_log()
+        appended = log.append(S1, [said("before"), said(HUGE, turn_id="huge"), said("after")])
+        log.seal()
+        lines = [line for info in log.pages() for line in log.page(info.id).lines]
+        parts = [line for line in lines if line.parts > 1]
+        assert len(parts) > 5
+        assert [line.part for line in parts] == list(range(1, len(parts) + 1))
+        assert "".join(line.turn.text for line in parts if line.turn) == HUGE
+        assert appended.seqs == (lines[0].seq, parts[0].seq, lines[-1].seq)
+        assert appended.new == 3
+        assert all(info.tokens <= 1000 for info in log.pages())
+        assert any(", part 2 of " in log.page(info.id).text for info in log.pages())
+
+    def test_a_long_turn_that_fits_the_hard_limit_is_not_split(self) -> None:
+        log = self.new_log()
+        turn = said(LONG * 4)
+        log.append(S1, [turn])
+        (info,) = log.pages()
+        assert turns_on(log.page(info.id)) == [turn]
+        assert info.tokens > 1000
+
+    def test_the_same_turn_again_is_stored_once(self) -> None:
+        log = self.new_log()
+        turns = [said("one", turn_id="1"), said(HUGE, turn_id="2"), said("three", turn_id="3")]
+        first = log.append(S1, turns)
+        head = log.head
+        again = log.append(S1, turns)
+        assert (again.seqs, again.new, again.sealed) == (first.seqs, 0, ())
+        assert log.head == head
+        assert log.append(S2, turns).new == 3
+
+    def test_the_same_turn_twice_in_one_call_is_stored_once(self) -> None:
+        appended = self.new_log().append(S1, [said("one", turn_id="1"), said("one", turn_id="1")])
+        assert appended.new == 1
+        assert appended.seqs[0] == appended.seqs[1]
+
+    def test_a_turn_without_an_id_is_stored_every_time(self) -> None:
+        log = self.new_log()
+        assert log.append(S1, [said("yes")]).seqs != log.append(S1, [said("yes")]).seqs
+
+    def test_the_time_of_a_turn_is_data_and_no_conflict(self) -> None:
+        log = self.new_log()
+        turn = said("one", turn_id="1")
+        log.append(S1, [turn])
+        assert log.append(S1, [replace(turn, said_at=datetime(2023, 5, 8, tzinfo=UTC))]).new == 0
+
+    @pytest.mark.parametrize("other", [said("two", turn_id="1"), said("one", speaker="Bob", turn_id="1")])
+    def test_the_same_id_with_other_words_is_a_conflict_and_nothing_is_stored(self, other: Turn) -> None:
+        log = self.new_log()
+        log.append(S1, [said("one", turn_id="1")])
+        head = log.head
+        with pytest.raises(Conflict):
+            log.append(S1, [said("new", turn_id="9"), other])
+        with pytest.raises(Conflict):
+            log.append(S2, [said("new", turn_id="1"), other])
+        assert log.head == head
+        assert len(_open(log, S1).lines) == 1
+        assert log.append(S1, [said("new", turn_id="9")]).new == 1
+
+    def test_records_come_back_as_written_in_order(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said("one")])
+        first = log.record("note", {"text": "\ud83d\ude00 \u2028", "n": [1, None, {"a": 1.5}]})
+        (page,) = log.seal(S1)
+        second = log.record("turn", {})
+        assert list(log.records(kinds=frozenset({"note", "turn"}))) == [first, second]
+        assert [record.kind for record in log.records()] == ["note", "page", "turn"]
+        assert [record.seq for record in log.records(after=first.seq)][1:] == [second.seq]
+        assert log.read(first.seq) == first
+        (seal,) = log.records(kinds=frozenset({"page"}))
+        assert seal.body["page"] == page
+        assert seal.seq == log.pages()[0].seq
+
+    @pytest.mark.parametrize("kind", ["page", ""])
+    def test_a_record_cannot_pass_for_one_of_the_log(self, kind: str) -> None:
+        with pytest.raises(ValueError, match="no kind for a record"):
+            self.new_log().record(kind, {})
+
+    @pytest.mark.parametrize("body", [{"a": (1,)}, {"a": {1: 2}}, {"a": float("nan")}, {"a": b"x"}])
+    def test_a_body_that_json_would_change_is_refused(self, body: dict[str, object]) -> None:
+        with pytest.raises(ValueError, match="JSON"):
+            self.new_log().record("note", body)
+
+    def test_what_is_not_there_is_an_error_not_an_empty_value(self) -> None:
+        log = self.new_log()
+        seq = log.append(S1, [said("one")]).seqs[0]
+        opened = _open(log, S1)
+        for absent in ("p1:absent", "o1:absent", ""):
+            with pytest.raises(PageNotFound):
+                log.page(PageId(absent))
+        for number in (seq, -1, 10**6):
+            with pytest.raises(RecordNotFound):
+                log.read(number)
+        with pytest.raises(RecordNotFound):
+            log.erase(opened.id, seq + 1000, "mistaken")
+
+    def test_every_page_is_proved_by_a_later_checkpoint(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said(LONG)] * 8)
+        checkpoint = log.checkpoint()
+        log.append(S1, [said(LONG)] * 3)
+        later = log.checkpoint()
+        for info in log.pages()[:7]:
+            assert proves(log.prove(info.id, checkpoint), checkpoint)
+            assert proves(log.prove(info.id, later), later)
+            assert not proves(log.prove(info.id, later), checkpoint)
+        with pytest.raises(PageNotFound):
+            log.prove(log.pages()[-1].id, checkpoint)
+        with pytest.raises(Corrupt):
+            log.prove(log.pages()[0].id, replace(checkpoint, root="00" * 32))
+
+    def test_verify_holds_a_log_to_a_checkpoint_kept_elsewhere(self) -> None:
+        log = self.new_log()
+        log.record("note", {"n": 1})
+        checkpoint = log.checkpoint()
+        log.record("note", {"n": 2})
+        assert log.verify(checkpoint).ok
+        assert not log.verify(replace(checkpoint, root="00" * 32)).ok
+        assert not log.verify(replace(checkpoint, size=checkpoint.size + 1000)).ok
+
+    def test_erased_words_are_gone_and_every_other_span_and_proof_stays_true(self) -> None:
+        log = self.new_log()
+        appended = log.append(S1, [said("one"), said("the secret\nof Ann"), said("three")])
+        (page_id,) = log.seal(S1)
+        checkpoint = log.checkpoint()
+        before = log.page(page_id)
+        log.erase(page_id, appended.seqs[1], "asked to")
+        after = log.page(page_id)
+        assert turns_on(after) == [said("one"), None, said("three")]
+        assert "secret" not in after.text
+        assert "[erased] _: █" in after.text
+        assert [(line.start, line.end) for line in after.lines] == [
+            (line.start, line.end) for line in before.lines
+        ]
+        for old, new in zip(before.lines, after.lines, strict=True):
+            if new.turn is not None:
+                assert before.text[old.start : old.end] == after.text[new.start : new.end]
+        assert proves(log.prove(page_id, checkpoint), checkpoint)
+        report = log.verify(checkpoint)
+        assert report.ok
+        assert report.erased == 1
+
+    def test_a_turn_of_an_open_page_can_be_erased(self) -> None:
+        log = self.new_log()
+        appended = log.append(S1, [said("the secret"), said("two")])
+        opened = _open(log, S1)
+        log.erase(opened.id, appended.seqs[0], "asked to")
+        assert turns_on(_open(log, S1)) == [None, said("two")]
+        log.seal(S1)
+        assert turns_on(log.page(opened.id)) == [None, said("two")]
+        assert log.verify().ok
+
+    def test_erasing_one_part_of_a_turn_erases_all_of_it(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said("before"), said(HUGE), said("after")])
+        middle = log.page(log.pages()[3].id)
+        log.erase(middle.id, middle.lines[0].seq, "asked to")
+        log.seal()
+        left = [turn for info in log.pages() for turn in turns_on(log.page(info.id)) if turn]
+        assert left == [said("before"), said("after")]
+        assert log.verify().erased == 1
+
+    def test_erasing_twice_is_erasing_once(self) -> None:
+        log = self.new_log()
+        appended = log.append(S1, [said("one")])
+        page = _open(log, S1).id
+        log.erase(page, appended.seqs[0], "asked to")
+        head = log.head
+        log.erase(page, appended.seqs[0], "asked again")
+        assert log.head == head
+
+    def test_an_erased_turn_does_not_come_back_with_its_file(self) -> None:
+        log = self.new_log()
+        turn = said("the secret", turn_id="1")
+        appended = log.append(S1, [turn])
+        log.erase(_open(log, S1).id, appended.seqs[0], "asked to")
+        again = log.append(S1, [turn])
+        assert (again.new, again.seqs) == (0, appended.seqs)
+        assert turns_on(_open(log, S1)) == [None]
+
+    def test_many_threads_append_and_every_turn_is_there_once(self) -> None:
+        log = self.new_log()
+
+        def speak(name: str) -> None:
+            for n in range(20):
+                log.append(SessionId(name), [said(f"{name} {n}", turn_id=str(n // 2 * 2))] if n % 2 == 0 else [])
+                log.record("note", {"by": name, "n": n})
+
+        threads = [Thread(target=speak, args=(f"s{n}",)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for n in range(6):
+            page = _open(log, SessionId(f"s{n}"))
+            assert [turn.text for turn in turns_on(page) if turn] == [f"s{n} {m}" for m in range(0, 20, 2)]
+        assert len(list(log.records(kinds=frozenset({"note"})))) == 120
+        assert log.verify().ok
+
+    def test_a_closed_log_says_so_and_closes_again(self) -> None:
+        log = self.new_log()
+        log.close()
+        log.close()
+        with pytest.raises(Closed):
+            log.append(S1, [said("one")])
+        with pytest.raises(Closed):
+            log.sessions()
+
+
+def _open(log: PageLog, session: SessionId) -> Page:
+    page = log.open_page(session)
+    assert page is not None
+    return page

@@ -1,0 +1,224 @@
+"""Seeded bugs, each of a kind that people really ship. A harness that misses one is not to be trusted.
+
+Every mutant is a context in which the log has the bug.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from pagestore import DiskLog, PageId, erasure, recovery, snapshot
+from pagestore.codec import encode_stub
+from pagestore.errors import Poisoned
+from pagestore.journal import Journal
+from pagestore.lines import Line
+from pagestore.recovery import Recovered
+from pagestore.segments import Segments
+from pagestore.staging import Batch
+from pagestore.state import State
+from tests.pagestore.faults.simfiles import SimFiles
+
+Mutant = Callable[[], AbstractContextManager[Any]]
+
+_sync = Segments.sync
+_commit = Journal.commit
+_load = snapshot.load
+_repair = recovery.repair
+_begin_segment = Journal._begin_segment
+
+
+def never_sync() -> AbstractContextManager[Any]:
+    """Writes and hopes."""
+    return patch.object(Segments, "sync", lambda self, number: None)
+
+
+def acknowledge_before_sync() -> AbstractContextManager[Any]:
+    """Syncs what was written before, then writes and acknowledges."""
+
+    def commit(self: Journal, batch: Batch) -> None:
+        if batch.lines:
+            self._refuse_if_failed()
+            try:
+                self._segments.sync(self.active)
+                self._write(batch, self.active, self.end)
+            except Poisoned as error:
+                self.failed = error
+                raise
+            self._fold(batch)
+            self.end = batch.end
+            if self.end >= self._options.segment_bytes:
+                self._roll()
+
+    return patch.object(Journal, "commit", commit)
+
+
+def never_sync_the_directory() -> AbstractContextManager[Any]:
+    """A new segment's name is left to chance."""
+    return patch.object(SimFiles, "sync_directory", lambda self, path: None)
+
+
+def no_checksum() -> AbstractContextManager[Any]:
+    """Takes any line that parses."""
+    return patch("pagestore.lines.is_intact", lambda raw: raw.endswith(b"}\n"))
+
+
+def sync_every_other_time() -> AbstractContextManager[Any]:
+    """Half the durability, twice the speed."""
+    calls = [0]
+
+    def sync(self: Segments, number: int) -> None:
+        calls[0] += 1
+        if calls[0] % 2:
+            _sync(self, number)
+
+    return patch.object(Segments, "sync", sync)
+
+
+def keep_the_torn_tail() -> AbstractContextManager[Any]:
+    """Writes over a torn tail without cutting it off."""
+
+    def repair(segments: Segments, found: Recovered) -> None:
+        found.torn = []
+        _repair(segments, found)
+
+    return patch("pagestore.log.repair", repair)
+
+
+def append_after_the_torn_tail() -> AbstractContextManager[Any]:
+    """Writes behind whatever is there."""
+
+    def repair(segments: Segments, found: Recovered) -> None:
+        if found.active:
+            found.end = segments.size(found.active)
+        found.torn = []
+        _repair(segments, found)
+
+    return patch("pagestore.log.repair", repair)
+
+
+def retry_a_failed_sync() -> AbstractContextManager[Any]:
+    """The second fsync succeeds: the pages are marked clean."""
+
+    def sync(self: Segments, number: int) -> None:
+        try:
+            _sync(self, number)
+        except Poisoned:
+            _sync(self, number)
+
+    return patch.object(Segments, "sync", sync)
+
+
+def trust_the_page_cache() -> AbstractContextManager[Any]:
+    """Takes what it reads at opening for what is on the disk."""
+    return patch.object(recovery, "rewrite", lambda segments, lines: None)
+
+
+def ignore_a_failed_sync() -> AbstractContextManager[Any]:
+    """Goes on as if nothing had happened."""
+
+    def sync(self: Segments, number: int) -> None:
+        try:
+            _sync(self, number)
+        except Poisoned:
+            return
+
+    return patch.object(Segments, "sync", sync)
+
+
+def skip_bad_lines() -> AbstractContextManager[Any]:
+    """Reads on behind a line it cannot read."""
+    return patch.object(recovery._Recovery, "_judge", lambda self, rest, what, may_be_torn: False)
+
+
+@contextmanager
+def unsynced_header() -> Iterator[None]:
+    """Uses a new segment before its header and name are on the disk."""
+
+    def begin_segment(self: Journal, number: int) -> None:
+        with (
+            patch.object(Segments, "sync", lambda self, number: None),
+            patch.object(Segments, "sync_directory", lambda self: None),
+        ):
+            _begin_segment(self, number)
+
+    with patch.object(Journal, "_begin_segment", begin_segment):
+        yield
+
+
+def erase_without_intent() -> AbstractContextManager[Any]:
+    """Overwrites the words first and logs it afterwards."""
+
+    def erase(self: DiskLog, page_id: PageId, seq: int, reason: str) -> None:
+        with self._writing() as journal:
+            lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
+            intent = erasure.intent_of(lines, reason, "2024-01-01T00:00:00")
+            for target in intent["e"]:
+                journal.overwrite(target["g"], target["o"], encode_stub(target["stub"], target["b"]))
+            if lines:
+                batch = journal.stage()
+                batch.add("erase", intent)
+                journal.commit(batch)
+            self._finish_erasing(journal)
+
+    return patch.object(DiskLog, "erase", erase)
+
+
+def erase_without_sync() -> AbstractContextManager[Any]:
+    """Says erased before the stub is on the disk."""
+
+    def overwrite(self: Journal, segment: int, offset: int, data: bytes) -> None:
+        self._segments.write(segment, offset, data)
+
+    return patch.object(Journal, "overwrite", overwrite)
+
+
+def leave_copies_when_erasing() -> AbstractContextManager[Any]:
+    """Forgets that a torn tail set aside may hold the words."""
+    return patch.object(Segments, "purge_torn", lambda self: None)
+
+
+def trust_the_snapshot() -> AbstractContextManager[Any]:
+    """Believes an .idx file without its checksum."""
+
+    def load(state: State, data: bytes, size: int) -> bool:
+        try:
+            json.loads(data[:-10])
+        except ValueError:
+            return True
+        return _load(state, data, size)
+
+    return patch.object(snapshot, "load", load)
+
+
+def half_a_turn() -> AbstractContextManager[Any]:
+    """Keeps the first parts of a turn whose last parts were lost."""
+
+    def take(self: recovery._Recovery, line: Line) -> None:
+        self._fold(line)
+
+    return patch.object(recovery._Recovery, "_take", take)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    never_sync,
+    acknowledge_before_sync,
+    never_sync_the_directory,
+    no_checksum,
+    sync_every_other_time,
+    keep_the_torn_tail,
+    append_after_the_torn_tail,
+    retry_a_failed_sync,
+    trust_the_page_cache,
+    ignore_a_failed_sync,
+    skip_bad_lines,
+    unsynced_header,
+    erase_without_intent,
+    erase_without_sync,
+    leave_copies_when_erasing,
+    trust_the_snapshot,
+    half_a_turn,
+)
