@@ -17,7 +17,7 @@ from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, 
 from tiermem.index.interface import Entry, Hit
 from tiermem.ledger import Distilled, WroteBack, finding_unit_id
 from tiermem.model import FindingId, SummaryUnit, Usage, WriteBack
-from tiermem.reading.keywords import bm25
+from tiermem.reading.keywords import Keywords
 from tiermem.reading.lookup import fuse
 
 pytestmark = pytest.mark.anyio
@@ -132,6 +132,17 @@ async def test_without_vectors_the_words_of_the_index_answer(error: Exception) -
     assert world.index.queries[-1][1] == "words"
 
 
+async def test_search_on_a_broken_index_finds_by_keywords_and_warns(caplog: pytest.LogCaptureFixture) -> None:
+    world = await World.new()
+    page, (unit,) = await world.linked_page("Ann: I adopted a grey cat")
+    world.index.broken = IndexUnavailable("no route to index")
+    assert [item.unit_id for item in await world.reader().search("cat")] == [unit.id]
+    (found,) = await world.reader().search("cat", kind="pages")
+    assert found.spans[0].page_id == page.id
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+    assert "no route to index" in caplog.text
+
+
 async def test_an_emptied_index_loses_no_unit() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
@@ -227,7 +238,7 @@ def test_bm25_ranks_like_the_reference() -> None:
     tokens = [text.split() for text in texts]
     # BM25Plus with delta 0 uses log((N+1)/df); ours log(1+(N-df+.5)/(df+.5)): the order of one word agrees.
     reference = BM25Plus(tokens, k1=1.5, b=0.75, delta=0).get_scores(["cat"])
-    ours = dict(bm25("cat", texts))
+    ours = dict(Keywords(texts).rank("cat"))
     order = sorted(ours, key=lambda i: -ours[i])
     assert order == sorted(ours, key=lambda i: -reference[i])
     df = Counter(word for words in tokens for word in set(words))["cat"]
@@ -237,7 +248,7 @@ def test_bm25_ranks_like_the_reference() -> None:
 
 @given(texts=st.lists(st.text(max_size=40), max_size=6), query=st.text(max_size=40))
 def test_keywords_find_only_texts_that_share_a_word(texts: list[str], query: str) -> None:
-    scores = bm25(query, texts)
+    scores = Keywords(texts).rank(query)
     assert all(score > 0 for _, score in scores)
     assert len({i for i, _ in scores}) == len(scores)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import Page, PageId, Span
-from tests.reading.world import ASKED, SPACE, World, page_ids
+from tests.reading.world import ASKED, SPACE, World, make_unit, page_ids
 from tiermem.errors import (
     BudgetExceeded,
     IndexUnavailable,
@@ -20,8 +20,9 @@ from tiermem.errors import (
     ModelUnavailable,
 )
 from tiermem.index.interface import Entry
+from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
-from tiermem.model import Budget, Claim, Evidence, Findings, Search, Usage
+from tiermem.model import Budget, Claim, Evidence, FindingId, Findings, Search, Usage, WriteBack
 from tiermem.reading.lookup import linked_pages
 from tiermem.reading.rerank import reordered
 from tiermem.reading.research import new_searches
@@ -183,6 +184,19 @@ async def test_a_sealed_page_that_nothing_indexes_yet_is_read() -> None:
     await world.say("Ann: the cat is called Luna")
     (fresh,) = await world.ledger.seal()
     assert fresh in (await research(world, "What is the cat called?")).pages_read
+
+
+async def test_a_unit_that_names_its_page_by_the_open_id_brings_that_page_once() -> None:
+    world = await World.new()
+    await world.say("Ann: I adopted a grey cat")
+    (opened,) = await world.ledger.open_pages()
+    unit = make_unit(opened, "Ann has a grey cat", "I adopted a grey cat")
+    decision = WriteBack(finding_id=FindingId("f1:x"), op="ADD", reason="new", unit_id=unit.id)
+    await world.ledger.write(WroteBack(write_back=decision, unit=unit))
+    (sealed,) = await world.ledger.seal()
+    for _ in range(2):
+        assert (await research(world, "grey cat")).pages_read == (sealed,)
+        await world.project()
 
 
 async def test_an_empty_memory_asks_nobody() -> None:

@@ -15,7 +15,7 @@ from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, Summ
 from tiermem.index.interface import Collection, Hit, Index, Mode
 from tiermem.ledger import Changes, Ledger
 from tiermem.model import Degradation, Evidence, SummaryUnit
-from tiermem.reading.keywords import bm25
+from tiermem.reading.keywords import Keywords
 from tiermem.reading.quoting import printable
 from tiermem.reading.scope import Scope
 
@@ -57,14 +57,14 @@ class LookUp:
         self._index = index
         self._as_of_pool = as_of_pool
         self._usable = True
-        self._newer_pages: list[Page] | None = None
+        self._newer_pages: tuple[list[PageId], Keywords] | None = None
 
     async def units(self, query: str, *, limit: int) -> Found:
         """Units active in the scope, best first; hits that name no such unit are dropped and counted."""
         pool = limit if self.scope.as_of is None else max(limit, self._as_of_pool)
         found = await self._search("units", query, limit=pool, mode="hybrid")
         newer = await self._units_beyond_index()
-        by_words = _ranked(query, [(unit.id, unit.text) for unit in newer])
+        by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
         hits = fuse(found.hits, by_words[:pool])
         known = [(hit, unit) for hit in hits if (unit := self.scope.unit(hit.id)) is not None]
         return Found(
@@ -82,8 +82,7 @@ class LookUp:
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages the index does not hold, open ones among them, that share a word with the query."""
-        pages = await self._pages_beyond_index()
-        return tuple(_ranked(query, [(page.id, page.text) for page in pages])[:limit])
+        return tuple(_ranked(query, *await self._pages_beyond_index())[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
         """The first `limit` pages of `hits` in the scope that are not to be skipped, each once."""
@@ -146,22 +145,19 @@ class LookUp:
         changed = (self.scope.unit(unit.id) for unit in (await self._beyond_index()).units)
         return [unit for unit in changed if unit is not None]
 
-    async def _pages_beyond_index(self) -> Sequence[Page]:
+    async def _pages_beyond_index(self) -> tuple[list[PageId], Keywords]:
         """Read once a question: a scan of the whole log must not be repeated with every search."""
         if self._newer_pages is None:
             sealed = [Hit(id=info.id, score=0.0) for info in (await self._beyond_index()).pages]
             found = await self.read(sealed, limit=len(sealed))
             opened = await self._ledger.open_pages(self.scope.session)
-            self._newer_pages = [
-                *(page for _, page in found.read),
-                *(page for page in opened if self.scope.holds(page)),
-            ]
+            pages = [*(page for _, page in found.read), *(page for page in opened if self.scope.holds(page))]
+            self._newer_pages = [page.id for page in pages], Keywords(page.text for page in pages)
         return self._newer_pages
 
 
-def _ranked(query: str, texts: Sequence[tuple[str, str]]) -> list[Hit]:
-    ranked = bm25(query, [text for _, text in texts])
-    return [Hit(id=texts[i][0], score=score) for i, score in ranked]
+def _ranked(query: str, ids: Sequence[str], texts: Keywords) -> list[Hit]:
+    return [Hit(id=ids[i], score=score) for i, score in texts.rank(query)]
 
 
 def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:

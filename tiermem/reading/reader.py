@@ -5,6 +5,8 @@ Each method makes the parts for one question and lets them run; the steps are in
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import uuid4
 
@@ -13,7 +15,7 @@ from tiermem.errors import InvalidInput
 from tiermem.index.interface import Collection, Index
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
-from tiermem.model import Answer, AnswerId, Decision, Evidence, Finding, Findings, Recalled
+from tiermem.model import Answer, AnswerId, Decision, Degradation, Evidence, Finding, Findings, Recalled
 from tiermem.reading.answering import Outcome, answered, pending_findings
 from tiermem.reading.audit import Audit, audited
 from tiermem.reading.compose import Composed, Composer, abstention
@@ -27,6 +29,8 @@ from tiermem.reading.research import Research
 from tiermem.reading.scope import scope
 from tiermem.reading.shelf import fetch
 from tiermem.reasoning import Reasoner
+
+log = logging.getLogger("tiermem")
 
 
 class Reader:
@@ -147,13 +151,19 @@ class Reader:
     async def search(
         self, query: str, *, limit: int = 10, kind: Collection = "units", session: SessionId | None = None
     ) -> tuple[Evidence, ...]:
-        """The units or the pages that fit a query best; open pages count as pages."""
+        """The units or the pages that fit a query best; open pages count as pages.
+
+        Where the index cannot be used, keywords in the log answer, and the log of the process says so.
+        """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
         lookup = await self._lookup(session, None)
         if kind == "units":
-            return (await lookup.units(query, limit=limit)).units
+            found = await lookup.units(query, limit=limit)
+            _warn(found.degradations)
+            return found.units
         ranked = await lookup.pages(query, limit=limit, mode="hybrid")
+        _warn(ranked.degradations)
         pages = await lookup.read(ranked.pages, limit=limit)
         return tuple(page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
 
@@ -162,6 +172,7 @@ class Reader:
     ) -> Context:
         """Numbered sources for a prompt, units first, then the tail, in at most `max_tokens`."""
         recalled = await self.recall(question, session=session)
+        _warn(recalled.degradations)
         items = (*recalled.units, *recalled.tail)
         shelf = await fetch(self._ledger, (span.page_id for item in items for span in item.spans))
         return assemble(items, shelf.pages, max_tokens=max_tokens, count=self._counter.count)
@@ -169,3 +180,9 @@ class Reader:
     async def _lookup(self, session: SessionId | None, as_of: datetime | None) -> LookUp:
         seen = await scope(self._ledger, session, as_of)
         return LookUp(self._ledger, self._index, seen, as_of_pool=self._options.as_of_pool)
+
+
+def _warn(degradations: Iterable[Degradation]) -> None:
+    """For results that have no trace to carry it."""
+    for degraded in degradations:
+        log.warning("%s: %s; instead: %s", degraded.stage, degraded.reason, degraded.fallback)

@@ -103,9 +103,7 @@ class Research:
         if linked:
             fresh = await self._read(await self._lookup.unindexed(self._question, limit=1), limit=1)
             room = self._options.pages_per_round - len(fresh)
-            pages = await self._read(
-                [hit for hit in linked if hit.id not in {page.id for _, page in fresh}], limit=room
-            )
+            pages = await self._read(linked, limit=room, besides=fresh)
             if pages:
                 return (), [*pages, *fresh]
         by_words = Search(kind="KEYWORD", query=self._question)
@@ -157,8 +155,10 @@ class Research:
         self._findings = with_units(self._findings, units, limit=self._options.units)
         return fuse(linked_pages(units.units), pages.pages)
 
-    async def _read(self, hits: Sequence[Hit], *, limit: int) -> Read:
-        found = await self._lookup.read(hits, limit=limit, skip=frozenset(self._findings.pages_read))
+    async def _read(self, hits: Sequence[Hit], *, limit: int, besides: Read = ()) -> Read:
+        """The first pages of `hits` that were not read in an earlier round and are not among `besides`."""
+        skip = {*self._findings.pages_read, *(page.id for _, page in besides)}
+        found = await self._lookup.read(hits, limit=limit, skip=skip)
         self._note(found)
         return found.read
 
