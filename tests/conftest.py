@@ -45,3 +45,9 @@ def shared() -> Path:
     if not (root / "data" / "README.md").is_file():
         pytest.skip(f"no evaluation data at {root} (set TIERMEM_SHARED)")
     return root
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The loop that async tests run on."""
+    return "asyncio"

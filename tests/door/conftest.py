@@ -1,0 +1,60 @@
+"""A memory as small as can be real: embedded index, local engine, a hash embedder, a temporary store."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiermem
+from tiermem.index.testing import HashEmbedder
+
+OpenMemory = Callable[..., tiermem.Memory]
+
+DIALOGUE = [
+    ("s1", "2023-05-08T13:56:00", "Caroline", "I went to a support group yesterday, it was powerful."),
+    (
+        "s1",
+        "2023-05-08T13:57:00",
+        "Melanie",
+        "Wow, Caroline! I painted a lake sunrise last year for Mum.",
+    ),
+    (
+        "s1",
+        "2023-05-08T13:58:00",
+        "Caroline",
+        "My rescue dog Biscuit is allergic to chicken. No treats.",
+    ),
+    ("s2", "2023-06-01T09:00:00", "Melanie", "We paid 1,450 dollars for the new roof of the pottery studio."),
+    ("s2", "2023-06-01T09:01:00", "Caroline", "My sister Ingrid moved from Lisbon to Oslo in March."),
+    ("s2", "2023-06-01T09:02:00", "Melanie", "I never learned to swim, and I will not start now."),
+]
+
+
+@pytest.fixture
+def open_memory(tmp_path: Path) -> Iterator[OpenMemory]:
+    """Opens memories in one temporary store and closes them afterwards."""
+    opened: list[tiermem.Memory] = []
+
+    def _open(**given: Any) -> tiermem.Memory:
+        given = {
+            "engine": "local",
+            "embedder": HashEmbedder(),
+            "write_back": "inline",
+            "distil": "inline",
+        } | given
+        memory = tiermem.open(given.pop("path", tmp_path / "store"), **given)
+        opened.append(memory)
+        return memory
+
+    yield _open
+    for memory in opened:
+        memory.close()
+
+
+def tell(memory: tiermem.Memory) -> None:
+    """The dialogue above, with turn ids, so that telling it twice tells it once."""
+    for number, (session, said_at, speaker, text) in enumerate(DIALOGUE):
+        memory.add(
+            {"speaker": speaker, "text": text, "timestamp": said_at, "id": f"t{number}"}, session=session
+        )

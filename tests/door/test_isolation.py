@@ -1,0 +1,87 @@
+"""One space never sees another, whatever is asked and however the spaces are called."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import tiermem
+from tiermem.index.testing import HashEmbedder
+
+SECRET = "The vault code of the blue house is 4417."
+
+names = st.one_of(
+    st.sampled_from(
+        [
+            "default", "DEFAULT", "../default", "a/b", "a b", "'; DROP TABLE units; --", ".", "..", "x" * 10_000,
+            "\x00", "space\n", "*", '{"must": []}', "défaut", "CON", "\u202espace", "index", "", " ",
+        ]
+    ),
+    st.text(min_size=1, max_size=30),
+)  # fmt: skip
+
+
+def everything_shown(memory: tiermem.Memory) -> str:
+    """All that the public methods of one memory give away about the secret's subject."""
+    answers = [
+        memory.ask("What is the vault code of the blue house?", mode=mode) for mode in ("router", "raw")
+    ]
+    return repr(
+        (
+            answers,
+            [memory.audit(answer.id) for answer in answers],
+            memory.search("vault code blue house"),
+            memory.search("vault code blue house", kind="pages"),
+            memory.context("What is the vault code of the blue house?"),
+            memory.units(),
+            memory.pages(),
+            memory.open_pages(),
+            memory.answers(),
+            memory.apply_findings(),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One store for all examples, kept open so that its index is opened once."""
+    path = tmp_path_factory.mktemp("isolation") / "store"
+    with tiermem.open(path, space="keeper", engine="local", embedder=HashEmbedder()):
+        yield path
+
+
+@settings(max_examples=25)
+@given(spaces=st.lists(names, min_size=2, max_size=2, unique=True), seal=st.booleans())
+def test_no_method_with_one_space_ever_returns_another(store: Path, spaces: list[str], seal: bool) -> None:
+    assume(not set(spaces) & set(tiermem.spaces(store)))
+    embedder = HashEmbedder()
+    with (
+        tiermem.open(store, space=spaces[0], engine="local", embedder=embedder) as mine,
+        tiermem.open(store, space=spaces[1], engine="local", embedder=embedder) as theirs,
+    ):
+        mine.add(SECRET, speaker="Ann", session="one")
+        theirs.add("The blue house has a vault, and I forgot its code.", speaker="Ann", session="one")
+        if seal:
+            mine.flush()
+            theirs.flush()
+        assert "4417" in everything_shown(mine)
+        assert "4417" not in everything_shown(theirs)
+
+
+def test_the_same_words_in_two_spaces_stay_two_units(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    opened = [
+        tiermem.open(tmp_path / "s", space=name, engine="local", embedder=embedder) for name in ("one", "two")
+    ]
+    for memory in opened:
+        memory.add(SECRET, speaker="Ann")
+        memory.flush()
+    found = [memory.search("vault code") for memory in opened]
+    assert [len(hits) for hits in found] == [1, 1]
+    assert found[0][0].unit_id != found[1][0].unit_id
+    assert found[0][0].spans[0].page_id != found[1][0].spans[0].page_id
+    for memory, hits in zip(opened, found, strict=True):
+        assert SECRET in memory.page(hits[0].spans[0].page_id).text
+        memory.close()

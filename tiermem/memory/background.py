@@ -1,0 +1,61 @@
+"""Work that may happen after a call returned: one run of each job at a time, none of it lost.
+
+A job only does what the ledger says is missing, so failing or being cut short loses nothing: what
+was left undone is pending and is done by the next run. Failures are kept for `stats` and logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+
+from pagestore.errors import PageStoreError
+from tiermem.errors import TierMemError
+
+log = logging.getLogger("tiermem")
+
+Job = Callable[[], Awaitable[object]]
+
+
+class Background:
+    """Runs named jobs on the current event loop."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._again: dict[str, Job] = {}
+        self._problems: deque[str] = deque(maxlen=20)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The newest failures, oldest first."""
+        return tuple(self._problems)
+
+    def note(self, problems: Iterable[object]) -> None:
+        """Keep and log what a job left undone."""
+        for problem in problems:
+            self._problems.append(str(problem))
+            log.warning("%s", problem)
+
+    def start(self, name: str, job: Job) -> None:
+        """Run `job` soon; asked for again while it runs, it runs once more afterwards."""
+        if name in self._running:
+            self._again[name] = job
+        else:
+            self._running[name] = asyncio.get_running_loop().create_task(self._run(name, job))
+
+    async def drain(self) -> None:
+        """Wait until nothing runs and nothing is waiting to run."""
+        while self._running:
+            await asyncio.gather(*self._running.values())
+
+    async def _run(self, name: str, job: Job) -> None:
+        try:
+            await job()
+        except (TierMemError, PageStoreError) as error:
+            self.note([f"{name} failed and stays pending: {error}"])
+        finally:
+            del self._running[name]
+        if name in self._again:
+            self.start(name, self._again.pop(name))

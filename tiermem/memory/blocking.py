@@ -1,0 +1,222 @@
+"""`AsyncMemory` for code that does not await: same methods, no logic of its own.
+
+Each memory has one background event loop; calls from many threads run on it side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from pagestore import Checkpoint, Page, PageInfo, SpaceId, VerifyReport
+from tiermem.errors import MemoryClosed
+from tiermem.index.interface import Collection
+from tiermem.ledger import AnswerInfo
+from tiermem.memory.door import AsyncMemory, Says
+from tiermem.memory.opening import Engine, Mode
+from tiermem.memory.stats import Stats
+from tiermem.memory.values import Added, Flushed, Reindexed
+from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
+from tiermem.reading import Audit, Context
+from tiermem.settings import Settings
+from tiermem.writing import Progress
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def open(  # noqa: A001  (the door's name is `tiermem.open`)
+    path: str | Path,
+    *,
+    space: str = "default",
+    engine: Engine = "auto",
+    read_only: bool = False,
+    create: bool = True,
+    reindex: bool = False,
+    settings: Settings | None = None,
+    **overrides: Any,
+) -> Memory:
+    """Open the memory kept in directory `path`; see `AsyncMemory.open`."""
+    return Memory.open(
+        path,
+        space=space,
+        engine=engine,
+        read_only=read_only,
+        create=create,
+        reindex=reindex,
+        settings=settings,
+        **overrides,
+    )
+
+
+class Memory:
+    """One space's memory, for code that does not await. Open it with `tiermem.open`."""
+
+    def __init__(self, awaited: AsyncMemory, portal: BlockingPortal, loop: ExitStack) -> None:
+        self._async = awaited
+        self._portal = portal
+        self._loop = loop
+        self._closed = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        space: str = "default",
+        engine: Engine = "auto",
+        read_only: bool = False,
+        create: bool = True,
+        reindex: bool = False,
+        settings: Settings | None = None,
+        **overrides: Any,
+    ) -> Memory:
+        """See `AsyncMemory.open`."""
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal())
+            awaited = portal.call(
+                partial(
+                    AsyncMemory.open,
+                    path,
+                    space=space,
+                    engine=engine,
+                    read_only=read_only,
+                    create=create,
+                    reindex=reindex,
+                    settings=settings,
+                    **overrides,
+                )
+            )
+            return cls(awaited, portal, stack.pop_all())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def space(self) -> SpaceId:
+        """See `AsyncMemory.space`."""
+        return self._async.space
+
+    @property
+    def engine(self) -> str:
+        """See `AsyncMemory.engine`."""
+        return self._async.engine
+
+    def add(
+        self,
+        turns: Says | Iterable[Says],
+        *,
+        session: str = "main",
+        speaker: str | None = None,
+        said_at: datetime | str | None = None,
+    ) -> Added:
+        """See `AsyncMemory.add`."""
+        return self._call(self._async.add, turns, session=session, speaker=speaker, said_at=said_at)
+
+    def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
+        """See `AsyncMemory.flush`."""
+        return self._call(self._async.flush, session, progress=progress)
+
+    def index_pending(self, *, progress: Progress | None = None) -> Flushed:
+        """See `AsyncMemory.index_pending`."""
+        return self._call(self._async.index_pending, progress=progress)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        session: str | None = None,
+        asked_at: datetime | None = None,
+        as_of: datetime | None = None,
+        budget: Budget | None = None,
+        mode: Mode = "router",
+    ) -> Answer:
+        """See `AsyncMemory.ask`."""
+        return self._call(
+            self._async.ask,
+            question,
+            session=session,
+            asked_at=asked_at,
+            as_of=as_of,
+            budget=budget,
+            mode=mode,
+        )
+
+    def search(
+        self, query: str, *, limit: int = 10, kind: Collection = "units", session: str | None = None
+    ) -> tuple[Evidence, ...]:
+        """See `AsyncMemory.search`."""
+        return self._call(self._async.search, query, limit=limit, kind=kind, session=session)
+
+    def context(self, question: str, *, max_tokens: int = 1000, session: str | None = None) -> Context:
+        """See `AsyncMemory.context`."""
+        return self._call(self._async.context, question, max_tokens=max_tokens, session=session)
+
+    def audit(self, answer_id: str) -> Audit:
+        """See `AsyncMemory.audit`."""
+        return self._call(self._async.audit, answer_id)
+
+    def answers(self) -> tuple[AnswerInfo, ...]:
+        """See `AsyncMemory.answers`."""
+        return self._call(self._async.answers)
+
+    def page(self, page_id: str) -> Page:
+        """See `AsyncMemory.page`."""
+        return self._call(self._async.page, page_id)
+
+    def pages(self, session: str | None = None) -> Sequence[PageInfo]:
+        """See `AsyncMemory.pages`."""
+        return self._call(self._async.pages, session)
+
+    def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
+        """See `AsyncMemory.open_pages`."""
+        return self._call(self._async.open_pages, session)
+
+    def units(self, session: str | None = None, *, as_of: datetime | None = None) -> tuple[SummaryUnit, ...]:
+        """See `AsyncMemory.units`."""
+        return self._call(self._async.units, session, as_of=as_of)
+
+    def apply_findings(self) -> tuple[WriteBack, ...]:
+        """See `AsyncMemory.apply_findings`."""
+        return self._call(self._async.apply_findings)
+
+    def reindex(self) -> Reindexed:
+        """See `AsyncMemory.reindex`."""
+        return self._call(self._async.reindex)
+
+    def checkpoint(self) -> Checkpoint:
+        """See `AsyncMemory.checkpoint`."""
+        return self._call(self._async.checkpoint)
+
+    def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """See `AsyncMemory.verify`."""
+        return self._call(self._async.verify, checkpoint)
+
+    def stats(self) -> Stats:
+        """See `AsyncMemory.stats`."""
+        return self._call(self._async.stats)
+
+    def close(self) -> None:
+        """See `AsyncMemory.close`."""
+        if self._closed:
+            return
+        self._closed = True
+        with self._loop:
+            self._portal.call(self._async.close)
+
+    def _call(self, method: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        if self._closed:
+            raise MemoryClosed("this memory was closed; open it again with tiermem.open(path)")
+        return self._portal.call(partial(method, *args, **kwargs))

@@ -1,0 +1,311 @@
+"""The awaited door: `AsyncMemory` owns the order of steps and no step itself.
+
+Every public method reads as the list of rooms it passes through. Writing happens in `writing/`,
+reading in `reading/`; what may run later (summarising, write-back) goes to one background worker
+whose failures are kept and shown by `stats` and `flush`, because what it left undone stays pending
+in the ledger and is done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pagestore import Checkpoint, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
+from pagestore.errors import ReadOnly
+from tiermem.dialogue import as_turns
+from tiermem.errors import InvalidInput, MemoryClosed
+from tiermem.index.interface import Collection
+from tiermem.ledger import AnswerInfo
+from tiermem.llm.meter import Meter, step
+from tiermem.memory.background import Background, Job
+from tiermem.memory.opening import Engine, House, Mode, build
+from tiermem.memory.stats import Stats, stats
+from tiermem.memory.values import Added, Flushed, Reindexed
+from tiermem.model import Answer, AnswerId, Budget, Evidence, SummaryUnit, WriteBack
+from tiermem.reading import Audit, Context
+from tiermem.settings import Settings, When
+from tiermem.writing import Progress, WriteBackReport
+
+Says = str | Turn | Mapping[str, Any]
+
+
+class AsyncMemory:
+    """One space's memory. Open it with `AsyncMemory.open`; close it, or use `async with`."""
+
+    def __init__(self, house: House) -> None:
+        self._house: House | None = house
+        self._background = Background()
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | Path,
+        *,
+        space: str = "default",
+        engine: Engine = "auto",
+        read_only: bool = False,
+        create: bool = True,
+        reindex: bool = False,
+        settings: Settings | None = None,
+        **overrides: Any,
+    ) -> AsyncMemory:
+        """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
+
+        `engine` is `"model"`, `"local"` or `"auto"` (a model when `Settings.model` names one).
+        `overrides` are fields of `Settings`, or ready parts: `model` a `LanguageModel`, `reasoner` a
+        `Reasoner`, `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
+        With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
+        store is deleted first and each space is put into a new one when it is next opened.
+        Raises `pagestore.errors.Locked` when another process has the space open for writing,
+        `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when
+        there are no weights. `read_only=True` takes no lock and no index: look, verify and audit
+        while another process writes.
+        """
+        house = await build(
+            path,
+            space=space,
+            engine=engine,
+            read_only=read_only,
+            create=create,
+            reindex=reindex,
+            settings=settings,
+            **overrides,
+        )
+        memory = cls(house)
+        await memory._catch_up()
+        return memory
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def space(self) -> SpaceId:
+        """The space this memory reads and writes."""
+        return self._open.ledger.space
+
+    @property
+    def engine(self) -> str:
+        """Who reasons: `local`, or the model's name."""
+        return self._open.reasoner.name
+
+    async def add(
+        self,
+        turns: Says | Iterable[Says],
+        *,
+        session: str = "main",
+        speaker: str | None = None,
+        said_at: datetime | str | None = None,
+    ) -> Added:
+        """Store what was said; durable when this returns.
+
+        Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
+        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once.
+        """
+        house = self._open
+        given = as_turns(turns, speaker=speaker, said_at=said_at or house.clock())
+        appended = await house.writer.observe(SessionId(session), given)
+        if appended.sealed:
+            await self._when(house.settings.distil, "distilling", self._distil)
+        return Added(turns=len(given), new=appended.new, sealed=appended.sealed)
+
+    async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
+        """Seal open pages (of one session, or all), summarise what is pending, finish background work."""
+        house = self._open
+        sealed = await house.writer.seal(None if session is None else SessionId(session))
+        await self._background.drain()
+        return replace(await self._index_pending(progress), sealed=sealed)
+
+    async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
+        """Summarise every sealed page that has no units yet and bring the index up to the ledger."""
+        await self._background.drain()
+        return await self._index_pending(progress)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        session: str | None = None,
+        asked_at: datetime | None = None,
+        as_of: datetime | None = None,
+        budget: Budget | None = None,
+        mode: Mode = "router",
+    ) -> Answer:
+        """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
+
+        `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
+        memory as it stood at that moment. `mode` fixes the route: `"summary"` never escalates,
+        `"raw"` always does. When the evidence does not hold the answer, `abstained` is true.
+        Raises `InvalidInput`, and `ModelError` when the model is down and nothing can be answered.
+        """
+        house, question = self._writable, _question(question)
+        moment = asked_at or house.clock()
+        within = None if session is None else SessionId(session)
+        with house.paying(Meter(budget=budget or Budget())) as meter:
+            with step("recall"):
+                recalled = await house.reader.recall(question, session=within, as_of=as_of)
+            with step("route"):
+                decision = await house.routers[mode].decide(question, recalled, asked_at=moment)
+            outcome = await house.reader.answer(
+                question, recalled, decision, asked_at=moment, may_escalate=mode == "router"
+            )
+        answer, findings = house.reader.answered(outcome, meter=meter)
+        await house.writer.answered(answer, findings)
+        if findings:
+            await self._when(house.settings.write_back, "write-back", self._write_back)
+        return answer
+
+    async def search(
+        self, query: str, *, limit: int = 10, kind: Collection = "units", session: str | None = None
+    ) -> tuple[Evidence, ...]:
+        """The units (or `kind="pages"`) that fit a query best, with the spans they rest on; no model call."""
+        within = None if session is None else SessionId(session)
+        return await self._open.reader.search(_question(query), limit=limit, kind=kind, session=within)
+
+    async def context(self, question: str, *, max_tokens: int = 1000, session: str | None = None) -> Context:
+        """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data."""
+        within = None if session is None else SessionId(session)
+        return await self._open.reader.context(_question(question), max_tokens=max_tokens, session=within)
+
+    async def audit(self, answer_id: str) -> Audit:
+        """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
+        return await self._open.reader.audit(AnswerId(answer_id))
+
+    async def answers(self) -> tuple[AnswerInfo, ...]:
+        """Every answer given, oldest first: id, question, time, route."""
+        return tuple(self._open.ledger.tier1.answers.values())
+
+    async def page(self, page_id: str) -> Page:
+        """One page with its words and lines. Raises `pagestore.errors.PageNotFound`."""
+        return await self._open.ledger.page(PageId(page_id))
+
+    async def pages(self, session: str | None = None) -> Sequence[PageInfo]:
+        """Sealed pages, oldest first, without their words."""
+        return await self._open.ledger.pages(None if session is None else SessionId(session))
+
+    async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
+        """The pages being filled, with their words."""
+        return await self._open.ledger.open_pages(None if session is None else SessionId(session))
+
+    async def units(
+        self, session: str | None = None, *, as_of: datetime | None = None
+    ) -> tuple[SummaryUnit, ...]:
+        """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
+        ledger = self._open.ledger
+        tier1 = ledger.tier1 if as_of is None else await ledger.tier1_as_of(as_of)
+        return tier1.units(None if session is None else SessionId(session))
+
+    async def apply_findings(self) -> tuple[WriteBack, ...]:
+        """Decide on every finding still pending; each decision is recorded, SKIP included.
+
+        Findings a model could not decide on now stay pending and are named by `stats`.
+        """
+        await self._background.drain()
+        report = await self._write_back()
+        return report.decisions
+
+    async def reindex(self) -> Reindexed:
+        """Delete this space from the index and build it again from pages and ledger; no model call."""
+        await self._background.drain()
+        done = await self._open.writer.reindex()
+        return Reindexed(units=done.units, pages=done.pages)
+
+    async def checkpoint(self) -> Checkpoint:
+        """Commit to everything so far; keep it elsewhere to prove later that nothing was altered."""
+        return await self._open.ledger.checkpoint()
+
+    async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
+        return await self._open.ledger.verify(checkpoint)
+
+    async def stats(self) -> Stats:
+        """How the space stands: counts, what waits, and what routing saved."""
+        house = self._open
+        return stats(
+            house.ledger.tier1,
+            space=house.ledger.space,
+            engine=house.reasoner.name,
+            embedder=house.embedder.name,
+            sessions=len(await house.ledger.sessions()),
+            sealed=await house.ledger.pages(),
+            filling=await house.ledger.open_pages(),
+            usage=house.meter.by_step(),
+            problems=self._background.problems,
+        )
+
+    async def close(self) -> None:
+        """Finish background work and let go of log and index; repeating it does nothing."""
+        house, self._house = self._house, None
+        if house is None:
+            return
+        try:
+            await self._background.drain()
+        finally:
+            await house.close()
+
+    @property
+    def _writable(self) -> House:
+        house = self._open
+        if house.read_only:
+            raise ReadOnly("this memory was opened read-only; an answer is recorded, so open it for writing")
+        return house
+
+    @property
+    def _open(self) -> House:
+        if self._house is None:
+            raise MemoryClosed("this memory was closed; open it again with tiermem.open(path)")
+        return self._house
+
+    async def _catch_up(self) -> None:
+        """Finish what an earlier process left: pages without units, units the index does not hold."""
+        house = self._open
+        if not house.read_only:
+            await self._when(house.settings.distil, "distilling", self._distil)
+
+    async def _when(self, when: When, name: str, job: Job) -> None:
+        if when == "inline":
+            await job()
+        elif when == "background":
+            self._background.start(name, job)
+
+    async def _index_pending(self, progress: Progress | None) -> Flushed:
+        house = self._open
+        with house.paying(Meter()):
+            report = await house.writer.distil_pending(progress)
+        return Flushed(
+            sealed=(),
+            distilled=report.distilled,
+            units=report.units,
+            rejected=report.rejected,
+            pending=report.pending,
+            problems=tuple(str(one) for one in report.unfinished),
+        )
+
+    async def _distil(self) -> None:
+        with self._open.paying(Meter()):
+            report = await self._open.writer.distil_pending()
+        self._background.note(report.unfinished)
+
+    async def _write_back(self) -> WriteBackReport:
+        with self._open.paying(Meter()):
+            report = await self._open.writer.apply_pending()
+        self._background.note(report.unfinished)
+        return report
+
+
+def _question(text: object) -> str:
+    """A question that can be asked, or `InvalidInput`."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidInput(f"a question must be a string with words in it, not {text!r}")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidInput("the question holds lone surrogates, which no index or model can carry")
+    return text.strip()

@@ -1,0 +1,260 @@
+"""Putting a memory together: which log, which index, which engine, decided once when it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from anyio import to_thread
+from pydantic import ValidationError
+
+from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
+from tiermem.errors import InvalidInput, UnknownId
+from tiermem.index import AbsentIndex, EndpointEmbedder, MiniLMEmbedder, QdrantEdgeIndex, QdrantIndex
+from tiermem.index.interface import Embedder, Index
+from tiermem.index.minilm_weights import find_weights
+from tiermem.ledger import Ledger
+from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
+from tiermem.llm.meter import Meter, metered
+from tiermem.llm.tokens import token_counter
+from tiermem.memory.shared import SharedParts
+from tiermem.reading import Reader, ReadingOptions, Reranker
+from tiermem.reasoning import ByModel, Local, Reasoner
+from tiermem.routing import Router, router
+from tiermem.settings import Settings
+from tiermem.writing import Writer, WriterOptions
+
+Engine = Literal["auto", "local", "model"]
+Mode = Literal["router", "summary", "raw"]
+
+IN_MEMORY = ":memory:"
+
+_indexes: SharedParts[QdrantEdgeIndex] = SharedParts()
+_embedders: SharedParts[MiniLMEmbedder] = SharedParts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Ready-made parts a caller brings along, in place of what the settings would make."""
+
+    model: LanguageModel | None = None
+    reasoner: Reasoner | None = None
+    embedder: Embedder | None = None
+    index: Index | None = None
+    reranker: Reranker | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """The rooms of one open memory."""
+
+    settings: Settings
+    read_only: bool
+    ledger: Ledger
+    embedder: Embedder
+    reasoner: Reasoner
+    writer: Writer
+    reader: Reader
+    routers: Mapping[Mode, Router]
+    closing: AsyncExitStack
+    meter: Meter = field(default_factory=Meter)
+
+    def clock(self) -> datetime:
+        """Now, with its time zone."""
+        return datetime.now(UTC).astimezone()
+
+    @contextmanager
+    def paying(self, meter: Meter) -> Iterator[Meter]:
+        """Calls inside are paid by `meter`, and add up in the meter of the house."""
+        try:
+            with metered(meter):
+                yield meter
+        finally:
+            for name, usage in meter.steps.items():
+                self.meter.add(name, usage)
+
+    async def close(self) -> None:
+        """Let go of everything, in the reverse order of opening."""
+        await self.closing.aclose()
+
+
+async def build(
+    path: str | Path,
+    *,
+    space: str,
+    engine: Engine,
+    read_only: bool,
+    create: bool,
+    reindex: bool,
+    **given: Any,
+) -> House:
+    """Open log, index and engine; whatever was opened is closed again when a later part fails."""
+    settings, parts = _sorted_out(given)
+    async with AsyncExitStack() as stack:
+        counter = token_counter()
+        log = await to_thread.run_sync(
+            partial(_log, path, SpaceId(space), settings, counter=counter, read_only=read_only, create=create)
+        )
+        stack.push_async_callback(to_thread.run_sync, log.close)
+        ledger = await Ledger.open(log)
+        model = parts.model or _model(settings, engine, parts)
+        if model is not None:
+            stack.push_async_callback(model.close)
+        reasoner = parts.reasoner or (ByModel(model) if model is not None and engine != "local" else Local())
+        embedder = parts.embedder or await _embedder(settings, model, stack, read_only=read_only)
+        index = parts.index or await _index(
+            path, settings, embedder, stack, read_only=read_only, fresh=reindex
+        )
+        return House(
+            settings=settings,
+            read_only=read_only,
+            ledger=ledger,
+            embedder=embedder,
+            reasoner=reasoner,
+            writer=Writer(ledger, index, reasoner, WriterOptions(variant=settings.write_back_variant)),
+            reader=Reader(ledger, index, reasoner, counter, _reading(settings), reranker=parts.reranker),
+            routers={
+                "router": router(settings.router, reasoner),
+                "summary": router("never", reasoner),
+                "raw": router("always", reasoner),
+            },
+            closing=stack.pop_all(),
+        )
+
+
+def spaces(path: str | Path) -> tuple[str, ...]:
+    """The spaces of the store in directory `path`; raises `NotAStore` when it is none."""
+    return tuple(Store(Path(path), read_only=True).spaces())
+
+
+def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
+    """Settings and ready-made parts, told apart by type: a model's name is a setting."""
+    ready = {
+        name: given[name]
+        for name in ("model", "reasoner", "embedder", "index", "reranker")
+        if given.get(name) is not None and not isinstance(given[name], str)
+    }
+    settings = given.get("settings") or Settings
+    chosen = {name: value for name, value in given.items() if name not in ready and name != "settings"}
+    try:
+        if isinstance(settings, Settings):
+            return Settings.model_validate({**settings.model_dump(), **chosen}), Parts(**ready)
+        return Settings(**chosen), Parts(**ready)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise InvalidInput(f"these settings cannot be used: {told}") from error
+
+
+def _log(
+    path: str | Path,
+    space: SpaceId,
+    settings: Settings,
+    *,
+    counter: TokenCounter,
+    read_only: bool,
+    create: bool,
+) -> PageLog:
+    options = LogOptions(page_tokens=settings.page_tokens, counter=counter)
+    if str(path) == IN_MEMORY:
+        return MemoryLog(space, options=options)
+    if "://" in str(path):
+        raise InvalidInput(
+            f"pages are kept in a directory, not at {str(path)!r}; for a Qdrant server give index=URL"
+        )
+    store = Store(Path(path), read_only=read_only, options=options)
+    if (read_only or not create) and not store.has_space(space):
+        known = ", ".join(map(repr, store.spaces())) or "none yet"
+        raise UnknownId(f"no space {space!r} in {str(path)!r}; there are: {known}")
+    return store.open_space(space)
+
+
+def _model(settings: Settings, engine: Engine, parts: Parts) -> LanguageModel | None:
+    if settings.model is None or engine == "local" or parts.reasoner is not None:
+        if engine == "model" and parts.reasoner is None:
+            raise InvalidInput(
+                "engine='model' needs a model: pass model='…' (and base_url for vLLM or Ollama), "
+                "or set TIERMEM_MODEL"
+            )
+        return None
+    return _endpoint(settings, settings.model)
+
+
+def _endpoint(settings: Settings, model: str) -> OpenAIModel:
+    return OpenAIModel(
+        model,
+        base_url=settings.base_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        roles=settings.role_models,
+        embedding=settings.embedder.partition(":")[2] or "text-embedding-3-small",
+        options=ModelOptions(timeout=settings.model_timeout, concurrency=settings.model_concurrency),
+    )
+
+
+async def _embedder(
+    settings: Settings, model: LanguageModel | None, stack: AsyncExitStack, *, read_only: bool
+) -> Embedder:
+    kind, _, name = settings.embedder.partition(":")
+    if kind == "minilm" and not name:
+        if read_only:
+            return MiniLMEmbedder(settings.weights)  # never asked: there is no index to search
+        key = settings.weights
+        embedder = await _embedders.take(key, lambda: MiniLMEmbedder(find_weights(settings.weights)))
+        stack.push_async_callback(_embedders.let_go, key, _nothing_to_close)
+        return embedder
+    if kind == "openai" and name:
+        endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
+        if endpoint is not model:
+            stack.push_async_callback(endpoint.close)
+        return await EndpointEmbedder.open(name, endpoint.embed)
+    raise InvalidInput(f"embedder {settings.embedder!r}: give 'minilm' or 'openai:<model name>'")
+
+
+async def _index(
+    path: str | Path,
+    settings: Settings,
+    embedder: Embedder,
+    stack: AsyncExitStack,
+    *,
+    read_only: bool,
+    fresh: bool,
+) -> Index:
+    if settings.index != "embedded":
+        key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
+        remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=fresh)
+        stack.push_async_callback(remote.close)
+        return remote
+    if read_only:
+        return AbsentIndex("a memory opened read-only leaves the index to the process that writes")
+    where = await _directory(path, stack)
+    key_of_index = (where.resolve(), embedder.name)
+    if not fresh:
+        index = await _indexes.take(key_of_index, lambda: QdrantEdgeIndex(where, embedder))
+    else:
+        index = await _indexes.take(key_of_index, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
+    stack.push_async_callback(_indexes.let_go, key_of_index, QdrantEdgeIndex.close)
+    return index
+
+
+async def _directory(path: str | Path, stack: AsyncExitStack) -> Path:
+    if str(path) != IN_MEMORY:
+        return Path(path) / "index"
+    return Path(stack.enter_context(TemporaryDirectory(prefix="tiermem-")))
+
+
+def _reading(settings: Settings) -> ReadingOptions:
+    return ReadingOptions(
+        units=settings.recall_units,
+        max_rounds=settings.research_rounds,
+        pages_per_round=settings.research_pages,
+        links=settings.links,
+    )
+
+
+async def _nothing_to_close(_: object) -> None:
+    """An embedder holds memory only."""

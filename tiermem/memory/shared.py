@@ -1,0 +1,53 @@
+"""Parts a process has once: an embedded index directory it owns, an embedder that is dear to load.
+
+Whoever needs one takes it by key and lets go of it; the last to let go closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
+
+from anyio import to_thread
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class _Shared(Generic[_T]):
+    part: _T
+    users: int = 0
+
+
+class SharedParts(Generic[_T]):
+    """Parts by key, counted. `make` runs in a worker thread, one at a time."""
+
+    def __init__(self) -> None:
+        self._parts: dict[Hashable, _Shared[_T]] = {}
+        self._lock = Lock()
+
+    async def take(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        """The part of this key, made by the first who asks; raises what `make` raises."""
+
+        def take() -> _T:
+            with self._lock:
+                if key not in self._parts:
+                    self._parts[key] = _Shared(make())
+                shared = self._parts[key]
+                shared.users += 1
+                return shared.part
+
+        return await to_thread.run_sync(take)
+
+    async def let_go(self, key: Hashable, close: Callable[[_T], Awaitable[None]]) -> None:
+        """One user less; the last one closes the part."""
+        with self._lock:
+            shared = self._parts[key]
+            shared.users -= 1
+            last = shared.users == 0
+            if last:
+                del self._parts[key]
+        if last:
+            await close(shared.part)

@@ -1,0 +1,80 @@
+"""How a space stands, computed from the ledger's fold when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pagestore import Page, PageInfo, SpaceId
+from tiermem.ledger import Tier1
+from tiermem.model import StepUsage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """How a space stands.
+
+    `tokens_read` is the evidence all answers so far were worded from, `tokens_raw` what reading the
+    linked pages instead would have cost, by the same counter. `omissions` are numbers, dates, names
+    and negated statements of pages that no unit kept. `usage` is what this opening paid for, by step.
+    `problems` are the newest failures of background work, which stays pending.
+    """
+
+    space: SpaceId
+    engine: str
+    embedder: str
+    sessions: int
+    turns: int
+    pages: int
+    pages_open: int
+    pages_pending: int
+    units: int
+    claims_rejected: int
+    omissions: int
+    findings_pending: int
+    answers: int
+    answered_from_summaries: int
+    escalated: int
+    abstained: int
+    tokens_read: int
+    tokens_raw: int
+    usage: tuple[StepUsage, ...]
+    problems: tuple[str, ...]
+
+
+def stats(
+    tier1: Tier1,
+    *,
+    space: SpaceId,
+    engine: str,
+    embedder: str,
+    sessions: int,
+    sealed: Sequence[PageInfo],
+    filling: Sequence[Page],
+    usage: tuple[StepUsage, ...],
+    problems: tuple[str, ...],
+) -> Stats:
+    """The counts of one space; one pass over pages, units and answers."""
+    answers, pages = tier1.answers.values(), tier1.pages.values()
+    return Stats(
+        space=space,
+        engine=engine,
+        embedder=embedder,
+        sessions=sessions,
+        turns=sum(info.turns for info in sealed) + sum(len(page.lines) for page in filling),
+        pages=len(sealed),
+        pages_open=len(filling),
+        pages_pending=len(sealed) - len(pages),
+        units=len(tier1.units()),
+        claims_rejected=sum(page.rejected for page in pages),
+        omissions=sum(len(page.omissions) for page in pages),
+        findings_pending=len(tier1.pending),
+        answers=len(answers),
+        answered_from_summaries=sum(a.route == "ANSWER" and not a.abstained for a in answers),
+        escalated=sum(a.route == "ESCALATE" for a in answers),
+        abstained=sum(a.abstained for a in answers),
+        tokens_read=sum(a.read_tokens for a in answers),
+        tokens_raw=sum(a.raw_tokens for a in answers),
+        usage=usage,
+        problems=problems,
+    )

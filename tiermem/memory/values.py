@@ -1,0 +1,36 @@
+"""What the door itself reports: what was stored and what was summarised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pagestore import PageId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What `add` stored: turns given, how many of them were new, pages that sealed."""
+
+    turns: int
+    new: int
+    sealed: tuple[PageId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flushed:
+    """What `flush` and `index_pending` did. `pending` pages wait for the next run; `problems` says why."""
+
+    sealed: tuple[PageId, ...]
+    distilled: int
+    units: int
+    rejected: int
+    pending: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """How many entries the rebuilt index holds."""
+
+    units: int
+    pages: int
