@@ -1,53 +1,31 @@
-"""Small pages for the tests of this room, in the canonical form, and the real dialogue as such pages."""
+"""Small pages for the tests of this room, and the real dialogue as pages of about a thousand tokens."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
+from pagestore import Page, PageId, SessionId, SpaceId, Turn
+from pagestore.rendering import Said, render_page
+from tiermem.dialogue.locomo import LocomoSample, parse_locomo
 
 PAGE_CHARACTERS = 4_300
 
 
 def page_of(turns: Sequence[Turn], *, page_id: str = "p1:test", session: str = "s1", number: int = 0) -> Page:
-    text = ""
-    lines = []
-    for seq, turn in enumerate(turns):
-        when = turn.said_at.replace(tzinfo=None).isoformat() if turn.said_at else "unknown"
-        start = len(text)
-        text += f"[{when}] {turn.speaker}: "
-        body = len(text)
-        text += turn.text.replace("\n", "\n\t") + "\n"
-        lines.append(PageLine(seq=seq, start=start, body=body, end=len(text), turn=turn))
+    text, lines = render_page(Said(seq=seq, turn=turn) for seq, turn in enumerate(turns))
     return Page(
         id=PageId(page_id),
         space=SpaceId("test"),
         session=SessionId(session),
         number=number,
         text=text,
-        lines=tuple(lines),
+        lines=lines,
         tokens=len(text) // 4,
-        token_counter="estimate",  # noqa: S106 it counts tokens of text  # noqa: S106 it counts tokens of text
+        token_counter="quarter",  # noqa: S106 it counts tokens of text
         sealed_at=None,
     )
-
-
-def locomo_time(text: str) -> datetime:
-    """`1:56 pm on 8 May, 2023`."""
-    match = re.fullmatch(r"(\d+):(\d+) ([ap])m on (\d+) (\w+),? (\d+)", text.strip())
-    assert match, text
-    hour = int(match[1]) % 12 + (12 if match[3] == "p" else 0)
-    day = datetime.strptime(f"{match[4]} {match[5]} {match[6]}", "%d %B %Y").replace(tzinfo=UTC)
-    return day + timedelta(hours=hour, minutes=int(match[2]))
-
-
-def locomo_turn(raw: dict[str, Any], said_at: datetime) -> Turn:
-    caption = f" (photo: {raw['blip_caption']})" if raw.get("blip_caption") else ""
-    return Turn(speaker=raw["speaker"], text=raw["text"] + caption, said_at=said_at, turn_id=raw["dia_id"])
 
 
 @dataclass
@@ -64,29 +42,23 @@ class Conversation:
 
 
 def conversations(locomo: Path) -> Iterator[Conversation]:
-    for raw in json.loads((locomo / "locomo_dev7.json").read_text(encoding="utf-8")):
-        facts_file = locomo / "model_facts" / f"{raw['sample_id']}.jsonl"
+    document = json.loads((locomo / "locomo_dev7.json").read_text(encoding="utf-8"))
+    for raw, sample in zip(document, parse_locomo(document), strict=True):
+        facts_file = locomo / "model_facts" / f"{sample.sample_id}.jsonl"
         facts = (
             [json.loads(line) for line in facts_file.read_text().splitlines()] if facts_file.exists() else []
         )
-        yield _conversation(raw, facts)
+        yield _conversation(sample, raw["qa"], facts)
 
 
-def _conversation(raw: dict[str, Any], facts: list[dict[str, Any]]) -> Conversation:
-    said = raw["conversation"]
-    made = Conversation(
-        raw["sample_id"], (said["speaker_a"], said["speaker_b"]), [], {}, {}, raw["qa"], facts
-    )
-    for number in range(1, 100):
-        session = said.get(f"session_{number}")
-        if not session:
-            continue
-        when = locomo_time(said[f"session_{number}_date_time"])
-        turns = [locomo_turn(turn, when + timedelta(seconds=i)) for i, turn in enumerate(session)]
-        for at, group in enumerate(_groups(turns)):
-            page = page_of(
-                group, page_id=f"p1:{raw['sample_id']}-{number}-{at}", session=f"session_{number}", number=at
-            )
+def _conversation(
+    sample: LocomoSample, qa: list[dict[str, Any]], facts: list[dict[str, Any]]
+) -> Conversation:
+    made = Conversation(sample.sample_id, sample.speakers, [], {}, {}, qa, facts)
+    for session in sample.sessions:
+        for at, group in enumerate(_groups(session.turns)):
+            page_id = f"p1:{sample.sample_id}-{session.session}-{at}"
+            page = page_of(group, page_id=page_id, session=session.session, number=at)
             made.pages.append(page)
             made.page_of_turn |= {turn.turn_id or "": page for turn in group}
             made.turns |= {turn.turn_id or "": turn for turn in group}

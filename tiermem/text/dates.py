@@ -140,14 +140,16 @@ def resolve_dates(
         if (needs_day and day is None) or (read is _since and not durations):
             continue
         for match in pattern.finditer(text):
-            if any(taken[match.start() : match.end()]):
+            place = slice(match.start(), match.end())
+            if any(taken[place]):
                 continue
             try:
                 mention = read(match, day)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError):  # outside the calendar: its parts are no dates either
+                taken[place] = [True] * len(match.group())
                 continue
             if mention is not None:
-                taken[match.start() : match.end()] = [True] * (match.end() - match.start())
+                taken[place] = [True] * len(match.group())
                 found.append(mention)
     return tuple(sorted(found, key=lambda mention: mention.start))
 
@@ -295,8 +297,9 @@ def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 _FIXED_DAYS = {
-    "day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "earlier today": 0, "tonight": 0,
-    "this morning": 0, "this afternoon": 0, "this evening": 0, "tomorrow": 1, "day after tomorrow": 2,
+    "day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "earlier today": 0,
+    "tonight": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "tomorrow": 1,
+    "day after tomorrow": 2,
 }  # fmt: skip
 
 

@@ -115,17 +115,18 @@ def read_claim(claim: str, people: People) -> list[Reading]:
     people do together ("Ann and Ben agreed") is left to nobody.
     """
     readings: list[Reading] = []
-    owner = next((people.by_name[word] for word in _bare_words(claim) if word in people.by_name), "")
+    by_name = people.by_name
+    owner = next((by_name[word] for word in _bare_words(claim) if word in by_name), "")
     first = True
     for number, (start, end, denied) in enumerate(_scopes(claim)):
         found = list(WORD.finditer(claim, start, end))
         for at, match in enumerate(found):
             word = _plain(match)
-            person = people.by_name.get(word.removesuffix("'s"))
+            person = by_name.get(word.removesuffix("'s"))
             if person is None:
                 if _is_content(word):
                     readings.append(Reading(stem(word), owner, denied, number))
-            elif _is_joint(found, at, people):
+            elif _is_joint(found, at, by_name):
                 owner = ""
             elif first or word.endswith("'s") or _is_subject(found, at):
                 owner = person
@@ -137,9 +138,9 @@ def _bare_words(text: str) -> list[str]:
     return [word.removesuffix("'s") for word in words(text)]
 
 
-def _is_joint(found: list[re.Match[str]], at: int, people: People) -> bool:
+def _is_joint(found: list[re.Match[str]], at: int, by_name: Mapping[str, str]) -> bool:
     """Whether "Ann and Ben" stands there, at either of the two names."""
-    names = [_plain(match).removesuffix("'s") in people.by_name for match in found]
+    names = [_plain(match).removesuffix("'s") in by_name for match in found]
     ands = [_plain(match) == "and" for match in found]
     before = at >= 2 and ands[at - 1] and names[at - 2]
     after = at + 2 < len(found) and ands[at + 1] and names[at + 2]
@@ -149,6 +150,7 @@ def _is_joint(found: list[re.Match[str]], at: int, people: People) -> bool:
 def read_turn(text: str, people: People) -> list[Reading]:
     """A turn speaks of "I" and "you"; a sentence that names nobody is taken as its speaker's."""
     readings: list[Reading] = []
+    by_name = people.by_name
     number = 0
     for piece in sentences(text):
         owner = people.speaker
@@ -160,8 +162,8 @@ def read_turn(text: str, people: People) -> list[Reading]:
                     owner = people.speaker
                 elif word in _SECOND:
                     owner = people.addressee
-                elif word.removesuffix("'s") in people.by_name:
-                    owner = people.by_name[word.removesuffix("'s")]
+                elif word.removesuffix("'s") in by_name:
+                    owner = by_name[word.removesuffix("'s")]
                 elif _is_content(word):
                     readings.append(Reading(stem(word), owner, denied, number))
     return readings

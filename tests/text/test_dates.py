@@ -1,0 +1,128 @@
+from datetime import UTC, date, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiermem.text import display_date, parse_iso, resolve_dates
+
+MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "iso"),
+    [
+        ("I went to a support group yesterday.", "2023-05-07"),
+        ("today", "2023-05-08"),
+        ("We talked last night", "2023-05-07"),
+        ("I leave tomorrow", "2023-05-09"),
+        ("the day before yesterday", "2023-05-06"),
+        ("three days ago", "2023-05-05"),
+        ("last week", "2023-05-01/2023-05-07"),
+        ("two weeks ago", "2023-04-24/2023-04-30"),
+        ("last weekend", "2023-05-06/2023-05-07"),
+        ("two weekends ago", "2023-04-29/2023-04-30"),
+        ("this weekend", "2023-05-13/2023-05-14"),
+        ("last month", "2023-04"),
+        ("next month", "2023-06"),
+        ("last year", "2022"),
+        ("a couple of years ago", "2021"),
+        ("in two years", "2025"),
+        ("last Friday", "2023-05-05"),
+        ("last Mon", "2023-05-01"),
+        ("I saw her on Friday", "2023-05-05"),
+        ("I will see her on Friday", "2023-05-12"),
+        ("this Wednesday", "2023-05-10"),
+        ("next Friday", "2023-05-12/2023-05-19"),
+        ("in March", "2023-03"),
+        ("last October", "2022-10"),
+        ("since August", "2023-08"),
+        ("last summer", "2022-06-01/2022-08-31"),
+        ("summer of 2021", "2021-06-01/2021-08-31"),
+        ("on the 3rd", "2023-05-03"),
+        ("in 2019", "2019"),
+        ("March 2022", "2022-03"),
+        ("7 May 2023", "2023-05-07"),
+        ("May 7th, 2023", "2023-05-07"),
+        ("7 May", "2023-05-07"),
+        ("2023-05-07", "2023-05-07"),
+        ("5-6 November 2022", "2022-11-05/2022-11-06"),
+        ("between 3 and 5 May 2023", "2023-05-03/2023-05-05"),
+        ("29 May 2023 to 4 June 2023", "2023-05-29/2023-06-04"),
+    ],
+)
+def test_an_expression_means_these_days_when_said_on_monday_8_may_2023(said: str, iso: str) -> None:
+    assert [mention.iso for mention in resolve_dates(said, MONDAY)] == [iso]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["May I ask you?", "I march on", "the other day", "We walk 5 miles", "31 April 2023x", "2077 dollars"],
+)
+def test_what_only_looks_like_a_date_is_none(said: str) -> None:
+    assert resolve_dates(said, MONDAY) == ()
+
+
+def test_relative_dates_need_a_moment_and_absolute_ones_do_not() -> None:
+    assert resolve_dates("yesterday, last week, next Friday", None) == ()
+    assert [mention.iso for mention in resolve_dates("on 7 May 2023", None)] == ["2023-05-07"]
+
+
+def test_durations_are_told_only_when_asked_for() -> None:
+    said = "I have had them for 3 years now"
+    assert resolve_dates(said, MONDAY) == ()
+    assert [mention.iso for mention in resolve_dates(said, MONDAY, durations=True)] == ["2020"]
+
+
+def test_a_week_holds_no_day_and_a_day_is_held_by_its_month() -> None:
+    (week,) = resolve_dates("last week", MONDAY)
+    assert not week.holds(date(2023, 5, 3), date(2023, 5, 3))
+    (day,) = resolve_dates("yesterday", MONDAY)
+    assert day.holds(date(2023, 5, 1), date(2023, 5, 31))
+
+
+@settings(max_examples=200)
+@given(
+    st.dates(date(1990, 1, 1), date(2060, 12, 31)),
+    st.sampled_from(["yesterday", "last week", "last month", "next year"]),
+)
+def test_what_is_shown_reads_back_as_the_same_days(said_on: date, expression: str) -> None:
+    (mention,) = resolve_dates(f"It was {expression}", said_on)
+    back = resolve_dates(f"It was in {mention.display}.", None)
+    if mention.first.year < 2050 and mention.last.year < 2050:
+        assert [(one.first, one.last) for one in back] == [(mention.first, mention.last)]
+    assert parse_iso(mention.iso) == (mention.first, mention.last)
+
+
+@settings(max_examples=300)
+@given(
+    st.text(max_size=120) | st.from_regex(r"(in|last|\d{1,6}) (weeks?|\d{4}|May|Friday|years ago)"),
+    st.dates(),
+)
+def test_any_text_on_any_day_resolves_without_raising_and_in_place(text: str, said_on: date) -> None:
+    found = resolve_dates(text, said_on, durations=True)
+    assert all(text[mention.start : mention.end] == mention.text for mention in found)
+    assert all(mention.first <= mention.last for mention in found)
+    assert all(one.end <= two.start for one, two in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("iso", "shown"),
+    [
+        ("2023-05-07", "7 May 2023"),
+        ("2023-05", "May 2023"),
+        ("2023", "2023"),
+        ("2023-05-01/2023-05-07", "1 to 7 May 2023"),
+        ("2022-12-29/2023-01-04", "29 December 2022 to 4 January 2023"),
+        ("some day", "some day"),
+    ],
+)
+def test_dates_are_shown_as_people_write_them(iso: str, shown: str) -> None:
+    assert display_date(iso) == shown
+
+
+def test_what_is_no_date_is_not_read_as_one() -> None:
+    assert [parse_iso(text) for text in ("", "x", "2023-13", "2023-02-30", "2023-05-07/2023-05-01")] == [
+        None
+    ] * 5

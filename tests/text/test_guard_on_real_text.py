@@ -1,0 +1,20 @@
+"""A small version of `guard_on_real_text`: one conversation, every alteration."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.text.dialogue import conversations
+from tests.text.guard_on_real_text import measure
+
+
+@pytest.mark.shared
+def test_most_true_facts_are_kept_and_few_altered_ones_pass(shared: Path) -> None:
+    talk = next(conversations(shared / "data" / "locomo"))
+    talk.facts = talk.facts[:140]
+    tally = measure(talk)
+    assert tally.kept / tally.facts >= 0.9
+    assert sum(tally.accepted.values()) / sum(tally.tried.values()) <= 0.015
+    for kind in ("name", "quote altered"):
+        assert tally.tried[kind] > 100
+        assert tally.accepted[kind] == 0

@@ -1,0 +1,112 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagestore import Turn
+from tests.text.dialogue import page_of
+from tiermem.text import Source, literals, negated, omissions, unsupported_literals
+from tiermem.text.literals import names, numbers
+
+SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+HEARD = Source("I went to a LGBTQ support group yesterday with 3 friends from Oslo.", SAID, "Caroline")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1,500 dollars and 3.50", ["1500", "3.5"]),
+        ("twenty-three", ["23"]),
+        ("two hundred and five", ["205"]),
+        ("three, four and five", ["3", "4", "5"]),
+        ("twelve thousand three hundred", ["12300"]),
+        ("the third one", ["3"]),
+        ("one of the first", []),
+        ("at 10:30", ["10:30"]),
+    ],
+)
+def test_numbers_are_compared_by_value(text: str, values: list[str]) -> None:
+    assert numbers(text) == values
+
+
+def test_names_are_capitalised_words_inside_a_sentence_or_unusual_ones_at_its_start() -> None:
+    text = "Caroline met Amy Ellis Nutt in New York. Painting helps. The Witcher is Nate's. I was there."
+    assert names(text) == ["Caroline", "Amy Ellis Nutt", "New York", "Witcher", "Nate"]
+
+
+def test_the_literals_of_a_text_are_its_numbers_dates_names_and_denials() -> None:
+    found = literals("Yesterday I bought 3 books in Oslo. I didn't read them.", SAID)
+    assert found.numbers == {"3"}
+    assert [mention.iso for mention in found.dates] == ["2023-05-07"]
+    assert found.names == ("Oslo",)
+    assert found.negations == ("I didn't read them.",)
+
+
+@pytest.mark.parametrize(
+    "text", ["I can't wait to go", "It's not only fun", "no doubt about it", "I have some"]
+)
+def test_idioms_with_a_negative_word_deny_nothing(text: str) -> None:
+    assert not negated(text)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "7 May 2023",
+        "Caroline, in May 2023, with three friends",
+        "Oslo",
+        "on 8 May 2023",
+        "2023",
+        "She went.",
+        "",
+    ],
+)
+def test_what_the_sources_hold_or_imply_is_supported(answer: str) -> None:
+    assert unsupported_literals(answer, [HEARD]) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "missing"),
+    [
+        ("6 May 2023", ("6 May 2023",)),
+        ("June 2023", ("June 2023",)),
+        ("with 4 friends", ("4",)),
+        ("She went to Bergen", ("Bergen",)),
+        ("Melanie went on 7 May 2022", ("7 May 2022", "Melanie")),
+        ("7 May", ()),
+        ("9 May", ("9 May",)),
+    ],
+)
+def test_what_they_do_not_hold_is_named(answer: str, missing: tuple[str, ...]) -> None:
+    assert unsupported_literals(answer, [HEARD]) == missing
+
+
+def test_names_of_the_question_need_no_support() -> None:
+    assert unsupported_literals("Melanie does not say", [HEARD], question="When did Melanie go?") == ()
+
+
+@settings(max_examples=150)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_a_text_supports_itself_and_nothing_raises(text: str, other: str) -> None:
+    assert unsupported_literals(text, [Source(text, SAID), other]) == ()
+    unsupported_literals(text, [other])
+    literals(text, SAID)
+
+
+def test_omissions_name_the_literals_no_unit_keeps() -> None:
+    page = page_of(
+        [
+            Turn(speaker="Ann", text="I moved to Oslo yesterday with 3 cats.", said_at=SAID),
+            Turn(speaker="Ben", text="I don't like moving house.", said_at=SAID),
+        ]
+    )
+    assert omissions(page, []) == (
+        "number: 3",
+        "date: yesterday",
+        "name: Oslo",
+        "negation: I don't like moving house.",
+    )
+    units = ["Ann moved to Oslo on 7 May 2023 with three cats.", "Ben does not like moving house."]
+    assert omissions(page, units) == ()
+    assert omissions(page, ["Ben likes moving house."])[-1].startswith("negation")
