@@ -358,25 +358,16 @@ def verify(
 @app.command()
 def reindex(
     store: StoreOption = Path("memory"),
-    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    space: Annotated[
+        str | None, typer.Option("--space", help="Only this one (the whole index is made anew).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
-    from tiermem.apps.terminal import progress
+    from tiermem.apps.reindex import rebuild, rebuild_space, rebuilt_view
 
-    rebuilt = []
-    for name in _spaces(store) if space is None else (space,):
-        with progress(f"{name}: reindexing", "entries"), _memory(store, name, fresh=True) as memory:
-            done = memory.reindex()
-        rebuilt.append({"space": name, "units": done.units, "pages": done.pages})
-
-    def view() -> Any:
-        from tiermem.apps.tables import table
-
-        rows = [(str(r["space"]), f"{r['units']:,}", f"{r['pages']:,}") for r in rebuilt]
-        return table(("space", "units", "pages"), rows, numbers=("units", "pages"))
-
-    _show({"spaces": rebuilt}, view, as_json=as_json)
+    done = rebuild(store, _spaces(store)) if space is None else (rebuild_space(store, space),)
+    _show({"spaces": done}, lambda: rebuilt_view(done), as_json=as_json)
 
 
 @app.command()
@@ -425,10 +416,12 @@ def _newest_answer(memory: Memory) -> str:
 
 
 def _moment(option: str, written: str | None) -> datetime | None:
+    """The moment an option writes, in the local time zone where it names none."""
     from tiermem.dialogue import parse_time
 
     try:
-        return parse_time(written)
+        moment = parse_time(written)
+        return moment if moment is None or moment.tzinfo else moment.astimezone()
     except InvalidInput as error:
         raise typer.BadParameter(str(error), param_hint=option) from error
 

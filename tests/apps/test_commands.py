@@ -1,0 +1,347 @@
+"""The commands from end to end, on small stores, with the local engine."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tiermem.apps.cli import app
+
+CHAT = """\
+# Session 1, 8 May 2024
+Ann: Good morning Bob! How was your weekend?
+Bob: Quiet. I went to the dentist yesterday and paid 340 euros for the crown.
+Ann: Ouch. I adopted a dog on Saturday, her name is Pixel.
+Bob: Lovely! What does Pixel eat?
+Ann: Anything but chicken, she cannot have chicken.
+
+# Session 2, 20 June 2024
+Bob: I moved to Lisbon last week, my new flat is in Alfama.
+Ann: How exciting. Is there an elevator?
+Bob: No elevator, four floors on foot.
+"""
+
+LOCOMO = [
+    {
+        "sample_id": f"conv-{n}",
+        "conversation": {
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "Ann", "dia_id": "D1:1", "text": f"My lucky number is {n}{n}{n}."},
+                {"speaker": "Bob", "dia_id": "D1:2", "text": f"I have lived in house {n} since 2019."},
+            ],
+        },
+        "qa": [],
+    }
+    for n in (4, 7)
+]
+
+Run = Callable[..., Result]
+
+
+def tiermem(store: Path, *arguments: str, code: int = 0, **options: Any) -> Result:
+    """Run a command on `store`; what it ends with must be `code`, and an error must be one line on stderr."""
+    result = CliRunner().invoke(app, [*arguments, "--store", str(store)], **options)
+    assert result.exit_code == code, result.output
+    if code == 1:
+        assert result.stderr.startswith("error: ")
+        assert result.stderr.count("\n") == 1
+        assert "Traceback" not in result.output
+    return result
+
+
+def as_json(store: Path, *arguments: str, **options: Any) -> Any:
+    return json.loads(tiermem(store, *arguments, "--json", **options).stdout)
+
+
+def chat_file(folder: Path) -> Path:
+    path = folder / "chat.txt"
+    path.write_text(CHAT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the chat above in it; tests that change it make their own."""
+    folder = tmp_path_factory.mktemp("commands")
+    tiermem(folder / "memory", "ingest", str(chat_file(folder)))
+    return folder / "memory"
+
+
+# ingest
+
+
+def test_a_second_ingest_of_the_same_file_stores_nothing(tmp_path: Path) -> None:
+    path, store = str(chat_file(tmp_path)), tmp_path / "memory"
+    (first,) = as_json(store, "ingest", path)["spaces"]
+    (again,) = as_json(store, "ingest", path)["spaces"]
+    assert (first["turns"], first["new"], first["known"]) == (8, 8, 0)
+    assert first["pages"] == first["pages_new"] == 2
+    assert first["units"] == first["units_new"] > 0
+    assert (again["new"], again["known"], again["pages_new"], again["units_new"]) == (0, 8, 0, 0)
+    assert (again["pages"], again["units"]) == (first["pages"], first["units"])
+
+
+def test_ingest_prints_new_and_known_turns_for_people(tmp_path: Path) -> None:
+    shown = tiermem(tmp_path / "memory", "ingest", str(chat_file(tmp_path))).stdout
+    assert "new turns" in shown
+    assert "default" in shown
+
+
+def test_conversations_of_a_benchmark_get_a_space_each(tmp_path: Path) -> None:
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps(LOCOMO))
+    store = tmp_path / "memory"
+    listed = as_json(store, "ingest", str(path))["spaces"]
+    assert [one["space"] for one in listed] == ["conv-4", "conv-7"]
+    assert set(as_json(store, "spaces")["spaces"]) == {"conv-4", "conv-7"}
+    refused = tiermem(store, "ask", "What is Ann's lucky number?", code=1)
+    assert "name one with --space (conv-4, conv-7)" in refused.stderr
+    answer = as_json(store, "ask", "What is Ann's lucky number?", "--space", "conv-7")
+    assert "777" in answer["text"]
+    assert "444" not in json.dumps(answer)
+
+
+def test_conversations_put_together_keep_their_sessions_apart(tmp_path: Path) -> None:
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps(LOCOMO))
+    (one,) = as_json(tmp_path / "memory", "ingest", str(path), "--space", "all")["spaces"]
+    assert (one["space"], one["new"]) == ("all", 4)
+    pages = as_json(tmp_path / "memory", "pages")["pages"]
+    assert {page["session"] for page in pages} == {"conv-4/session_1", "conv-7/session_1"}
+
+
+def test_standard_input_is_a_file_too(tmp_path: Path) -> None:
+    (one,) = as_json(tmp_path / "memory", "ingest", "-", "--session", "call", input=CHAT)["spaces"]
+    assert one["new"] == 8
+    assert as_json(tmp_path / "memory", "pages")["pages"][0]["session"] == "call"
+
+
+def test_one_bad_file_and_nothing_is_stored(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"speaker": "Ann", "text": "Hi"}\n{"speaker": "Ann"}\n')
+    refused = tiermem(tmp_path / "memory", "ingest", str(chat_file(tmp_path)), str(bad), code=1)
+    assert "bad.jsonl' is not dialogue: line 2: no words" in refused.stderr
+    assert not (tmp_path / "memory").exists()
+
+
+def test_a_long_turn_nul_bytes_and_lone_surrogates_are_stored(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.jsonl"
+    words = ["word " * 5_000, "nul \x00 here", "lone \ud800 surrogate"]
+    odd.write_text("".join(json.dumps({"speaker": "Ann", "text": text}) + "\n" for text in words))
+    store = tmp_path / "memory"
+    (one,) = as_json(store, "ingest", str(odd))["spaces"]
+    assert (one["new"], one["pending"]) == (3, 0)
+    stored = "".join(
+        as_json(store, "page", listed["id"])["text"] for listed in as_json(store, "pages")["pages"]
+    )
+    assert stored.count("word ") >= 5_000
+    assert "nul \x00 here" in stored
+    assert "lone \ud800 surrogate" in stored
+    assert tiermem(store, "pages").exit_code == 0
+
+
+# ask and audit
+
+
+def test_an_answer_leads_to_its_audit_and_to_the_words(store: Path) -> None:
+    shown = tiermem(store, "ask", "What is the name of Ann's dog?").stdout
+    assert "Pixel" in shown
+    assert "[1]" in shown
+    assert "2024-05-08" in shown
+    command = shown.split("tiermem audit ")[1].split()[0]
+    trail = tiermem(store, "audit", command).stdout
+    assert "What is the name of Ann's dog?" in trail
+    assert "«" in trail
+    assert "intact" in trail
+
+
+def test_an_answer_in_json_has_its_citations_and_trace(store: Path) -> None:
+    answer = as_json(store, "ask", "How much did Bob pay for the crown?")
+    assert answer["citations"]
+    assert answer["route"] in ("ANSWER", "ESCALATE")
+    assert set(answer["citations"][0]) >= {"number", "claim", "quote", "spans", "grade", "speaker", "said_at"}
+    assert set(answer["trace"]) >= {"question", "decision", "rounds", "checks", "read_tokens", "raw_tokens"}
+    trail = as_json(store, "audit", answer["id"])
+    assert trail["intact"] is True
+    standing = trail["citations"][0]["standing"][0]
+    page = as_json(store, "page", standing["page_id"])
+    assert page["text"][standing["start"] : standing["end"]] == standing["words"]
+
+
+def test_audit_without_an_id_follows_the_newest_answer(store: Path) -> None:
+    answer = as_json(store, "ask", "Where did Bob move to?")
+    assert as_json(store, "audit")["answer"]["id"] == answer["id"]
+
+
+def test_what_was_never_said_is_not_answered(store: Path) -> None:
+    answer = as_json(store, "ask", "What is the maiden name of Ann's grandmother?")
+    assert answer["abstained"] is True
+    assert answer["citations"] == []
+
+
+def test_the_route_can_be_fixed(store: Path) -> None:
+    assert as_json(store, "ask", "Where is Bob's flat?", "--mode", "raw")["route"] == "ESCALATE"
+    assert as_json(store, "ask", "Where is Bob's flat?", "--mode", "summary")["route"] == "ANSWER"
+
+
+# looking
+
+
+def test_pages_are_listed_and_printed_by_the_beginning_of_their_id(store: Path) -> None:
+    listed = as_json(store, "pages")["pages"]
+    assert [page["session"] for page in listed] == ["chat", "chat-2"]
+    shown = tiermem(store, "page", listed[1]["id"][:12]).stdout
+    assert "Alfama" in shown
+    assert "Ann: How exciting." in shown
+    assert listed[0]["id"][:12] in tiermem(store, "pages").stdout
+    assert as_json(store, "pages", "--session", "chat")["pages"] == listed[:1]
+
+
+def test_units_name_the_pages_they_rest_on(store: Path) -> None:
+    pages = {page["id"] for page in as_json(store, "pages")["pages"]}
+    units = as_json(store, "units")["units"]
+    assert units
+    assert {span["page_id"] for unit in units for span in unit["spans"]} <= pages
+    assert "rests on" in tiermem(store, "units").stdout
+    assert as_json(store, "units", "--as-of", "2001-01-01")["units"] == []
+
+
+@pytest.mark.parametrize("kind", ["units", "pages"])
+def test_search_finds_by_meaning_and_words(store: Path, kind: str) -> None:
+    found = as_json(store, "search", "Alfama flat in Lisbon", "--kind", kind, "-n", "3")
+    assert 1 <= len(found["results"]) <= 3
+    assert "Alfama" in found["results"][0]["text"]
+    assert "Alfama" in tiermem(store, "search", "Alfama flat", "--kind", kind).stdout
+
+
+def test_stats_count_what_is_there(store: Path) -> None:
+    figures = as_json(store, "stats")
+    assert (figures["space"], figures["turns"], figures["pages"]) == ("default", 8, 2)
+    assert figures["units"] == len(as_json(store, "units")["units"])
+    assert "8 turns in 2 sessions" in tiermem(store, "stats").stdout
+
+
+def test_output_that_is_no_terminal_has_no_colours(store: Path) -> None:
+    for command in (["stats"], ["pages"], ["units"], ["ask", "Who has a dog?"], ["audit"], ["spaces"]):
+        assert "\x1b" not in tiermem(store, *command).output
+
+
+# verify and reindex
+
+
+def test_verify_finds_damage_and_ends_with_three(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    assert as_json(store, "verify")["ok"] is True
+    assert "intact" in tiermem(store, "verify").stdout
+    (segment,) = (store / "spaces").glob("*/*.jsonl")
+    data = segment.read_bytes()
+    segment.write_bytes(data.replace(b"340 euros", b"341 euros", 1))
+    report = as_json(store, "verify", code=3)
+    assert report["ok"] is False
+    assert report["spaces"][0]["damage"]
+    assert "damaged" in tiermem(store, "verify", code=3).stdout
+
+
+def test_checkpoints_kept_elsewhere_catch_a_store_that_was_swapped(tmp_path: Path) -> None:
+    kept = str(tmp_path / "checkpoints.json")
+    path = chat_file(tmp_path)
+    tiermem(tmp_path / "memory", "ingest", str(path))
+    tiermem(tmp_path / "memory", "verify", "--save", kept)
+    assert as_json(tmp_path / "memory", "verify", "--against", kept)["ok"] is True
+    path.write_text(CHAT.replace("340", "341"), encoding="utf-8")
+    tiermem(tmp_path / "other", "ingest", str(path))
+    assert as_json(tmp_path / "other", "verify", "--against", kept, code=3)["ok"] is False
+
+
+def test_reindex_brings_back_a_deleted_index(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    before = as_json(store, "search", "Pixel the dog")["results"]
+    shutil.rmtree(store / "index")
+    (rebuilt,) = as_json(store, "reindex")["spaces"]
+    assert rebuilt["units"] == len(as_json(store, "units")["units"])
+    assert as_json(store, "search", "Pixel the dog")["results"] == before
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["audit", "a1:nosuch"], "nosuch"),
+        (["page", "p1:nosuch"], "nosuch"),
+        (["ask", "Who?", "--space", "nosuch"], "nosuch"),
+        (["ask", "   "], "question"),
+        (["ingest", "nosuch.txt"], "cannot read 'nosuch.txt'"),
+    ],
+)
+def test_expected_errors_are_one_line_and_end_with_one(
+    store: Path, arguments: list[str], reason: str
+) -> None:
+    assert reason in tiermem(store, *arguments, code=1).stderr
+
+
+@pytest.mark.parametrize("command", [["pages"], ["ask", "Who?"], ["spaces"], ["verify"]])
+def test_a_directory_that_is_no_store_is_said_so(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ann")
+    assert str(tmp_path) in tiermem(tmp_path, *command, code=1).stderr
+    assert "tiermem ingest" in tiermem(tmp_path / "absent", *command, code=1).stderr
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_malformed_time_is_wrong_usage(store: Path) -> None:
+    assert "'soon' is not a timestamp" in tiermem(store, "ask", "Who?", "--asked-at", "soon", code=2).stderr
+
+
+# real processes
+
+
+def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from tiermem.apps.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100, **options)
+
+
+def test_a_pipe_into_ingest_and_out_of_ask(tmp_path: Path) -> None:
+    environment = {**os.environ, "TIERMEM_STORE": str(tmp_path / "memory"), "NO_COLOR": "1"}
+    stored = process("ingest", "-", input=CHAT, env=environment)
+    assert (stored.returncode, stored.stderr) == (0, "")
+    asked = process("ask", "What is the name of Ann's dog?", "--json", env=environment)
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert "Pixel" in json.loads(asked.stdout)["citations"][0]["quote"]
+    failed = process("audit", "nosuch", env=environment)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("error: ")
+    assert failed.stderr.count("\n") == 1
+
+
+def test_a_second_process_on_the_same_space_is_told_who_has_it(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    holder = (
+        "import sys, tiermem\n"
+        "with tiermem.open(sys.argv[1], create=False, engine='local'):\n"
+        "    print('open', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        refused = process("ask", "Who?", "--store", str(store))
+        looked = process("pages", "--json", "--store", str(store))
+        other.communicate("")
+    assert refused.returncode == 1
+    assert str(other.pid) in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert len(json.loads(looked.stdout)["pages"]) == 2

@@ -1,0 +1,55 @@
+"""Rebuilds the index, of a whole store or of one space, with a sign of life on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+import tiermem
+from tiermem.apps.tables import table
+from tiermem.apps.terminal import progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """What the index holds of one space."""
+
+    space: str
+    units: int
+    pages: int
+
+
+def rebuild(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
+    """Delete the index and put every space into a new one: also after a change of embedder or damage.
+
+    Opening a space that the index does not hold puts it in, so nothing is asked for twice.
+    """
+    done = []
+    for number, space in enumerate(spaces):
+        with (
+            progress(f"{space}: indexing", "spaces") as report,
+            tiermem.open(store, space=space, engine="local", create=False, reindex=number == 0) as memory,
+        ):
+            report(number + 1, len(spaces))
+            standing = memory.stats()
+        done.append(Rebuilt(space=space, units=standing.units, pages=standing.pages))
+    return tuple(done)
+
+
+def rebuild_space(store: Path, space: str) -> Rebuilt:
+    """Take one space out of the index and put it in again."""
+    with (
+        progress(f"{space}: indexing", "entries"),
+        tiermem.open(store, space=space, engine="local", create=False) as memory,
+    ):
+        held = memory.reindex()
+    return Rebuilt(space=space, units=held.units, pages=held.pages)
+
+
+def rebuilt_view(done: Sequence[Rebuilt]) -> Table:
+    """One row a space."""
+    rows = [(one.space, f"{one.units:,}", f"{one.pages:,}") for one in done]
+    return table(("space", "units", "pages"), rows, numbers=("units", "pages"))
