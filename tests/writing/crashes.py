@@ -100,8 +100,9 @@ class CrashingIndex(DictIndex):
 
     async def drop(self, space: SpaceId) -> None:
         for collection in ("units", "pages"):
-            self.world.step()
-            self.of(collection, space).clear()
+            for entry_id in list(self.of(collection, space)):
+                self.world.step()
+                await self.remove(space, collection, [entry_id])
         self.world.step()
         self.marks.pop(space, None)
 
@@ -121,7 +122,7 @@ class CrashingIndex(DictIndex):
                 entries.pop(entry_id, None)
                 if entry_id in flushed:
                     entries[entry_id] = flushed[entry_id]
-        if self.world.chance.random() < 0.5:
+        if self.world.chance.random() < 0.25:
             self.marks = dict(self._flushed_marks)
 
 
@@ -175,7 +176,6 @@ SCRIPT: tuple[tuple[str, int], ...] = (
 )  # fmt: skip
 REINDEXING: tuple[tuple[str, int], ...] = (
     ("turn", 0), ("turn", 1), ("seal", 0), ("distil", 0), ("answer", 1), ("apply", 0), ("reindex", 0),
-    ("reindex", 0),
 )  # fmt: skip
 
 NewWriter = Callable[[Ledger, DictIndex, Rules], Writer]
