@@ -37,13 +37,13 @@ def open_memory(tmp_path: Path) -> Iterator[OpenMemory]:
     opened: list[tiermem.Memory] = []
 
     def _open(**given: Any) -> tiermem.Memory:
-        given = {
+        options: dict[str, Any] = {
             "engine": "local",
             "embedder": HashEmbedder(),
             "write_back": "inline",
             "distil": "inline",
         } | given
-        memory = tiermem.open(given.pop("path", tmp_path / "store"), **given)
+        memory = tiermem.open(options.pop("path", tmp_path / "store"), **options)
         opened.append(memory)
         return memory
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 import tiermem
 from tiermem.index.testing import HashEmbedder
 
-SECRET = "The vault code of the blue house is 4417."
+CODE = "The vault code of the blue house is 4417."
 
 names = st.one_of(
     st.sampled_from(
         [
-            "default", "DEFAULT", "../default", "a/b", "a b", "'; DROP TABLE units; --", ".", "..", "x" * 10_000,
-            "\x00", "space\n", "*", '{"must": []}', "défaut", "CON", "\u202espace", "index", "", " ",
+            "default", "DEFAULT", "../default", "a/b", "a b", "'; DROP TABLE units; --", ".", "..",
+            "x" * 10_000, "\x00", "space\n", "*", '{"must": []}', "défaut", "CON", "\u202espace", "index", "", " ",
         ]
     ),
     st.text(min_size=1, max_size=30),
@@ -61,7 +61,7 @@ def test_no_method_with_one_space_ever_returns_another(store: Path, spaces: list
         tiermem.open(store, space=spaces[0], engine="local", embedder=embedder) as mine,
         tiermem.open(store, space=spaces[1], engine="local", embedder=embedder) as theirs,
     ):
-        mine.add(SECRET, speaker="Ann", session="one")
+        mine.add(CODE, speaker="Ann", session="one")
         theirs.add("The blue house has a vault, and I forgot its code.", speaker="Ann", session="one")
         if seal:
             mine.flush()
@@ -76,12 +76,12 @@ def test_the_same_words_in_two_spaces_stay_two_units(tmp_path: Path) -> None:
         tiermem.open(tmp_path / "s", space=name, engine="local", embedder=embedder) for name in ("one", "two")
     ]
     for memory in opened:
-        memory.add(SECRET, speaker="Ann")
+        memory.add(CODE, speaker="Ann")
         memory.flush()
     found = [memory.search("vault code") for memory in opened]
     assert [len(hits) for hits in found] == [1, 1]
     assert found[0][0].unit_id != found[1][0].unit_id
     assert found[0][0].spans[0].page_id != found[1][0].spans[0].page_id
     for memory, hits in zip(opened, found, strict=True):
-        assert SECRET in memory.page(hits[0].spans[0].page_id).text
+        assert CODE in memory.page(hits[0].spans[0].page_id).text
         memory.close()

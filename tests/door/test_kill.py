@@ -20,7 +20,8 @@ from tiermem.index.testing import HashEmbedder
 with tiermem.open(sys.argv[1], engine="local", embedder=HashEmbedder(), page_tokens=60) as memory:
     print("open", flush=True)
     for n in range({TURNS}):
-        turn = {{"speaker": "Ann", "text": f"On day {{n}} I counted {{n * 7}} geese by the Elbe.", "id": f"t{{n}}"}}
+        text = f"On day {{n}} I counted {{n * 7}} geese by the Elbe."
+        turn = {{"speaker": "Ann", "text": text, "id": f"t{{n}}"}}
         memory.add(turn, session=f"s{{n % 3}}")
         print(n, flush=True)
     memory.flush()
