@@ -396,6 +396,12 @@ _WHICH = (
 _MAYBE_YEAR = r"(?:,?\s+" + _YEAR + ")?"
 _TO = r"\s*(?:-|–|to|until)\s*"
 _DATE = _DAY + r"\s+" + _MONTH + _MAYBE_YEAR
+# In "Tuesday, June 11" the weekday belongs to the date and is not the Tuesday nearest to what was said.
+_NO_DATE_AFTER = re.sub(
+    r"\?P<\w+>",
+    "?:",
+    rf"(?!,?\s+(?:the\s+)?(?:{_DAY}\s+(?:of\s+)?{_MONTH}|{_MONTH}\s+(?:the\s+)?{_DAY}))",
+)
 _SECOND_DATE = re.sub(r"\?P<(\w+)>", r"?P<\g<1>2>", _DAY + r"\s+" + _MONTH + r",?\s+" + _YEAR)
 _END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + _MAYBE_YEAR
 _PLAIN_MONTH = (
@@ -428,7 +434,7 @@ _RULES = (
     _rule(_WHICH + r"\s+" + _WEEKDAY + r"\b", _weekday),
     _rule(_WHICH + r"\s+" + _UNIT + r"\b", _shifted),
     _rule(_WHICH + r"\s+" + _SEASON + r"\b", _season),
-    _rule(r"(?P<which>)" + _LONG_WEEKDAY + r"\b", _weekday),
+    _rule(r"(?P<which>)" + _LONG_WEEKDAY + r"\b" + _NO_DATE_AFTER, _weekday),
     _rule(
         r"(?:in|since|until|by|of|during|early|late|mid)[\s-]+(?P<which>last|next|)\s*" + _MONTH, _bare_month
     ),
