@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from anyio import to_thread
+
 from pagestore import Page
 from tiermem.ledger import Distilled, summary_unit_id
 from tiermem.llm.meter import Meter, check_budget, metered, pay, step
@@ -18,16 +20,21 @@ async def distil(page: Page, reasoner: Reasoner) -> Distilled:
     """Ask for the facts of a page and prove each; raises what the reasoner raises."""
     with _counted() as meter, step("distil"):
         claims = await reasoner.distil(page)
-    units, rejected = proved(page, claims, made_by=reasoner.name)
-    return Distilled(
-        page_id=page.id,
-        units=units,
-        rejected=rejected,
-        omissions=omissions(page, [unit.text for unit in units]),
-        made_by=reasoner.name,
-        prompts=tuple(meter.prompts),
-        usage=meter.total(),
-    )
+
+    def linked() -> Distilled:
+        units, rejected = proved(page, claims, made_by=reasoner.name)
+        return Distilled(
+            page_id=page.id,
+            units=units,
+            rejected=rejected,
+            omissions=omissions(page, [unit.text for unit in units]),
+            made_by=reasoner.name,
+            prompts=tuple(meter.prompts),
+            usage=meter.total(),
+        )
+
+    # Linking is pure and takes milliseconds a claim: questions asked meanwhile do not wait for a whole page.
+    return await to_thread.run_sync(linked)
 
 
 def proved(
