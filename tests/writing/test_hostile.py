@@ -1,20 +1,22 @@
 """Whatever a reasoner says, no unit enters Tier 1 whose spans do not hold its words."""
 
 import random
+from dataclasses import replace
 
 import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import MemoryLog, Page
+from pagestore import MemoryLog, Page, Turn
 from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, turn
 from tiermem.ledger import Ledger
-from tiermem.model import Claim, Rejected, SummaryUnit, UnitId
+from tiermem.model import Claim, FindingId, LinkedFact, Rejected, SummaryUnit, UnitId
 from tiermem.reasoning.interface import Operation
 from tiermem.text import instruction_like, normalise
 from tiermem.writing import Writer
 from tiermem.writing.distil import proved
+from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle
 
 TURNS = (*GARDEN, turn("Ann paid 80 euros to Marco for the red bicycle.", day=2))
 ODD = st.one_of(
@@ -34,14 +36,14 @@ HOSTILE = st.one_of(
 )
 
 
-def a_page() -> Page:
+def a_page_of(*turns: Turn) -> Page:
     log = MemoryLog(SPACE)
-    log.append(S1, TURNS)
+    log.append(S1, turns)
     (page_id,) = log.seal()
     return log.page(page_id)
 
 
-PAGE = a_page()
+PAGE = a_page_of(*TURNS)
 
 
 def holds_its_words(unit: SummaryUnit, quotes: list[str]) -> bool:
@@ -137,6 +139,34 @@ def test_hostile_decisions_leave_units_that_their_words_tell(operation: Operatio
         assert reopened.tier1.units() == ledger.tier1.units()
 
     anyio.run(main)
+
+
+def said_and_told() -> tuple[Neighbour, Proved]:
+    """What a person said, as a unit, and what a tool says of it, as a proved fact."""
+    page = a_page_of(TURNS[1], replace(TURNS[-1], role="tool"))
+    units, _ = proved(page, [Claim(text=said.text, quote=said.text) for said in TURNS], made_by="rules")
+    mine, theirs = units
+    fact = LinkedFact(claim=theirs.text, quote=theirs.text, spans=theirs.spans, grade="verbatim")
+    return (
+        Neighbour(unit=mine, grounds=grounds_of(mine.spans, [page])),
+        Proved(finding_id=FindingId("f"), fact=fact, session=S1, grounds=grounds_of(fact.spans, [page])),
+    )
+
+
+PERSON, TOOL = said_and_told()
+
+
+@settings(max_examples=300)
+@given(operation=OPERATIONS)
+def test_words_of_a_tool_change_nothing_that_a_person_said(operation: Operation) -> None:
+    shown = {PERSON.unit.id: PERSON}
+    entry = settle(
+        _aimed(operation, PERSON.unit.id), TOOL, shown, unit_id=UnitId("u1:new"), made_by="hostile"
+    )
+    assert entry.write_back.superseded == ()
+    if entry.unit is not None:
+        added = entry.unit
+        assert (added.id, added.text, added.supersedes) == ("u1:new", TOOL.fact.claim, ())
 
 
 def _aimed(operation: Operation, first: UnitId) -> Operation:

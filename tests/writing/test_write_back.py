@@ -202,6 +202,16 @@ async def test_what_a_person_said_is_not_superseded_by_a_tool_or_an_assistant(ro
     assert garden.ledger.tier1.is_active(older.id)
 
 
+@pytest.mark.parametrize("role", ["tool", "assistant"])
+async def test_what_a_person_said_is_not_reworded_by_a_tool_or_an_assistant(role: str) -> None:
+    garden = await Garden.with_news(replace(PRICE, role=role))
+    target = garden.unit(BICYCLE)
+    merged = "Ann bought a red bicycle from Marco and paid 80 euros."
+    report = await garden.back(PRICE.text, Operation(op="UPDATE", reason="", target=target.id, text=merged))
+    assert [decision.op for decision in report.decisions] == ["ADD"]
+    assert garden.unit(BICYCLE) == target
+
+
 async def test_without_recall_nothing_is_searched_or_shown_and_facts_are_only_added_or_skipped() -> None:
     garden = await Garden.with_news(PRICE)
     target = garden.unit(BICYCLE)

@@ -2,7 +2,8 @@
 
 The reasoner proposes, this file disposes. It may name only units it was shown. A merged text must be
 told by its two sides and must forget none of their literals, otherwise the fact is added by itself.
-A fact supersedes only what was said no later, by somebody trusted no more.
+A fact supersedes only what was said no later, and changes nothing that somebody trusted more has said:
+a person more than an assistant, an assistant more than a tool.
 """
 
 from __future__ import annotations
@@ -139,6 +140,8 @@ def _refusal(text: str, target: Neighbour, proved: Proved) -> str | None:
         return "it is not valid text"
     if instruction_like(text):
         return "it reads like an instruction"
+    if proved.grounds.trust < target.grounds.trust:
+        return "its source is trusted less"
     if not negated(known) == negated(new) == negated(text):
         return "a denial and an assertion are not merged"
     sides = (Source(known), Source(new), *target.grounds.sources, *proved.grounds.sources)
