@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pagestore.codec import encode_stub, said_of, stub_fields
+from pagestore.codec import encode_stub, stub_fields
 from pagestore.journal import Journal
 from pagestore.lines import Fields, Line
-from pagestore.rendering import render_page
+from pagestore.reader import rendered_length
 from pagestore.segments import Segments
 
 
@@ -26,7 +26,7 @@ def intent_of(lines: Sequence[Line], reason: str, at: str) -> Fields:
                 "g": line.place.segment,
                 "o": line.place.offset,
                 "b": line.place.length,
-                "stub": stub_fields(line.fields, line.digest, _rendered_length(line)),
+                "stub": stub_fields(line.fields, line.digest, rendered_length(line)),
             }
             for line in lines
         ],
@@ -41,8 +41,3 @@ def finish(journal: Journal, segments: Segments, intent: Fields) -> None:
     batch = journal.stage()
     batch.add("erased", {"e": intent["q"]})
     journal.commit(batch)
-
-
-def _rendered_length(line: Line) -> int:
-    text, _ = render_page([said_of(line.fields)])
-    return len(text)

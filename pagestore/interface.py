@@ -7,15 +7,18 @@ the process). There is no update. `pagestore.testing.PageLogContract` is this fi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pagestore.values import (
     Appended,
     Checkpoint,
+    GrowthProof,
     InclusionProof,
     Page,
     PageId,
     PageInfo,
+    ProvedPage,
+    ProvedRecord,
     Record,
     SessionId,
     SpaceId,
@@ -108,4 +111,28 @@ class PageLog(Protocol):
 
     def close(self) -> None:
         """Let go of files and lock; idempotent."""
+        ...
+
+
+@runtime_checkable
+class ProvingLog(Protocol):
+    """An ability of some logs: to prove records to somebody who does not have the log. Nothing is written.
+
+    Every method raises `Corrupt` for a checkpoint that is not of this log.
+    """
+
+    def standing(self) -> Checkpoint:
+        """What a checkpoint would commit to now, without logging it."""
+        ...
+
+    def prove_record(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
+        """Any record but a turn, as it lies in the log; `RecordNotFound` when `checkpoint` is older."""
+        ...
+
+    def prove_page(self, page_id: PageId, checkpoint: Checkpoint) -> ProvedPage:
+        """A sealed page with the lines of its turns; `PageNotFound` when `checkpoint` is older."""
+        ...
+
+    def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
+        """That the log `old` commits to is the beginning of the one `new` commits to."""
         ...

@@ -17,7 +17,6 @@ from pagestore import erasure
 from pagestore.errors import (
     Closed,
     Corrupt,
-    PageNotFound,
     PageStoreError,
     ReadOnly,
     RecordNotFound,
@@ -28,6 +27,7 @@ from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
 from pagestore.measuring import Measured, measure
 from pagestore.options import LogOptions
+from pagestore.prover import Prover
 from pagestore.reader import Reader
 from pagestore.recovery import recover, repair
 from pagestore.segments import Segments
@@ -35,10 +35,13 @@ from pagestore.staging import Batch
 from pagestore.values import (
     Appended,
     Checkpoint,
+    GrowthProof,
     InclusionProof,
     Page,
     PageId,
     PageInfo,
+    ProvedPage,
+    ProvedRecord,
     Record,
     SessionId,
     SpaceId,
@@ -214,19 +217,27 @@ class DiskLog:
     def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
         """See `PageLog.prove`; `PageNotFound` when the page was not sealed before the checkpoint."""
         with self._reading():
-            if self._found.damage:
-                raise Corrupt(f"space {self._space!r} is damaged and proves nothing; run `verify`")
-            tree, state = self._state.tree, self._state
-            if checkpoint.space != self._space or checkpoint.size > len(tree):
-                raise Corrupt(f"{checkpoint!r} is not of this log; run `verify` with it")
-            if tree.root(checkpoint.size).hex() != checkpoint.root:
-                raise Corrupt(f"this log does not begin with {checkpoint!r}; run `verify` with it")
-            info = state.pages.get(state.sealed_as.get(page_id, page_id))
-            row = state.records.row(info.seq) if info else None
-            if row is None or row >= checkpoint.size:
-                raise PageNotFound(f"page {page_id!r} was not sealed before the checkpoint")
-            path = tuple(node.hex() for node in tree.inclusion(row, checkpoint.size))
-            return InclusionProof(leaf_hash=tree.leaf(row).hex(), index=row, size=checkpoint.size, path=path)
+            return self._prover().seal(page_id, checkpoint)
+
+    def standing(self) -> Checkpoint:
+        """See `ProvingLog.standing`."""
+        with self._reading():
+            return self._prover().standing()
+
+    def prove_record(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
+        """See `ProvingLog.prove_record`."""
+        with self._reading():
+            return self._prover().record(seq, checkpoint)
+
+    def prove_page(self, page_id: PageId, checkpoint: Checkpoint) -> ProvedPage:
+        """See `ProvingLog.prove_page`."""
+        with self._reading():
+            return self._prover().page(page_id, checkpoint)
+
+    def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
+        """See `ProvingLog.prove_growth`."""
+        with self._reading():
+            return self._prover().growth(old, new)
 
     def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """See `PageLog.verify`; nothing is written in the meantime."""
@@ -327,6 +338,11 @@ class DiskLog:
         """Nobody else writes meanwhile."""
         with self._group.alone():
             yield self._writable()
+
+    def _prover(self) -> Prover:
+        if self._found.damage:
+            raise Corrupt(f"space {self._space!r} is damaged and proves nothing; run `verify`")
+        return Prover(self._opened(), self._state, self._reader)
 
     def _opened(self) -> Segments:
         if self._closed or self._segments is None:

@@ -55,6 +55,12 @@ class Reader:
         lines = self._turn_lines(chain(*sealed, runs_of(session.waiting)))
         return [line for line in lines if line.seq in seqs]
 
+    def lines_of(self, info: PageInfo) -> list[Line]:
+        """The lines of a sealed page's turns, in order; raises `Corrupt` when they do not make its id."""
+        lines = list(self._turn_lines(self._seal_runs(info)))
+        self._check_id(info, lines)
+        return lines
+
     def stored(self, key: bytes) -> Stored | None:
         """The turn stored under a key."""
         packed = self._state.keys.get(key)
@@ -79,9 +85,7 @@ class Reader:
     def _sealed_page(self, info: PageInfo) -> Page:
         seal = self._seal(info)
         lines = list(self._turn_lines(seal["u"]))
-        hashes = [line.digest for line in lines]
-        if info.id != page_id(self._state.space, info.session, info.number, hashes):
-            raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
+        self._check_id(info, lines)
         text, page_lines = render_page(said_of(line.fields) for line in lines)
         return Page(
             id=info.id,
@@ -95,10 +99,15 @@ class Reader:
             sealed_at=info.sealed_at,
         )
 
+    def _check_id(self, info: PageInfo, lines: Sequence[Line]) -> None:
+        hashes = [line.digest for line in lines]
+        if info.id != page_id(self._state.space, info.session, info.number, hashes):
+            raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
+
     def _open_page(self, name: SessionId, session: Session) -> Page:
         # More than a page waits only where a crash took the seals and nobody has opened to write since.
-        tokens = [turn.tokens for turn in session.waiting]
-        turns = session.waiting[: full_page(tokens, self._page_tokens) or None]
+        full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
+        turns = session.waiting[: full or None]
         lines = self._turn_lines(runs_of(turns))
         text, page_lines = render_page(said_of(line.fields) for line in lines)
         return Page(
@@ -160,3 +169,9 @@ def _seal_as_record(fields: Fields) -> Record:
         "tokens": info.tokens,
     }
     return Record(seq=info.seq, kind="page", at=info.sealed_at, body=body)
+
+
+def rendered_length(line: Line) -> int:
+    """How many characters a turn's line takes on its page."""
+    text, _ = render_page([said_of(line.fields)])
+    return len(text)

@@ -145,6 +145,46 @@ class InclusionProof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProvedRecord:
+    """One line of the log, without its line break, and the proof that it is a leaf of the tree."""
+
+    line: str
+    proof: InclusionProof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLine:
+    """One turn of a page as evidence: the hash of its line, its characters on the page, the line itself.
+
+    `line` is `None` where the words are withheld or `erased`. Its salt keeps anyone from guessing words
+    from the hash.
+    """
+
+    digest: str
+    length: int
+    line: str | None = None
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvedPage:
+    """A page as evidence: its seal, proved, and the lines of its turns, whose hashes make the page's id."""
+
+    id: PageId
+    seal: ProvedRecord
+    turns: tuple[TurnLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthProof:
+    """That everything `old` commits to is the beginning of what `new` commits to."""
+
+    old: Checkpoint
+    new: Checkpoint
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
     """One thing `verify` found: where, and in words what differs."""
 

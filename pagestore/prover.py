@@ -1,0 +1,121 @@
+"""Proofs for people who do not have the log: of records, of pages with their turns, of growth.
+
+The rule: nothing is proved from a damaged log, and nothing against a checkpoint this log does not bear out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
+from pagestore.lines import Line
+from pagestore.reader import Reader, rendered_length
+from pagestore.segments import Segments
+from pagestore.state import State
+from pagestore.values import (
+    Checkpoint,
+    GrowthProof,
+    InclusionProof,
+    PageId,
+    PageInfo,
+    ProvedPage,
+    ProvedRecord,
+    TurnLine,
+)
+
+
+class Prover:
+    """Makes proofs from one log. The caller holds the lock under which `state` changes."""
+
+    def __init__(self, segments: Segments, state: State, reader: Reader) -> None:
+        self._segments = segments
+        self._state = state
+        self._reader = reader
+
+    def standing(self) -> Checkpoint:
+        """What a checkpoint would commit to now."""
+        tree = self._state.tree
+        return Checkpoint(space=self._state.space, size=len(tree), root=tree.root().hex())
+
+    def seal(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
+        """That the seal of a page is in the tree of `checkpoint`."""
+        self._check(checkpoint)
+        return self._inclusion(self._row_of(self._info(page_id, checkpoint)), checkpoint.size)
+
+    def record(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
+        """Any record but a turn; `RecordNotFound` when there is none in the tree of `checkpoint`."""
+        self._check(checkpoint)
+        row = self._state.records.row(seq)
+        if row is None or row >= checkpoint.size:
+            raise RecordNotFound(f"record {seq} was not in the log before the checkpoint")
+        return self._proved(row, checkpoint.size)
+
+    def page(self, page_id: PageId, checkpoint: Checkpoint) -> ProvedPage:
+        """A page with the lines of its turns."""
+        self._check(checkpoint)
+        info = self._info(page_id, checkpoint)
+        return ProvedPage(
+            id=info.id,
+            seal=self._proved(self._row_of(info), checkpoint.size),
+            turns=tuple(self._turn(line) for line in self._reader.lines_of(info)),
+        )
+
+    def growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
+        """That the tree of `old` is the beginning of the tree of `new`."""
+        self._check(old)
+        self._check(new)
+        if old.size > new.size:
+            raise Corrupt(f"a log only grows: {old!r} is not older than {new!r}")
+        path = self._state.tree.consistency(old.size, new.size)
+        return GrowthProof(old=old, new=new, path=tuple(node.hex() for node in path))
+
+    def _check(self, checkpoint: Checkpoint) -> None:
+        tree = self._state.tree
+        if checkpoint.space != self._state.space or checkpoint.size > len(tree):
+            raise Corrupt(f"{checkpoint!r} is not of this log; run `verify` with it")
+        if tree.root(checkpoint.size).hex() != checkpoint.root:
+            raise Corrupt(f"this log does not begin with {checkpoint!r}; run `verify` with it")
+
+    def _info(self, page_id: PageId, checkpoint: Checkpoint) -> PageInfo:
+        state = self._state
+        info = state.pages.get(state.sealed_as.get(page_id, page_id))
+        row = state.records.row(info.seq) if info else None
+        if info is None or row is None or row >= checkpoint.size:
+            raise PageNotFound(f"page {page_id!r} was not sealed before the checkpoint")
+        return info
+
+    def _row_of(self, info: PageInfo) -> int:
+        row = self._state.records.row(info.seq)
+        if row is None:
+            raise Corrupt(f"page {info.id!r}: its seal, record {info.seq}, is missing; run `verify`")
+        return row
+
+    def _proved(self, row: int, size: int) -> ProvedRecord:
+        place = self._state.records.place(row)
+        raw = self._segments.read(place)
+        if hashlib.sha256(b"\0" + raw).digest() != self._state.tree.leaf(row):
+            where = self._segments.where(place.segment, place.offset)
+            raise Corrupt(f"{where}: the record there is not the one that was written; run `verify`")
+        return ProvedRecord(line=as_text(raw), proof=self._inclusion(row, size))
+
+    def _inclusion(self, row: int, size: int) -> InclusionProof:
+        tree = self._state.tree
+        path = tuple(node.hex() for node in tree.inclusion(row, size))
+        return InclusionProof(leaf_hash=tree.leaf(row).hex(), index=row, size=size, path=path)
+
+    def _turn(self, line: Line) -> TurnLine:
+        length = rendered_length(line)
+        if line.kind == "gone":
+            return TurnLine(digest=line.digest.hex(), length=length, erased=True)
+        raw = self._segments.read(line.place)
+        return TurnLine(digest=line.digest.hex(), length=length, line=as_text(raw))
+
+
+def as_text(raw: bytes) -> str:
+    """A line of the log as text, without its line break; `as_bytes` gives back the very same bytes."""
+    return raw.removesuffix(b"\n").decode("utf-8", "surrogatepass")
+
+
+def as_bytes(line: str) -> bytes:
+    """The bytes of a line of the log."""
+    return line.encode("utf-8", "surrogatepass") + b"\n"
