@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import LogOptions, MemoryLog, PageId, Record, SessionId, Turn
-from pagestore.errors import Corrupt, PageNotFound
+from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tests.ledger.building import SPACE, answered, distilled, entries, finding, span, state, unit, wrote_back
 from tiermem.errors import UnknownId
 from tiermem.ledger import Entry, Ledger, Tier1, finding_id, finding_unit_id, summary_unit_id
@@ -52,6 +53,26 @@ async def test_turns_and_pages_pass_through() -> None:
     assert await ledger.sessions() == (S1,)
     with pytest.raises(PageNotFound):
         await ledger.page(PageId("p1:nowhere"))
+
+
+async def test_a_checkpoint_binds_what_was_concluded() -> None:
+    ledger = await Ledger.open(MemoryLog(SPACE))
+    await ledger.write(distilled("p1", unit("u1")))
+    before = await ledger.checkpoint()
+    await ledger.write(distilled("p2", unit("u2")))
+    report = await ledger.verify(before)
+    assert report.ok
+    assert (await ledger.checkpoint()).size > before.size
+    assert not (await ledger.verify(replace(before, root="0" * 64))).ok
+
+
+async def test_a_closed_ledger_writes_no_more_and_closes_twice() -> None:
+    ledger = await Ledger.open(MemoryLog(SPACE))
+    await ledger.close()
+    await ledger.close()
+    with pytest.raises(PageStoreError):
+        await ledger.write(distilled("p1", unit("u1")))
+    assert ledger.tier1.units() == ()
 
 
 def test_a_reopened_ledger_stands_where_it_stood() -> None:

@@ -20,7 +20,6 @@ from anyio import to_thread
 from pagestore import (
     Appended,
     Checkpoint,
-    InclusionProof,
     Page,
     PageId,
     PageInfo,
@@ -145,10 +144,6 @@ class Ledger:
         if summary is None:
             raise UnknownId(f"page {page_id!r} of space {self.space!r} is not distilled")
         return await self._entry(summary.seq, Distilled)
-
-    async def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
-        """That the seal of this page is in the tree of `checkpoint`."""
-        return await self._blocking(lambda: self._log.prove(page_id, checkpoint))
 
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash of the log; see `PageLog.verify`."""

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from pagestore import Page, SessionId, Span
 from tiermem.ledger import WroteBack
-from tiermem.model import FindingId, LinkedFact, SummaryUnit, UnitId, WriteBack
+from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
 from tiermem.reasoning.interface import Operation
 from tiermem.text import Source, instruction_like, negated, stems, unsupported_literals
 from tiermem.writing.distil import bounded
@@ -192,11 +192,11 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
 
 
 def _wrote(
-    op: str, proved: Proved, unit: SummaryUnit, superseded: tuple[UnitId, ...], notes: Sequence[str]
+    op: Op, proved: Proved, unit: SummaryUnit, superseded: tuple[UnitId, ...], notes: Sequence[str]
 ) -> WroteBack:
     decision = WriteBack(
         finding_id=proved.finding_id,
-        op="UPDATE" if op == "UPDATE" else "ADD",
+        op=op,
         reason="; ".join(note for note in notes if note),
         unit_id=unit.id,
         superseded=superseded,

@@ -101,7 +101,7 @@ class WriteBacks:
                 continue
             try:
                 entry = await self._decide(candidate, variant)
-            except (TierMemError, Corrupt) as error:
+            except (TierMemError, Corrupt, PageNotFound) as error:
                 run.leave(candidate.finding, error)
             else:
                 await self._write(run, entry)
