@@ -180,6 +180,8 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question, citing who said what and when."""
+    from tiermem.apps.reading_cost import reading_cost
+
     with _memory(store, space, engine=engine.value) as memory:
         answer = memory.ask(
             question,
@@ -188,12 +190,12 @@ def ask(
             asked_at=_moment("--asked-at", asked_at),
             as_of=_moment("--as-of", as_of),
         )
-        command = _command("audit", answer.id, store, memory.space)
+        cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, memory.space)
 
     def view() -> Any:
         from tiermem.apps.views import answer_view, next_step
 
-        return answer_view(answer), next_step("how it came about", command)
+        return answer_view(answer, cost), next_step("how it came about", command)
 
     _show(answer, view, as_json=as_json)
 
@@ -230,16 +232,19 @@ def audit(
     as_json: JsonOption = False,
 ) -> None:
     """Follow an answer to its citations and the words as they stand in their pages."""
+    from tiermem.apps.reading_cost import reading_cost
+
     with _memory(store, space, read_only=True) as memory:
         trail = memory.audit(answer_id or _newest_answer(memory))
         standing = {place.page_id for cited in trail.citations for place in cited.standing}
         pages = {page_id: memory.page(page_id) for page_id in standing}
+        cost = reading_cost(memory, trail.answer)
 
     def view() -> Any:
         from tiermem.apps.terminal import out
         from tiermem.apps.views import audit_view
 
-        return audit_view(trail, pages, out())
+        return audit_view(trail, pages, cost, out())
 
     _show(
         {"intact": trail.intact, "answer": trail.answer, "citations": trail.citations}, view, as_json=as_json
@@ -444,4 +449,4 @@ def _show(value: object, view: Any, *, as_json: bool) -> None:
     shown = view()
     console = out()
     for part in shown if isinstance(shown, tuple) else (shown,):
-        console.print(part)
+        console.print(part, soft_wrap=part is not shown)

@@ -72,7 +72,7 @@ def _ingest(
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
             new = _store(memory, conversations, report, total=turns, apart=apart)
-        with progress(f"{space}: summarising", "pages") as report:
+        with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
     return Ingested(

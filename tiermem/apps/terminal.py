@@ -61,8 +61,11 @@ def when(moment: datetime | None) -> str:
 
 
 @contextmanager
-def progress(what: str, unit: str) -> Iterator[Report]:
-    """A bar on stderr while the block runs: done of total, rate and time left; gone when it ends."""
+def progress(what: str, unit: str, *, then: str = "") -> Iterator[Report]:
+    """A bar on stderr while the block runs: done of total, rate and time left; gone when it ends.
+
+    When all is done and the block goes on, `then` says what with.
+    """
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -76,7 +79,13 @@ def progress(what: str, unit: str) -> Iterator[Report]:
     console = err()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(safe(what), total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+            if then and done >= total:
+                bar.reset(task, description=safe(then), total=None, completed=done)
+
+        yield report
 
 
 class _Rate(ProgressColumn):

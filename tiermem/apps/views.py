@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pagestore import Page, PageId, PageLine, Span
+from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
 from tiermem.model import Answer, Citation
@@ -29,45 +30,45 @@ _AROUND = 1
 # Answers
 
 
-def answer_view(answer: Answer) -> Group:
+def answer_view(answer: Answer, cost: ReadingCost) -> Group:
     """The words, how they were come by, and their numbered sources."""
     words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold")
-    parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer))]
+    parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer, cost))]
     if answer.citations:
         parts += [Text(), sources(answer.citations)]
     return Group(*parts)
 
 
 def route(answer: Answer) -> Text:
-    """Which tier answered, how sure the router was, and who it is."""
+    """Which tier answered, how sure the router was, and why."""
     words, style = _ROUTES[answer.route]
     decision = answer.trace.decision
     told = Text(words, style=style)
     if answer.abstained:
         told.append(", abstained", style="yellow")
-    first = "" if decision.action == answer.route else "first from summaries, which did not hold; "
+    first = "" if decision.action == answer.route else "summaries first, which did not hold; "
     return told.append(
-        safe(f" · {first}confidence {decision.confidence:.2f}, {decision.router}: {decision.reason}"),
-        style="dim",
+        safe(f" · {first}confidence {decision.confidence:.2f}: {decision.reason}"), style="dim"
     )
 
 
-def tokens(answer: Answer) -> str:
-    """Evidence read beside what the raw pages would have cost."""
-    read, raw = answer.trace.read_tokens, answer.trace.raw_tokens
-    if raw <= 0:
-        return f"{read:,} tokens read"
-    if read >= raw:
-        return f"{read:,} tokens read (the linked pages are {raw:,})"
-    return f"{read:,} tokens read, {raw:,} in the linked pages ({1 - read / raw:.0%} saved)"
+def tokens(cost: ReadingCost) -> str:
+    """What was read, beside what the raw pages hold."""
+    if cost.pages:
+        count = "1 page" if cost.pages == 1 else f"{cost.pages} pages"
+        return f"{count} read, {cost.page_tokens:,} tokens; worded from {cost.evidence:,}"
+    saved = (
+        f", {1 - cost.evidence / cost.linked_tokens:.0%} saved" if cost.linked_tokens > cost.evidence else ""
+    )
+    return f"{cost.evidence:,} tokens, in place of {cost.linked_tokens:,} in the linked pages{saved}"
 
 
-def _came_by(answer: Answer) -> list[tuple[str, str | Text]]:
+def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("route", route(answer)), ("evidence", tokens(answer))]
+    rows: list[tuple[str, str | Text]] = [("route", route(answer)), ("read", tokens(cost))]
     if usage.calls:
-        cost = "" if usage.cost is None else f", ${usage.cost:.4f}"
-        said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{cost}"
+        price = "" if usage.cost is None else f", ${usage.cost:.4f}"
+        said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
         rows.append(("model", f"{', '.join(trace.models)}: {said}"))
     rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     return [*rows, ("answer id", answer.id)]
@@ -100,7 +101,7 @@ def next_step(what: str, command: str) -> Text:
 # Audits
 
 
-def audit_view(audit: Audit, pages: Mapping[PageId, Page], console: Console) -> Group:
+def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, console: Console) -> Group:
     """Question, answer, route, then each citation with its words marked in their page."""
     answer, trace = audit.answer, audit.answer.trace
     head: list[tuple[str, str | Text]] = [
@@ -108,7 +109,8 @@ def audit_view(audit: Audit, pages: Mapping[PageId, Page], console: Console) -> 
         ("answer", Text(safe(answer.text), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
         ("route", route(answer)),
-        ("evidence", tokens(answer)),
+        ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
+        ("read", tokens(cost)),
     ]
     head += [(f"round {r.number}", _round(len(r.pages), r.facts, r.rejected, r.stop)) for r in trace.rounds]
     head += [("check", _check(check.passed, check.unsupported)) for check in trace.checks]

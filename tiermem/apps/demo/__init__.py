@@ -17,6 +17,7 @@ from pathlib import Path
 import tiermem
 from pagestore import Page, VerifyReport
 from tiermem.apps.ingest import Engine, Ingested, ingest_into
+from tiermem.apps.reading_cost import ReadingCost, reading_cost
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.model import Answer
 
@@ -35,21 +36,26 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One question of the demo, its answer, and the pages the answer cites."""
+    """One question of the demo, its answer, what that took to read, and the pages it cites."""
 
     asked: Question
     answer: Answer
+    cost: ReadingCost
     pages: tuple[Page, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """One run: what was stored, what was asked and answered, whether the store verifies."""
+    """One run: what was stored, what was asked and answered, whether the store verifies.
+
+    `dialogue_tokens` is what reading all of the dialogue costs once.
+    """
 
     store: Path
     kept: bool
     engine: str
     ingested: Ingested
+    dialogue_tokens: int
     answers: tuple[Asked, ...]
     verified: VerifyReport
 
@@ -85,13 +91,14 @@ def run_demo(
             for question in questions():
                 answers.append(_ask(memory, question))
                 on_answer(answers[-1])
-            verified = memory.verify()
-            name = memory.engine
+            verified, name = memory.verify(), memory.engine
+            dialogue_tokens = sum(page.tokens for page in memory.pages())
     return Demo(
         store=directory,
         kept=store is not None,
         engine=name,
         ingested=ingested,
+        dialogue_tokens=dialogue_tokens,
         answers=tuple(answers),
         verified=verified,
     )
@@ -100,7 +107,12 @@ def run_demo(
 def _ask(memory: tiermem.Memory, question: Question) -> Asked:
     answer = memory.ask(question.question, asked_at=ASKED_AT)
     cited = dict.fromkeys(span.page_id for citation in answer.citations for span in citation.spans)
-    return Asked(asked=question, answer=answer, pages=tuple(memory.page(page_id) for page_id in cited))
+    return Asked(
+        asked=question,
+        answer=answer,
+        cost=reading_cost(memory, answer),
+        pages=tuple(memory.page(page_id) for page_id in cited),
+    )
 
 
 @contextmanager

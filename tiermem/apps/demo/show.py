@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from rich.console import Console, Group
@@ -14,93 +14,89 @@ from rich.text import Text
 from tiermem.apps.demo import SPACE, Asked, Demo, dialogue, run_demo
 from tiermem.apps.ingest import Engine, Ingested
 from tiermem.apps.tables import pairs, table
-from tiermem.apps.terminal import out, safe, when
+from tiermem.apps.terminal import out, safe
 from tiermem.apps.views import cited_in_page, next_step, route, tokens
+
+_TIERS = {"ANSWER": "summaries", "ESCALATE": "raw pages"}
 
 
 def show_demo(store: Path | None, engine: Engine) -> None:
     """Run the demo and print every step: what was stored, each answer, the way to its words, the sums."""
-    console = out()
-    (conversation,) = dialogue()
-    said = [turn for session in conversation.sessions for turn in session.turns]
-    speakers = " and ".join(dict.fromkeys(turn.speaker for turn in said))
-    console.print(Text(f"{speakers} plan a party", style="bold"))
-    console.print(
-        f"{len(said)} turns in {len(conversation.sessions)} sessions, "
-        f"{when(said[0].said_at)} to {when(said[-1].said_at)}. Nothing leaves this machine.\n"
-        if engine == "local"
-        else f"{len(said)} turns in {len(conversation.sessions)} sessions, "
-        f"{when(said[0].said_at)} to {when(said[-1].said_at)}.\n"
-    )
-    number = iter(range(1, 100))
+    console, numbers = out(), count(1)
+    console.print(_opening())
     result = run_demo(
         store,
         engine,
         on_ingested=lambda ingested: console.print(_stored(ingested)),
-        on_answer=lambda asked: console.print(_answered(next(number), asked, console)),
+        on_answer=lambda asked: console.print(_answered(next(numbers), asked, console)),
     )
     console.print(_sums(result))
+    for step in _next(result):
+        console.print(step, soft_wrap=True)
+
+
+def _opening() -> Text:
+    (conversation,) = dialogue()
+    turns = [turn for session in conversation.sessions for turn in session.turns]
+    speakers = " and ".join(dict.fromkeys(turn.speaker for turn in turns))
+    first, last = (f"{turn.said_at:%B %Y}" for turn in (turns[0], turns[-1]))
+    told = f"{len(turns)} turns in {len(conversation.sessions)} sessions, {first} to {last}.\n"
+    return Text(f"{speakers} plan a party. ", style="bold").append(told, style="not bold")
 
 
 def _stored(ingested: Ingested) -> Text:
-    return Text(
-        f"Stored {ingested.new} turns ({ingested.known} known) as {ingested.pages} pages, "
-        f"distilled to {ingested.units} summary units in {ingested.seconds:.1f} s."
-    )
+    known = f" ({ingested.known} were known)" if ingested.known else ""
+    told = f"Stored {ingested.new} turns{known} on {ingested.pages} pages"
+    return Text(f"{told}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
 
 
-def _answered(number: int, asked: Asked, console: Console) -> Group:
-    answer = asked.answer
-    head = Text(f"{number}  ", style="cyan").append(safe(asked.asked.question), style="bold")
+def _answered(number: int, one: Asked, console: Console) -> Group:
+    answer = one.answer
+    head = Text(f"{number}  ", style="cyan").append(safe(one.asked.question), style="bold")
+    why = Text(one.asked.why, style="dim italic")
     words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold green")
+    rows = pairs([("route", route(answer)), ("read", tokens(one.cost))])
     trail = [
         cited_in_page(page, citation.spans, console)
         for citation in answer.citations[:1]
-        for page in asked.pages
+        for page in one.pages
         if any(span.page_id == page.id for span in citation.spans)
     ]
-    rows = pairs([("route", route(answer)), ("evidence", tokens(answer))])
-    why = Text(asked.asked.why, style="dim italic")
     return Group(
         Text(), Rule(style="dim"), head, Padding(Group(why, Text(), words, Text(), rows, *trail), (0, 3))
     )
 
 
 def _sums(result: Demo) -> Group:
+    read, asked = sum(one.cost.read for one in result.answers), len(result.answers)
     rows = [
-        (
-            str(number),
-            one.asked.question,
-            {"ANSWER": "summaries", "ESCALATE": "raw pages"}[one.answer.route]
-            + (", abstained" if one.answer.abstained else ""),
-            f"{one.answer.trace.read_tokens:,}",
-            f"{one.answer.trace.raw_tokens:,}",
-        )
+        (str(number), one.asked.question, _tier(one), f"{one.cost.read:,}", f"{result.dialogue_tokens:,}")
         for number, one in enumerate(result.answers, start=1)
     ]
-    read = sum(one.answer.trace.read_tokens for one in result.answers)
-    raw = sum(one.answer.trace.raw_tokens for one in result.answers)
-    rows.append(("", "all", "", f"{read:,}", f"{raw:,}"))
-    columns = ("", "question", "answered from", "tokens read", "raw pages")
+    whole = result.dialogue_tokens * asked
+    rows.append(("", "all", f"{1 - read / whole:.0%} saved", f"{read:,}", f"{whole:,}"))
+    columns = ("", "question", "answered from", "tokens read", "raw dialogue")
     verified = result.verified
-    intact = f"{verified.records} records, {verified.turns} turns and {verified.pages} pages re-derived: "
+    held = f"{verified.records} records, {verified.turns} turns, {verified.pages} pages"
+    state = ("intact", "green") if verified.ok else ("DAMAGED", "bold red")
     return Group(
         Text(),
         Rule(style="dim"),
-        table(columns, rows, numbers=("tokens read", "raw pages")),
-        Text(intact).append(
-            "intact" if verified.ok else "DAMAGED", style="green" if verified.ok else "bold red"
-        ),
-        *_next(result),
+        table(columns, rows, numbers=("tokens read", "raw dialogue")),
+        Text(f"{held}: every hash re-derived, ").append(*state),
     )
 
 
-def _next(result: Demo) -> Sequence[Text]:
+def _tier(one: Asked) -> str:
+    return _TIERS[one.answer.route] + (", abstained" if one.answer.abstained else "")
+
+
+def _next(result: Demo) -> list[Text]:
     if not result.kept:
-        return (next_step("keep it to look around", "tiermem demo --store demo-memory"),)
+        again = "tiermem demo --store demo-memory"
+        return [next_step("This memory is gone now. Keep one to look around", again)]
     where = ["--store", str(result.store), "--space", SPACE]
-    cited = next(one.answer for one in result.answers if one.answer.citations)
-    return (
-        next_step("the whole trail of an answer", shlex.join(["tiermem", "audit", cited.id, *where])),
-        next_step("ask yourself", shlex.join(["tiermem", "ask", "What is in the garage?", *where])),
-    )
+    return [
+        next_step("The whole trail of the last answer", shlex.join(["tiermem", "audit", *where])),
+        next_step("Ask something", shlex.join(["tiermem", "ask", "When is the canoe ready?", *where])),
+    ]
