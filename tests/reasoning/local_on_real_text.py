@@ -24,11 +24,12 @@ from rank_bm25 import BM25Okapi
 from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
 from tiermem.model import Evidence, LinkedFact
-from tiermem.reasoning import Local, PageView
+from tiermem.reasoning import Draft, Local, PageView
 from tiermem.text import link, stem, stems
 
 ASKED_AT = datetime(2024, 1, 1, tzinfo=UTC)
 FOUND = 10
+RECALLED = PAGES = 5
 
 
 def token_f1(answer: str, gold: str) -> float:
@@ -107,19 +108,17 @@ class Scores:
     def __init__(self) -> None:
         self.f1: dict[tuple[str, int], list[float]] = defaultdict(list)
         self.abstained: dict[tuple[str, int], list[float]] = defaultdict(list)
-        self.route: dict[tuple[str, bool], int] = Counter()
+        self.route: Counter[tuple[str, bool]] = Counter()
         self.cases: list[str] = []
 
-    def add(self, setting: str, qa: dict[str, Any], answer: str, *, abstained: bool) -> None:
-        category = qa["category"]
-        self.abstained[setting, category].append(abstained)
-        gold = str(qa.get("answer", ""))
-        f1 = 0.0 if abstained else token_f1(answer, gold)
+    def add(self, setting: str, qa: dict[str, Any], draft: Draft) -> None:
+        category, gold = qa["category"], str(qa.get("answer", ""))
+        self.abstained[setting, category].append(draft.abstained)
+        f1 = 0.0 if draft.abstained else token_f1(draft.text, gold)
         if category != 5:
             self.f1[setting, category].append(f1)
-        self.cases.append(
-            f"{setting} cat{category} f1={f1:.2f} {qa['question']} | gold: {gold} | {answer or '(abstains)'}"
-        )
+        said = draft.text or "(abstains)"
+        self.cases.append(f"{setting} cat{category} f1={f1:.2f} {qa['question']} | gold: {gold} | {said}")
 
     def table(self) -> str:
         rows = []
@@ -133,38 +132,48 @@ class Scores:
         rows.append(f"route (right unit recalled?): {dict(self.route)}")
         return "\n".join(rows)
 
+    def mean_f1(self, setting: str, category: int) -> float:
+        return _mean(self.f1[setting, category])
+
+    def share_abstained(self, setting: str, category: int) -> float:
+        return _mean(self.abstained[setting, category])
+
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / max(1, len(values))
 
 
-async def measure(talk: Conversation, engine: Local, scores: Scores) -> None:
+async def answer(units: Units, ids: Sequence[int], qa: dict[str, Any], engine: Local) -> Draft:
+    return await engine.compose(qa["question"], [units.evidence[at] for at in ids], asked_at=ASKED_AT)
+
+
+def gold_units(units: Units, qa: dict[str, Any]) -> list[int]:
+    return [at for at, turn_id in enumerate(units.turn_ids) if turn_id in qa["evidence"]]
+
+
+async def answer_from_gold(talk: Conversation, engine: Local, scores: Scores) -> Units:
     units = await units_of(talk, engine)
     for qa in talk.qa:
-        question = qa["question"]
-        gold = [at for at, turn_id in enumerate(units.turn_ids) if turn_id in qa["evidence"]]
-        found = units.found(question, FOUND)
-        for setting, ids in (("gold", gold), ("found", found)):
-            draft = await engine.compose(question, [units.evidence[at] for at in ids], asked_at=ASKED_AT)
-            scores.add(setting, qa, draft.text, abstained=draft.abstained)
-        pages = list(
-            {
-                talk.page_of_turn[units.turn_ids[at]].id: talk.page_of_turn[units.turn_ids[at]]
-                for at in found
-            }.values()
-        )[:5]
-        facts = await research(talk, engine, question, pages)
-        draft = await engine.compose(
-            question, [*facts, *(units.evidence[at] for at in found[:5])], asked_at=ASKED_AT
+        scores.add("gold", qa, await answer(units, gold_units(units, qa), qa, engine))
+    return units
+
+
+async def measure(talk: Conversation, engine: Local, scores: Scores) -> None:
+    units = await answer_from_gold(talk, engine, scores)
+    for qa in talk.qa:
+        found = units.found(qa["question"], FOUND)
+        scores.add("found", qa, await answer(units, found, qa, engine))
+        ids = dict.fromkeys(talk.page_of_turn[units.turn_ids[at]].id for at in found)
+        pages = [next(page for page in talk.pages if page.id == page_id) for page_id in ids][:PAGES]
+        facts = await research(talk, engine, qa["question"], pages)
+        evidence = [*facts, *(units.evidence[at] for at in found[:RECALLED])]
+        scores.add("pages", qa, await engine.compose(qa["question"], evidence, asked_at=ASKED_AT))
+        recalled = found[:RECALLED]
+        decided = await engine.route(
+            qa["question"], [units.evidence[at] for at in recalled], asked_at=ASKED_AT
         )
-        scores.add("pages", qa, draft.text, abstained=draft.abstained)
-        decided = await engine.route(question, [units.evidence[at] for at in found[:5]], asked_at=ASKED_AT)
-        enough = (
-            qa["category"] != 5
-            and bool(gold)
-            and {units.turn_ids[at] for at in found[:5]} >= set(qa["evidence"])
-        )
-        scores.route[decided.action, enough] += 1
+        held = {units.turn_ids[at] for at in recalled} >= set(qa["evidence"])
+        scores.route[decided.action, qa["category"] != 5 and held] += 1
 
 
 async def run(locomo: Path, show: int, only: str) -> str:

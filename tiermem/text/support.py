@@ -210,9 +210,9 @@ def _only_asks(quote: str) -> bool:
 
 def _wrong_reading(claim: str, ground: Ground, read: _Read) -> str | None:
     told = read(claim, ground.people)
-    quoted = _by_stem(read_turn(ground.quote, ground.people))
-    held = _by_stem(read_turn(ground.text, ground.people)) | quoted
-    return _wrong_polarity(claim, told, quoted, held, ground) or _wrong_person(
+    quote = read_turn(ground.quote, ground.people)
+    held = _by_stem(read_turn(ground.text, ground.people)) | _by_stem(quote)
+    return _wrong_polarity(claim, told, quote, held, ground) or _wrong_person(
         told, held, ground, None if read is read_turn else _teller(claim, ground.people)
     )
 
@@ -227,22 +227,38 @@ def _by_stem(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
 def _wrong_polarity(
     claim: str,
     told: Sequence[Reading],
-    quoted: Mapping[str, Sequence[Reading]],
+    quote: Sequence[Reading],
     held: Mapping[str, Sequence[Reading]],
     ground: Ground,
 ) -> str | None:
     """In every clause of the claim, most words it shares with the turn must be denied there as here."""
+    here, quoted = _by_stem(told), {reading.stem for reading in quote}
     agree: dict[int, int] = defaultdict(int)
     for reading in told:
         if reading.stem in held:
             same = any(other.denied == reading.denied for other in held[reading.stem])
             if same or reading.denied or reading.stem in quoted:
                 agree[reading.clause] += 2 if same else -3
-    if any(balance < 0 for balance in agree.values()):
+    if (
+        any(balance < 0 for balance in agree.values())
+        or _first_differs(told, held)
+        or _first_differs(quote, here)
+    ):
         return "negation differs from the turn"
     if negated(claim) and not negated(ground.text):
         return "negation not in the turn"
     return None
+
+
+def _first_differs(denying: Iterable[Reading], held: Mapping[str, Sequence[Reading]]) -> bool:
+    """Whether the first shared word after some negation is nowhere denied on the other side."""
+    seen: set[int] = set()
+    for reading in denying:
+        if reading.denied and reading.clause not in seen and reading.stem in held:
+            seen.add(reading.clause)
+            if not any(other.denied for other in held[reading.stem]):
+                return True
+    return False
 
 
 def _wrong_person(

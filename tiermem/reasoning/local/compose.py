@@ -11,7 +11,7 @@ from tiermem.reasoning.passages import Matcher, Scored, passages
 from tiermem.reasoning.questions import read_question
 from tiermem.text import stems
 
-ENOUGH = 0.3
+ENOUGH = 0.35
 """The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
 _LISTED = 4
 _AS_GOOD = 0.75
@@ -23,7 +23,7 @@ def compose(question: str, evidence: Sequence[Evidence]) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
     asked = read_question(question)
     found = passages(evidence)
-    ranked = Matcher(asked, found).best(found, least=ENOUGH)
+    ranked = [one for one in Matcher(asked, found).best(found, least=ENOUGH) if one.right_person]
     if not ranked:
         return _ABSTAINED
     wanted = _LISTED if asked.kind == "list" else 1

@@ -46,7 +46,7 @@ _PLACE = re.compile(
     r"((?:the |a |an |my |our |this )?(?:[\w'’]+ ){0,2}?[A-Z][\w'’]+(?:,? [A-Z][\w'’]+)*)"
 )
 _SOMEWHERE = re.compile(
-    r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,3})", re.IGNORECASE
+    r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,6})", re.IGNORECASE
 )
 _KIN = re.compile(
     r"\b(?:my|our|her|his|their)\s+(?:\w+\s)?(?:mom|mother|dad|father|grandma|grandmother|grandpa|grandfather|sister|brother|son|daughter|"
@@ -66,6 +66,10 @@ _LIGHT = frozenset(
         """),
     )
 )
+
+
+_SHORT = 16
+"""Words up to which a statement is an answer as it stands."""
 
 
 def answer_from(question: Question, best: Scored) -> str | None:
@@ -169,14 +173,18 @@ def _yes_no(_question: Question, best: Scored) -> str | None:
 
 
 def _clause(question: Question, best: Scored) -> str | None:
-    """What the clause says after the words that were asked about, or else before them, or else all of it."""
-    clauses = [clause for clause in _CLAUSE.split(best.passage.text) if clause and words(clause)]
-    clause = max(clauses, key=lambda clause: _news(clause, question, best), default="")
-    places = [m for m in WORD.finditer(clause) if stem(m.group().lower()) in best.matched]
-    after = clause[places[-1].end() :] if places else ""
-    for part in (after, clause, best.passage.text):
+    """The statement itself; of a long one the clause asked about, from the words that were asked about on."""
+    statement = best.passage.text
+    parts = [statement]
+    if len(words(statement)) > _SHORT:
+        clauses = [clause for clause in _CLAUSE.split(statement) if clause and words(clause)]
+        clause = max(clauses, key=lambda clause: _news(clause, question, best), default="")
+        places = [m for m in WORD.finditer(clause) if stem(m.group().lower()) in best.matched]
+        after = clause[places[-1].end() :] if places else ""
+        parts = [after, clause, statement]
+    for part in parts:
         trimmed = _WEAK_END.sub("", _WEAK_START.sub("", part.strip()))
-        if _new_words(trimmed, question) >= (2 if part is after else 1):
+        if _new_words(trimmed, question) >= (2 if part is not statement else 1):
             return trimmed
     return None
 
@@ -184,7 +192,7 @@ def _clause(question: Question, best: Scored) -> str | None:
 def _news(clause: str, question: Question, best: Scored) -> float:
     shared = sum(stem(word) in best.matched for word in words(clause))
     new = min(_new_words(clause, question), 4)
-    return 2 * shared + new if new else 0
+    return 5 * shared + new if new else 0
 
 
 def _new_words(text: str, question: Question) -> int:
