@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from anyio import to_thread
+
 from pagestore import Page
 from tiermem.errors import BudgetExceeded, ModelError, ModelRefused, ModelUnavailable
 from tiermem.index.interface import Hit
@@ -118,7 +120,8 @@ class Research:
         integrated = await self._reasoner.integrate(self._question, views, known, asked_at=self._asked_at)
         shown = [page for _, page in pages]
         self._coverage = printable(integrated.coverage)
-        outcomes = [link(claim, shown) for claim in integrated.claims]
+        # Linking takes milliseconds a claim: other questions do not wait for it.
+        outcomes = await to_thread.run_sync(lambda: [link(claim, shown) for claim in integrated.claims])
         self._findings = with_outcomes(self._findings, outcomes, self._coverage)
 
     async def _plan(self) -> tuple[tuple[Search, ...], str]:
