@@ -1,0 +1,73 @@
+"""Checks audit bundles where nothing is installed but this package: `python -m pagestore verify-bundle FILE`.
+
+Exit codes: 0 nothing contradicts the proofs, 1 a file cannot be read, 2 wrong usage, 3 a proof failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from pagestore.bundle import BundleReport, verify_bundle
+from pagestore.values import Checkpoint, SpaceId
+
+_FAILED = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m pagestore")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    check = commands.add_parser("verify-bundle", help="check an audit bundle, offline")
+    check.add_argument("file", type=Path, help="the bundle")
+    check.add_argument(
+        "--checkpoint", type=Path, help="checkpoints kept elsewhere (JSON), to hold it against"
+    )
+    given = parser.parse_args(arguments)
+    try:
+        data = given.file.read_bytes()
+        kept = _checkpoints(given.checkpoint) if given.checkpoint is not None else None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        _say(f"error: {error}", to=sys.stderr)
+        return 1
+    report = verify_bundle(data)
+    if kept is not None and report.space:
+        if report.space not in kept:
+            _say(f"error: {given.checkpoint} holds no checkpoint of space {report.space!r}", to=sys.stderr)
+            return _FAILED
+        report = verify_bundle(data, kept[report.space])
+    _say(in_words(report), to=sys.stdout)
+    return 0 if report.ok else _FAILED
+
+
+def in_words(report: BundleReport) -> str:
+    """A report in plain text."""
+    rows = [f"proved      {line}" for line in report.proved]
+    rows += [f"not proved  {line}" for line in report.unproved]
+    rows += [f"FAILED      {damage.where}: {damage.what}" for damage in report.failed]
+    rows.append("The bundle holds." if report.ok else "THE BUNDLE DOES NOT HOLD.")
+    return "\n".join(rows)
+
+
+def _checkpoints(path: Path) -> dict[str, Checkpoint]:
+    """Checkpoints by space, from one or a list of them in JSON."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    listed = found if isinstance(found, list) else [found]
+    return {
+        one["space"]: Checkpoint(space=SpaceId(one["space"]), size=int(one["size"]), root=str(one["root"]))
+        for one in listed
+    }
+
+
+def _say(text: str, *, to: TextIO) -> None:
+    """Print what may hold words of strangers: nothing in it reaches the terminal as a command."""
+    safe = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+    encoding = to.encoding or "utf-8"
+    print(safe.encode(encoding, "backslashreplace").decode(encoding), file=to)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

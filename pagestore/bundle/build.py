@@ -1,0 +1,116 @@
+"""Makes the bundle of one answer from its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pagestore.bundle.values import Bundle
+from pagestore.errors import PageNotFound, RecordNotFound
+from pagestore.interface import PageLog, ProvingLog
+from pagestore.values import Checkpoint, PageId, ProvedPage, Span, TurnLine
+
+ANSWER_KIND = "answered"
+"""The kind under which answers are logged. What is read of their body stands in `told`."""
+
+
+def make_bundle(
+    log: PageLog, seq: int, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+) -> Bundle:
+    """The bundle of the answer logged as record `seq`.
+
+    Of the pages it cites it holds the turns whose words are cited, and of the others a salted hash;
+    with `whole_pages` every turn. It is bound to the log as it stands; with `checkpoint`, one kept
+    elsewhere, to that one if it is new enough, else with the proof that the log has only grown since.
+    Raises `PageNotFound` while a cited page is open, `Corrupt` when the log does not bear out `checkpoint`.
+    """
+    if not isinstance(log, ProvingLog):
+        raise TypeError(f"{type(log).__name__} cannot prove records")
+    body = log.read(seq).body
+    quoted = _quoted(log, body)
+    if checkpoint is not None:
+        try:
+            return _bound(log, seq, body, quoted, checkpoint, whole_pages=whole_pages)
+        except (RecordNotFound, PageNotFound):
+            pass  # the checkpoint is older than what must be shown
+    now = log.standing()
+    bundle = _bound(log, seq, body, quoted, now, whole_pages=whole_pages)
+    return bundle if checkpoint is None else replace(bundle, growth=log.prove_growth(checkpoint, now))
+
+
+def _bound(
+    log: ProvingLog,
+    seq: int,
+    body: Mapping[str, Any],
+    quoted: Mapping[PageId, Sequence[Span]],
+    checkpoint: Checkpoint,
+    *,
+    whole_pages: bool,
+) -> Bundle:
+    pages = [log.prove_page(page_id, checkpoint) for page_id in quoted]
+    return Bundle(
+        space=checkpoint.space,
+        checkpoint=checkpoint,
+        answer=told(body),
+        record=log.prove_record(seq, checkpoint),
+        pages=tuple(page if whole_pages else excerpt(page, quoted[page.id]) for page in pages),
+    )
+
+
+def told(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a bundle shows of a logged answer: the words, what they cite, and the facts behind them."""
+    answer = body["answer"]
+    shown = {name: answer[name] for name in ("id", "text", "route", "abstained", "citations", "facts")}
+    return {"question": answer["trace"]["question"], **shown}
+
+
+def quotations(answer: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Everything in what `told` shows that quotes words of pages."""
+    return (*answer["citations"], *answer["facts"])
+
+
+def spans_of(quotation: Mapping[str, Any]) -> list[Span]:
+    """The spans of one quotation, in order."""
+    return [
+        Span(page_id=PageId(span["page_id"]), start=span["start"], end=span["end"])
+        for span in quotation["spans"]
+    ]
+
+
+def excerpt(page: ProvedPage, spans: Iterable[Span]) -> ProvedPage:
+    """The page with only those turns in words that a span touches."""
+    kept: list[TurnLine] = []
+    wanted = list(spans)
+    for start, turn in placed(page.turns):
+        touched = any(span.start < start + turn.length and start < span.end for span in wanted)
+        kept.append(turn if touched else without_words(turn))
+    return ProvedPage(id=page.id, seal=page.seal, turns=tuple(kept))
+
+
+def without_words(turn: TurnLine) -> TurnLine:
+    """The turn with its words withheld."""
+    return TurnLine(digest=turn.digest, length=turn.length, erased=turn.erased)
+
+
+def placed(turns: Iterable[TurnLine]) -> Iterator[tuple[int, TurnLine]]:
+    """Each turn with the offset at which it starts on its page."""
+    start = 0
+    for turn in turns:
+        yield start, turn
+        start += turn.length + 1
+
+
+def _quoted(log: PageLog, body: Mapping[str, Any]) -> dict[PageId, list[Span]]:
+    """The pages an answer quotes, by their sealed ids, in order, each with the spans on it."""
+    pages: dict[PageId, list[Span]] = {}
+    for quotation in quotations(told(body)):
+        for span in spans_of(quotation):
+            page = log.page(span.page_id)
+            if page.sealed_at is None:
+                raise PageNotFound(
+                    f"page {page.id!r} of session {page.session!r} is still filling and cannot be proved; "
+                    "seal it (`flush`) first"
+                )
+            pages.setdefault(page.id, []).append(span)
+    return pages
