@@ -7,23 +7,24 @@ are its text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 _SENTENCE_END = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])|\n+""")
 
 
-def full_page(tokens: Sequence[int], target: int) -> int:
+def full_page(tokens: Iterable[int], target: int) -> int:
     """How many of the turns waiting make a page that takes no more; 0 while the page has room.
 
     `tokens` are the sizes of the waiting turns in order. A page holds at least one turn.
     """
-    total = 0
-    for taken, size in enumerate(tokens):
+    total = taken = 0
+    for size in tokens:
         if taken and total + size > target:
             return taken
         total += size
-    return len(tokens) if total >= target else 0
+        taken += 1
+    return taken if total >= target else 0
 
 
 def cut(text: str, limit: int, count: Callable[[str], int]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ class Batch:
         """Seal the pages that take no more turns."""
         sealed = []
         waiting, _ = self._session(session)
-        while taken := full_page([turn.tokens for turn in waiting], self._options.page_tokens):
+        while taken := full_page((turn.tokens for turn in waiting), self._options.page_tokens):
             sealed.append(self._seal(session, taken))
         return sealed
 

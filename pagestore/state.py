@@ -158,9 +158,8 @@ class State:
 
     def _fold_page(self, line: Line) -> None:
         info = page_info(line.fields)
-        end = _end(line.fields["u"])
         session = self.session(info.session)
-        session.waiting = [t for t in session.waiting if (t.place.segment, t.place.offset) >= end]
+        del session.waiting[: sealed_by(line.fields["u"], session.waiting)]
         self.add_page(info)
         if session.waiting:
             self.note_filling(info.session)
@@ -223,7 +222,8 @@ def unpacked(place: int) -> tuple[int, int]:
     return place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
 
 
-def _end(runs: Sequence[Sequence[int]]) -> tuple[int, int]:
-    """The place behind the last turn of a page."""
+def sealed_by(runs: Sequence[Sequence[int]], waiting: Sequence[OpenTurn]) -> int:
+    """How many of the turns waiting lie before the end of a page's runs."""
     segment, offset, length, _ = runs[-1]
-    return segment, offset + length
+    end = (segment, offset + length)
+    return bisect_left(waiting, end, key=lambda turn: (turn.place.segment, turn.place.offset))

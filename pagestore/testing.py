@@ -350,7 +350,9 @@ class PageLogContract:
 
         def speak(name: str) -> None:
             for n in range(20):
-                log.append(SessionId(name), [said(f"{name} {n}", turn_id=str(n // 2 * 2))] if n % 2 == 0 else [])
+                log.append(
+                    SessionId(name), [said(f"{name} {n}", turn_id=str(n // 2 * 2))] if n % 2 == 0 else []
+                )
                 log.record("note", {"by": name, "n": n})
 
         threads = [Thread(target=speak, args=(f"s{n}",)) for n in range(6)]

@@ -9,7 +9,7 @@ other scripts cost more; their rates are tokens per character, by script.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from itertools import pairwise
 
 # The pre-tokeniser of cl100k_base, written for `re` (which has no \p{L}).
 _PIECE = re.compile(
@@ -51,7 +51,12 @@ _RATES: tuple[tuple[int, float], ...] = (
     (0xF900, 1.6),
     (0x10000, 2.5),  # emoji and everything rarer
 )
-_FROM_HIGHEST = _RATES[::-1]
+_UNIT = 20
+_RATE_OF_BLOCK = b"".join(
+    bytes([round(rate * _UNIT)]) * ((end - first) >> 4)
+    for (first, rate), (end, _) in pairwise([*_RATES, (0x110000, 0.0)])
+)
+"""The rates, in twentieths, of every sixteen code points: looked up once a character."""
 
 
 class EstimateCounter:
@@ -81,10 +86,5 @@ def _tokens(piece: str) -> int:
             if len(set(piece.strip())) == 1
             else -(-len(piece) // _SIGNS_A_TOKEN)
         )
-    return max(1, round(sum(map(_rate, piece))))
-
-
-@lru_cache(maxsize=8192)
-def _rate(character: str) -> float:
-    code = ord(character)
-    return next(rate for first, rate in _FROM_HIGHEST if code >= first)
+    rates = [_RATE_OF_BLOCK[ord(character) >> 4] for character in piece]
+    return max(1, round(sum(rates) / _UNIT))

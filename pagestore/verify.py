@@ -12,7 +12,7 @@ from pagestore.lines import Fields, Line
 from pagestore.merkle import MerkleTree
 from pagestore.scan import Scanner
 from pagestore.segments import Segments
-from pagestore.state import OpenTurn, State
+from pagestore.state import State, runs_of, sealed_by
 from pagestore.values import Checkpoint, Damage, VerifyReport
 
 
@@ -93,16 +93,14 @@ class _Check:
     def _wrong_page(self, line: Line) -> str | None:
         fields = line.fields
         waiting = self.fresh.session(fields["s"]).waiting
-        turns = [turn for turn in waiting if _lies_in(turn, fields["u"])]
+        turns = waiting[: sealed_by(fields["u"], waiting)]
         number = self.fresh.session(fields["s"]).next_number
         hashes = [turn.digest for turn in turns]
-        if fields["id"] == page_id(self.fresh.space, fields["s"], fields["p"], hashes):
-            return (
-                None
-                if fields["p"] == number
-                else f"page {fields['id']!r} is number {fields['p']}, not {number}"
-            )
-        return f"page {fields['id']!r}: its turns are not the ones it was sealed with"
+        if fields["id"] != page_id(self.fresh.space, fields["s"], fields["p"], hashes):
+            return f"page {fields['id']!r}: its turns are not the ones it was sealed with"
+        if (fields["p"], fields["u"]) != (number, runs_of(turns)):
+            return f"page {fields['id']!r}: its number or places are not its own"
+        return None
 
     def against_state(self) -> None:
         """What was believed at opening, and since, is what the bytes say."""
@@ -133,11 +131,3 @@ class _Check:
 
 def _commits_to(fields: Fields, tree: MerkleTree) -> bool:
     return bool(fields["n"] == len(tree) and fields["root"] == tree.root().hex())
-
-
-def _lies_in(turn: OpenTurn, runs: list[list[int]]) -> bool:
-    place = turn.place
-    return any(
-        segment == place.segment and offset <= place.offset < offset + length
-        for segment, offset, length, _ in runs
-    )

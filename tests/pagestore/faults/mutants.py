@@ -27,6 +27,7 @@ Mutant = Callable[[], AbstractContextManager[Any]]
 _sync = Segments.sync
 _commit = Journal.commit
 _load = snapshot.load
+_write = Journal._write
 _repair = recovery.repair
 _begin_segment = Journal._begin_segment
 
@@ -203,6 +204,25 @@ def half_a_turn() -> AbstractContextManager[Any]:
     return patch.object(recovery._Recovery, "_take", take)
 
 
+def keep_what_did_not_fit() -> AbstractContextManager[Any]:
+    """Leaves the written part of a refused batch in the file."""
+
+    def write(self: Journal, batch: Batch, segment: int, offset: int) -> None:
+        self._segments.write(segment, offset, b"".join(batch.raw))
+
+    return patch.object(Journal, "_write", write)
+
+
+def fold_before_writing() -> AbstractContextManager[Any]:
+    """Shows what it is about to store, and does not take it back."""
+
+    def write(self: Journal, batch: Batch, segment: int, offset: int) -> None:
+        self._fold(batch)
+        _write(self, batch, segment, offset)
+
+    return patch.object(Journal, "_write", write)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     never_sync,
     acknowledge_before_sync,
@@ -222,3 +242,5 @@ MUTANTS: tuple[Mutant, ...] = (
     trust_the_snapshot,
     half_a_turn,
 )
+
+DISK_FULL_MUTANTS: tuple[Mutant, ...] = (keep_what_did_not_fit, fold_before_writing)

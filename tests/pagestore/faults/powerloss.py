@@ -142,7 +142,8 @@ def check(image: Image, expected: Expected, seed: int, chance: Random, *, again:
         if seen(log) != found:
             raise Violation("a turn retried after recovery was lost")
     if chance.random() < 0.5:
-        _life_goes_on(log, files, expected, found, seed, chance)
+        later = _life_goes_on(log, expected, found, chance)
+        _survives_again(files.image(chance.choice(LOSSES), chance), later, seed)
 
 
 def _nothing_erased_is_on(image: Image, expected: Expected) -> None:
@@ -190,25 +191,27 @@ def _retried(log: DiskLog, expected: Expected) -> list[Spoken | None]:
     return found
 
 
-def _life_goes_on(
-    log: DiskLog, files: SimFiles, expected: Expected, found: list[Spoken | None], seed: int, chance: Random
-) -> None:
-    """New turns and erasures work, and survive the next power cut."""
+def _life_goes_on(log: DiskLog, expected: Expected, found: list[Spoken | None], chance: Random) -> Expected:
+    """New turns and an erasure are accepted; returns what may now be relied on."""
+    gone = {index for index, spoken in enumerate(found) if spoken is None}
     later = replace(
         expected,
         spoken=list(expected.spoken),
-        erasing={index for index, spoken in enumerate(found) if spoken is None} | expected.erasing,
-        erased={index for index, spoken in enumerate(found) if spoken is None} | expected.erased,
+        erasing=gone | expected.erasing,
+        erased=gone | expected.erased,
     )
     for number in range(2):
         later.spoken.append(_fresh("s0", f"<after{number}> " + "y" * chance.choice([5, 700])))
         log.append(later.spoken[-1].session, [later.spoken[-1].turn])
     later.acknowledged = len(later.spoken)
     erase(log, later, chance.randrange(expected.acknowledged, later.acknowledged))
-    image = files.image(chance.choice(LOSSES), chance)
-    _nothing_erased_is_on(image, later)
+    return later
+
+
+def _survives_again(image: Image, expected: Expected, seed: int) -> None:
+    _nothing_erased_is_on(image, expected)
     reopened = open_log(SimFiles(image), seed)
-    _are(seen(reopened), later.spoken, later, "a turn stored after recovery was lost")
+    _are(seen(reopened), expected.spoken, expected, "a turn stored after recovery was lost")
     if not reopened.verify().ok:
         raise Violation("verify finds damage after the second power cut")
 

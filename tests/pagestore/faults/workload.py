@@ -80,7 +80,9 @@ def found_in(log: DiskLog) -> list[Found]:
     """Every turn a reader finds, parts joined, in the order of the log."""
     pages = [log.page(info.id) for info in log.pages()]
     pages += [page for session in log.sessions() if (page := log.open_page(session)) is not None]
-    lines = sorted(((line.seq, line, page) for page in pages for line in page.lines), key=lambda each: each[0])
+    lines = sorted(
+        ((line.seq, line, page) for page in pages for line in page.lines), key=lambda each: each[0]
+    )
     turns: list[Found] = []
     text = ""
     for seq, line, page in lines:
