@@ -164,7 +164,7 @@ def test_an_answer_leads_to_its_audit_and_to_the_words(store: Path) -> None:
 
 
 def test_an_answer_in_json_has_its_citations_and_trace(store: Path) -> None:
-    answer = as_json(store, "ask", "How much did Bob pay for the crown?")
+    answer = as_json(store, "ask", "What is the name of Ann's dog?")
     assert answer["citations"]
     assert answer["route"] in ("ANSWER", "ESCALATE")
     assert set(answer["citations"][0]) >= {"number", "claim", "quote", "spans", "grade", "speaker", "said_at"}
@@ -179,6 +179,9 @@ def test_an_answer_in_json_has_its_citations_and_trace(store: Path) -> None:
 def test_audit_without_an_id_follows_the_newest_answer(store: Path) -> None:
     answer = as_json(store, "ask", "Where did Bob move to?")
     assert as_json(store, "audit")["answer"]["id"] == answer["id"]
+    listed = as_json(store, "answers")["answers"][-1]
+    assert (listed["id"], listed["question"]) == (answer["id"], "Where did Bob move to?")
+    assert answer["id"] in tiermem(store, "answers", env={"COLUMNS": "200"}).stdout
 
 
 def test_what_was_never_said_is_not_answered(store: Path) -> None:

@@ -14,7 +14,7 @@ from tiermem.apps.cli import app
 
 runner = CliRunner()
 
-COMMANDS = "demo ingest ask search audit page pages units stats verify reindex spaces"
+COMMANDS = "demo ingest ask search audit answers page pages units stats verify reindex spaces"
 
 
 def test_help_names_every_command() -> None:

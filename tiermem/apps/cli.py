@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tiermem import Memory
 
 DEFAULT_SPACE = "default"
+DEFAULT_STORE = Path("memory")
 
 
 class Engine(StrEnum):
@@ -130,7 +131,7 @@ def ingest(
         list[str], typer.Argument(metavar="FILE...", help="Files of dialogue; - reads standard input.")
     ],
     *,
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: Annotated[
         str | None,
         typer.Option(
@@ -168,7 +169,7 @@ def ingest(
 def ask(
     question: str,
     *,
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
     mode: Annotated[Mode, typer.Option(help="Let the router choose, or fix the route.")] = Mode.ROUTER,
@@ -190,7 +191,7 @@ def ask(
             asked_at=_moment("--asked-at", asked_at),
             as_of=_moment("--as-of", as_of),
         )
-        cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, memory.space)
+        cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, space)
 
     def view() -> Any:
         from tiermem.apps.views import answer_view, next_step
@@ -204,7 +205,7 @@ def ask(
 def search(
     query: str,
     *,
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
     kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
@@ -227,7 +228,7 @@ def search(
 def audit(
     answer_id: Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")] = None,
     *,
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -252,10 +253,26 @@ def audit(
 
 
 @app.command()
+def answers(
+    store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False
+) -> None:
+    """List the answers given, with the ids to audit them by."""
+    with _memory(store, space, read_only=True) as memory:
+        given = memory.answers()
+
+    def view() -> Any:
+        from tiermem.apps.tables import answers_view
+
+        return answers_view(given) if given else "no answers yet"
+
+    _show({"answers": given}, view, as_json=as_json)
+
+
+@app.command()
 def page(
     page_id: Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")],
     *,
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -275,7 +292,7 @@ def page(
 
 @app.command()
 def pages(
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
     as_json: JsonOption = False,
@@ -294,7 +311,7 @@ def pages(
 
 @app.command()
 def units(
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
     as_of: Annotated[str | None, typer.Option(help="As they stood then.")] = None,
@@ -313,9 +330,7 @@ def units(
 
 
 @app.command()
-def stats(
-    store: StoreOption = Path("memory"), space: SpaceOption = None, as_json: JsonOption = False
-) -> None:
+def stats(store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False) -> None:
     """Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved."""
     with _memory(store, space, read_only=True, engine="auto") as memory:
         standing = memory.stats()
@@ -330,7 +345,7 @@ def stats(
 
 @app.command()
 def verify(
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
     against: Annotated[
         Path | None, typer.Option(help="Checkpoints kept elsewhere, which must still be part of the log.")
@@ -362,7 +377,7 @@ def verify(
 
 @app.command()
 def reindex(
-    store: StoreOption = Path("memory"),
+    store: StoreOption = DEFAULT_STORE,
     space: Annotated[
         str | None, typer.Option("--space", help="Only this one (the whole index is made anew).")
     ] = None,
@@ -376,7 +391,7 @@ def reindex(
 
 
 @app.command()
-def spaces(store: StoreOption = Path("memory"), as_json: JsonOption = False) -> None:
+def spaces(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """List the spaces of a store."""
     names = _spaces(store)
     _show({"store": store, "spaces": names}, lambda: "\n".join(names) or "no spaces yet", as_json=as_json)
@@ -431,10 +446,16 @@ def _moment(option: str, written: str | None) -> datetime | None:
         raise typer.BadParameter(str(error), param_hint=option) from error
 
 
-def _command(name: str, argument: str, store: Path, space: str) -> str:
+def _command(name: str, argument: str, store: Path, space: str | None) -> str:
+    """A command line that leads to the same store and space, as short as it may be."""
+    import os
     import shlex
 
-    return shlex.join(["tiermem", name, argument, "--store", str(store), "--space", space])
+    usual = os.environ.get("TIERMEM_STORE", str(DEFAULT_STORE))
+    where = [] if str(store) == usual else ["--store", str(store)]
+    if space is not None and space != os.environ.get("TIERMEM_SPACE"):
+        where += ["--space", space]
+    return shlex.join(["tiermem", name, argument, *where])
 
 
 def _show(value: object, view: Any, *, as_json: bool) -> None:

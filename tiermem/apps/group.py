@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from pagestore.errors import Locked, NotAStore, PageStoreError
-from tiermem.errors import EmbedderUnavailable, IndexLocked, ModelError, TierMemError, UnknownId
+from tiermem.errors import EmbedderUnavailable, IndexLocked, ModelError, TierMemError
 
 ENTRY_POINTS = "tiermem.commands"
 EXIT_ERROR = 1
@@ -68,7 +68,6 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
     (Locked, "wait for the other process to end, or name another --store"),
     (IndexLocked, "wait for the other process to end; `tiermem page` and `audit` work meanwhile"),
     (NotAStore, "name the directory with --store, or make one with `tiermem ingest FILE`"),
-    (UnknownId, "`tiermem spaces` lists what there is"),
     (ModelError, "what was said is stored; `--engine local` works without a model"),
     (EmbedderUnavailable, "what was said is stored; run the command again afterwards"),
 )

@@ -15,12 +15,18 @@ from tiermem.apps.terminal import safe, when
 from tiermem.model import Evidence, SummaryUnit
 
 if TYPE_CHECKING:
+    from tiermem.ledger import AnswerInfo
     from tiermem.memory import Stats
 
 
 def short(identifier: str) -> str:
     """Enough of a page or unit id to name it; `tiermem page` takes such a beginning."""
     return identifier[:15]
+
+
+def counted(number: int, thing: str) -> str:
+    """A number with its noun: `1 page`, `2 pages`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
@@ -34,13 +40,19 @@ def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, numbers: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    numbers: Sequence[str] = (),
+    whole: Sequence[str] = (),
 ) -> Table:
-    """A plain table: text wraps, the columns named in `numbers` stand to the right."""
+    """A plain table: text wraps, but not in columns that are `whole`; `numbers` stand to the right."""
     drawn = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
         right = column in numbers
-        drawn.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right)
+        drawn.add_column(
+            column, justify="right" if right else "left", overflow="fold", no_wrap=right or column in whole
+        )
     for row in rows:
         drawn.add_row(*(cell if isinstance(cell, Text) else safe(cell) for cell in row))
     return drawn
@@ -83,6 +95,24 @@ def units_view(units: Sequence[SummaryUnit]) -> Table:
     )
 
 
+def answers_view(answers: Sequence[AnswerInfo]) -> Table:
+    """Answers given, newest last, with the ids to audit them by."""
+    tiers = {"ANSWER": "summaries", "ESCALATE": "raw pages"}
+    return table(
+        ("answer", "asked", "question", "answered from"),
+        [
+            (
+                Text(given.id, style="cyan"),
+                when(given.at),
+                given.question,
+                tiers[given.route] + (", abstained" if given.abstained else ""),
+            )
+            for given in answers
+        ],
+        whole=("answer",),
+    )
+
+
 def evidence_view(found: Sequence[Evidence]) -> Table:
     """Search results, best first."""
     return table(
@@ -107,7 +137,7 @@ def stats_view(stats: Stats) -> Group:
     rows: list[tuple[str, str | Text]] = [
         ("space", stats.space),
         ("engine", f"{stats.engine}, embeddings by {stats.embedder}"),
-        ("said", f"{stats.turns:,} turns in {stats.sessions:,} sessions"),
+        ("said", f"{counted(stats.turns, 'turn')} in {counted(stats.sessions, 'session')}"),
         ("pages", f"{stats.pages:,} sealed, {stats.pages_open:,} still filling"),
         ("summarised", f"{stats.units:,} units; {stats.claims_rejected:,} claims rejected for want of proof"),
         (
@@ -120,7 +150,7 @@ def stats_view(stats: Stats) -> Group:
             f"{stats.answers:,}: {stats.answered_from_summaries:,} from summaries, "
             f"{stats.escalated:,} escalated, {stats.abstained:,} abstained",
         ),
-        ("tokens", f"{stats.tokens_read:,} read, {raw:,} in the linked pages{saved}"),
+        ("tokens", f"worded from {stats.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
     ]
     rows += [("problem", Text(safe(problem), style="yellow")) for problem in stats.problems]
     return Group(pairs(rows))

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.apps.reading_cost import ReadingCost
-from tiermem.apps.tables import page_ids, pairs, short
+from tiermem.apps.tables import counted, page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
-from tiermem.model import Answer, Citation
+from tiermem.model import Answer, Citation, Round
 
 if TYPE_CHECKING:
     from tiermem.reading import Audit
@@ -55,8 +55,8 @@ def route(answer: Answer) -> Text:
 def tokens(cost: ReadingCost) -> str:
     """What was read, beside what the raw pages hold."""
     if cost.pages:
-        count = "1 page" if cost.pages == 1 else f"{cost.pages} pages"
-        return f"{count} read, {cost.page_tokens:,} tokens; worded from {cost.evidence:,}"
+        pages = counted(cost.pages, "page")
+        return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} of them"
     saved = (
         f", {1 - cost.evidence / cost.linked_tokens:.0%} saved" if cost.linked_tokens > cost.evidence else ""
     )
@@ -76,11 +76,15 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
 
 def sources(citations: Sequence[Citation]) -> Table:
     """Numbered sources: who said it, when, and the exact words."""
+    return _numbered([(citation.number, _source(citation)) for citation in citations])
+
+
+def _numbered(items: Sequence[tuple[int, Text]]) -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(style="cyan", no_wrap=True)
     grid.add_column(overflow="fold")
-    for citation in citations:
-        grid.add_row(f"[{citation.number}]", _source(citation))
+    for number, told in items:
+        grid.add_row(f"[{number}]", told)
     return grid
 
 
@@ -92,10 +96,8 @@ def _source(citation: Citation) -> Text:
 
 
 def next_step(what: str, command: str) -> Text:
-    """A command to run next, on a line of its own that can be copied whole."""
-    return Text(f"\n{what}: ", style="dim", no_wrap=True, overflow="ignore").append(
-        command, style="cyan not dim"
-    )
+    """A command to run next. Printed with `soft_wrap`, its line can be copied whole."""
+    return Text(f"\n{what}:\n", style="dim").append(f"  {command}", style="cyan not dim")
 
 
 # Audits
@@ -112,7 +114,7 @@ def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, co
         ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
         ("read", tokens(cost)),
     ]
-    head += [(f"round {r.number}", _round(len(r.pages), r.facts, r.rejected, r.stop)) for r in trace.rounds]
+    head += [(f"round {r.number}", _round(r)) for r in trace.rounds]
     head += [("check", _check(check.passed, check.unsupported)) for check in trace.checks]
     head += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     parts: list[RenderableType] = [pairs(head)]
@@ -127,8 +129,10 @@ def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, co
     return Group(*parts)
 
 
-def _round(pages: int, facts: int, rejected: int, stop: str | None) -> str:
-    return f"{pages} pages read, {facts} facts linked, {rejected} rejected" + (f"; {stop}" if stop else "")
+def _round(made: Round) -> str:
+    told = f"{counted(len(made.pages), 'page')} read, {counted(made.facts, 'fact')} linked"
+    refused = f", {made.rejected} rejected" if made.rejected else ""
+    return told + refused + (f"; {made.stop}" if made.stop else "")
 
 
 def _check(passed: bool, unsupported: Sequence[str]) -> Text:
@@ -137,12 +141,14 @@ def _check(passed: bool, unsupported: Sequence[str]) -> Text:
     return Text(safe(f"not in the sources: {', '.join(unsupported)}"), style="yellow")
 
 
-def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Text:
-    told = Text(f"[{citation.number}] ", style="cyan").append(safe(citation.claim), style="bold")
-    told.append(f"\n    {citation.grade} · {chosen_by} · ", style="dim not bold")
+def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:
+    told = Text(safe(citation.claim), style="bold")
+    told.append(f"\n{citation.grade} · {chosen_by} · ", style="dim not bold")
     if intact:
-        return told.append("intact: the words still stand where they were cited", style="green not bold")
-    return told.append("NOT INTACT: what stands there is not what was cited", style="bold red")
+        told.append("intact: the words still stand where they were cited", style="green not bold")
+    else:
+        told.append("NOT INTACT: what stands there is not what was cited", style="bold red")
+    return _numbered([(citation.number, told)])
 
 
 def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
