@@ -1,0 +1,83 @@
+"""The format on disk is a promise: what an earlier version wrote is read, and still written the same way.
+
+`golden/format-1` was written once by `write` below. When the format changes on purpose, it gets a new
+number and a golden folder of its own; this one stays and must stay readable.
+"""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+from pagestore import Checkpoint, LogOptions, SessionId, SpaceId, Store, Turn
+
+GOLDEN = Path(__file__).parent / "golden" / "format-1"
+SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2028 é")
+CHECKPOINT = Checkpoint(
+    space=SPACE, size=11, root="16c71e276c565c02e27ccd2ccb5cd370c4b1f8cae176a16c4cd32a11839bce9a"
+)
+PAGES = [
+    "p1:86bca3cee346bdad155ea4060604dd291360891d30978be22f329ec0d81385db",
+    "p1:a8eb42936bba308e4b590a128c664b0fff7c074f6ec3a0e0d47328212013d267",
+    "p1:8f1338e5cbe6f2dc04d15e27262de7995142eb8fe2838dd783601400bca9490e",
+    "p1:1567178832b5e5f79cf9c8bcc44f08c871e5af6ae221b84b0854f74292ac0bc4",
+    "p1:28802e2fa47e170107ed7a42182a157a3b11422bdaac2ee59ca9d8ea1949e4fa",
+    "p1:e6e040420c2e6997fa4fb4c82404fa94477cbfe26ec3251f6ec0956dd3a06761",
+    "p1:abdffb6fff7b119d1eb5e6da3922db09e9a7cd9bb7c4344c14853c1043a0639a",
+]
+
+
+def write(folder: Path) -> Checkpoint:
+    """A store with every kind of record, in two segments."""
+    salts, moments = count(1), count()
+    options = LogOptions(
+        page_tokens=60,
+        hard_limit=2,
+        segment_bytes=4_000,
+        salt=lambda size: next(salts).to_bytes(size, "big"),
+        clock=lambda: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=next(moments)),
+    )
+    with Store(folder, options=options).open_space(SPACE) as log:
+        said_at = datetime.fromisoformat("2023-05-08T13:56:00")
+        log.append(
+            FIRST, [Turn(speaker="Caroline", text="I went.\nIt was good.", said_at=said_at, turn_id="1")]
+        )
+        log.append(SECOND, [Turn(speaker="Bob", text="\ud800 \0 😀 \x85", role="user", turn_id="1")])
+        log.append(FIRST, [Turn(speaker="Ann", text="The code is 7731.", turn_id="2")])
+        log.append(FIRST, [Turn(speaker="Mel", text="And then we talked. " * 50, turn_id="3")])
+        log.record("answered", {"text": "It is so.", "n": [1, 2.5, None]})
+        log.seal()
+        checkpoint = log.checkpoint()
+        page = log.page(log.pages(FIRST)[0].id)
+        log.erase(page.id, page.lines[1].seq, "asked to")
+        log.append(FIRST, [Turn(speaker="Ann", text="Still open.", said_at=said_at.replace(tzinfo=UTC))])
+        return checkpoint
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file of a store but the locks, which name this machine."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != "LOCK")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def test_a_store_of_this_format_is_written_the_same_way_today(tmp_path: Path) -> None:
+    assert write(tmp_path) == CHECKPOINT
+    assert files(tmp_path) == files(GOLDEN)
+
+
+def test_a_store_of_this_format_is_read_and_written_on(tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    shutil.copytree(GOLDEN, folder)
+    for read_only in (True, False):
+        with Store(folder, read_only=read_only).open_space(SPACE) as log:
+            assert log.verify(CHECKPOINT).ok
+            assert [info.id for info in log.pages()] == PAGES
+            assert log.page(log.pages()[0].id).text.startswith(
+                "[2023-05-08T13:56:00] Caroline: I went.\n\tIt was good.\n[erased] _: █"
+            )
+            assert log.sessions() == (FIRST, SECOND)
+    with Store(folder).open_space(SPACE) as log:
+        again = log.append(FIRST, [Turn(speaker="Mel", text="And then we talked. " * 50, turn_id="3")])
+        assert again.new == 0
+        assert log.append(FIRST, [Turn(speaker="Mel", text="New.")]).new == 1
+        assert log.verify(CHECKPOINT).ok
