@@ -21,7 +21,7 @@ from tiermem.text.literals import names, numbers
 class SufficiencyOptions:
     """Thresholds. `coverage` is the share of the question's weighted terms one statement must hold."""
 
-    coverage: float = 0.7
+    coverage: float = 0.65
     complete: float = 0.95
     """What a list or a count needs: summaries may hold some of it and look as if they held all."""
     similarity: float = 0.35

@@ -13,6 +13,10 @@ from tiermem.text import stems
 
 ENOUGH = 0.35
 """The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
+ENOUGH_WITH_SIMILARITY = 0.6
+"""What coverage and cosine together must reach where the index measured a cosine: it bridges synonyms."""
+_UNRELATED = 0.3
+"""Cosine below which two texts of the same dialogue have nothing to do with each other."""
 _LISTED = 4
 _AS_GOOD = 0.75
 """How close to the best statement another one must score to add to a list."""
@@ -23,7 +27,7 @@ def compose(question: str, evidence: Sequence[Evidence]) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
     asked = read_question(question)
     found = passages(evidence)
-    ranked = [one for one in Matcher(asked, found).best(found, least=ENOUGH) if one.right_person]
+    ranked = _ranked(Matcher(asked, found).best(found), evidence)
     if not ranked:
         return _ABSTAINED
     wanted = _LISTED if asked.kind == "list" else 1
@@ -41,8 +45,23 @@ def compose(question: str, evidence: Sequence[Evidence]) -> Draft:
     return Draft(text=", ".join(told), cited=tuple(dict.fromkeys(cited)), abstained=False)
 
 
-def _near(ranked: Sequence[Scored]) -> list[Scored]:
-    return [one for one in ranked if one.score >= _AS_GOOD * ranked[0].score]
+def _ranked(scored: Sequence[Scored], evidence: Sequence[Evidence]) -> list[tuple[float, Scored]]:
+    """Statements about the right person that may answer, each with how far it is above what is needed."""
+    valued = [
+        (_margin(one, evidence[one.passage.source].similarity), one) for one in scored if one.right_person
+    ]
+    return sorted((pair for pair in valued if pair[0] >= 0), key=lambda pair: -pair[0])
+
+
+def _margin(one: Scored, similarity: float | None) -> float:
+    if similarity is None:
+        return one.score - ENOUGH
+    return one.score + max(0.0, similarity - _UNRELATED) - ENOUGH_WITH_SIMILARITY
+
+
+def _near(ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
+    best = ranked[0][1].score
+    return [one for _, one in ranked if one.score >= _AS_GOOD * best]
 
 
 def _said(answer: str, told: Sequence[str]) -> bool:
