@@ -238,6 +238,7 @@ def _page(fields: Any, checkpoint: Checkpoint) -> ProvedPage:
 
 
 def _turn(fields: Any) -> TurnLine:
+    fields = _mapping(fields)
     line = fields.get("line")
     return TurnLine(
         digest=_hash(fields["hash"]),

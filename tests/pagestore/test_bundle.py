@@ -16,6 +16,7 @@ from pagestore.__main__ import main
 from pagestore.bundle import Bundle, decode, encode, make_bundle, verify_bundle, verify_growth
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from tests.pagestore.bundles import answer, bundle, flipped, forgeries, line_of, mangled, world
+from tests.pagestore.faults.flips import store_misses
 
 DATA = {whole: encode(bundle(whole_pages=whole)) for whole in (False, True)}
 
@@ -77,6 +78,14 @@ def test_a_history_made_up_for_the_occasion_fails_against_a_checkpoint_kept_else
     assert not verify_bundle(data, true.log.standing()).ok
     with pytest.raises(Corrupt, match="does not begin"):
         make_bundle(made_up.log, made_up.answers[1], checkpoint=true.kept)
+
+
+def test_a_root_alone_does_not_bind_the_size_so_a_kept_checkpoint_does() -> None:
+    made = bundle()
+    point = made.checkpoint
+    smaller = encode(replace(made, checkpoint=replace(point, size=point.size - 1)))
+    assert any("is the one others were shown" in line for line in verify_bundle(smaller).unproved)
+    assert not verify_bundle(smaller, point).ok
 
 
 @pytest.mark.parametrize("forgery", forgeries())
@@ -188,6 +197,10 @@ def test_nothing_is_written_to_make_a_bundle() -> None:
     assert w.log.head == head
 
 
+def test_any_flipped_bit_of_a_store_is_found_and_located() -> None:
+    assert store_misses(40, seed=1) == []
+
+
 # the command
 
 
@@ -231,11 +244,8 @@ def test_pagestore_alone_checks_a_bundle(kept: tuple[Path, Path, Bundle]) -> Non
         "import sys, runpy; sys.path[:0] = [sys.argv.pop(1)]\n"
         "sys.argv[0] = 'pagestore'; runpy.run_module('pagestore', run_name='__main__')"
     )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script, str(root), "verify-bundle", str(file), "--checkpoint", str(checkpoint)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
+    arguments = [str(root), "verify-bundle", str(file), "--checkpoint", str(checkpoint)]
+    command = [sys.executable, "-I", "-S", "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "The bundle holds." in done.stdout
