@@ -131,6 +131,19 @@ def test_a_budget_ends_an_ask_and_the_answer_says_so(open_memory: OpenMemory, se
     assert any("budget" in degradation.reason for degradation in answer.trace.degradations)
 
 
+def test_a_budget_of_nothing_still_answers_from_what_is_recalled(
+    open_memory: OpenMemory, server: ModelServer
+) -> None:
+    memory = open_memory(**at(server))
+    tell(memory)
+    memory.flush()
+    before = server.counts.replies
+    answer = memory.ask("What is Biscuit allergic to?", budget=Budget(calls=0))
+    assert server.counts.replies == before
+    assert "chicken" in answer.text
+    assert any(d.stage == "route" for d in answer.trace.degradations)
+
+
 def test_nothing_said_is_lost_while_the_model_is_gone(open_memory: OpenMemory) -> None:
     gone = OpenAIModel("gone", base_url="http://127.0.0.1:9/v1", options=ModelOptions(attempts=1))
     memory = open_memory(engine="model", model=gone, distil="deferred")

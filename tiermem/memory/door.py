@@ -18,7 +18,7 @@ from typing import Any, Self
 from pagestore import Checkpoint, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
 from pagestore.errors import ReadOnly
 from tiermem.dialogue import as_turns
-from tiermem.errors import InvalidInput, MemoryClosed
+from tiermem.errors import BudgetExceeded, InvalidInput, MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo
 from tiermem.llm.meter import Meter, step
@@ -26,8 +26,19 @@ from tiermem.memory.background import Background, Job
 from tiermem.memory.opening import Engine, House, Mode, build
 from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, Flushed, Reindexed
-from tiermem.model import Answer, AnswerId, Budget, Evidence, SummaryUnit, WriteBack
+from tiermem.model import (
+    Answer,
+    AnswerId,
+    Budget,
+    Decision,
+    Degradation,
+    Evidence,
+    Recalled,
+    SummaryUnit,
+    WriteBack,
+)
 from tiermem.reading import Audit, Context
+from tiermem.routing import Router
 from tiermem.settings import Settings, When
 from tiermem.writing import Progress, WriteBackReport
 
@@ -154,7 +165,7 @@ class AsyncMemory:
             with step("recall"):
                 recalled = await house.reader.recall(question, session=within, as_of=as_of)
             with step("route"):
-                decision = await house.routers[mode].decide(question, recalled, asked_at=moment)
+                recalled, decision = await routed(house.routers[mode], question, recalled, asked_at=moment)
             outcome = await house.reader.answer(
                 question, recalled, decision, asked_at=moment, may_escalate=mode == "router"
             )
@@ -300,6 +311,18 @@ class AsyncMemory:
             report = await self._open.writer.apply_pending()
         self._background.note(report.unfinished)
         return report
+
+
+async def routed(
+    router: Router, question: str, recalled: Recalled, *, asked_at: datetime
+) -> tuple[Recalled, Decision]:
+    """The router's decision; with the budget spent, what was recalled must do, and the trace says so."""
+    try:
+        return recalled, await router.decide(question, recalled, asked_at=asked_at)
+    except BudgetExceeded as error:
+        told = Degradation(stage="route", reason=str(error), fallback="answer from what was recalled")
+        decision = Decision(action="ANSWER", confidence=0.0, reason=str(error), router=router.name)
+        return replace(recalled, degradations=(*recalled.degradations, told)), decision
 
 
 def _question(text: object) -> str:
