@@ -107,15 +107,33 @@ class Dataset(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cited:
+    """One source of a reply: what it is cited for, its words as they stand, who said them and when."""
+
+    claim: str
+    quote: str
+    speaker: str = ""
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a system said: its words, whether it abstained, how it got there and what that cost."""
+    """What a system said: its words, whether it abstained, how it got there and what that cost.
+
+    `usage` and `steps` are what models counted. `reads` is, by step, how many tokens of evidence were
+    read: the same work measured without a model.
+    """
 
     text: str
     abstained: bool = False
     route: str | None = None
-    citations: tuple[str, ...] = ()
+    reason: str = ""
+    citations: tuple[Cited, ...] = ()
     usage: Usage = field(default_factory=Usage)
     steps: tuple[StepUsage, ...] = ()
+    reads: Mapping[str, int] = field(default_factory=dict)
+    prompts: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -165,6 +183,39 @@ class Retriever(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What became of the findings of one epoch, and how many units Tier 1 holds afterwards."""
+
+    added: int
+    updated: int
+    skipped: int
+    pending: int
+    units: int
+
+
+@runtime_checkable
+class Consolidates(Protocol):
+    """A system that keeps what it learned while answering until it is told to write it back."""
+
+    async def units(self) -> int:
+        """How many units Tier 1 holds now."""
+        ...
+
+    async def consolidate(self) -> Consolidated:
+        """Write back everything learned so far, in one batch."""
+        ...
+
+
+@runtime_checkable
+class Spends(Protocol):
+    """A system that knows what its model calls have cost since it was opened."""
+
+    async def spent(self) -> tuple[StepUsage, ...]:
+        """All usage so far, by step."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
     """How good one reply was. `correct` is the judge's verdict, `None` where it has none."""
 
@@ -177,13 +228,22 @@ class Grade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One question, asked once: everything a report needs, so that it can be recomputed from the folder."""
+    """One question, asked once: everything a report needs, so that it can be recomputed from the folder.
+
+    `attempt` counts how often its case was begun: only the last attempt of a replayed case counts.
+    """
 
     system: str
     case: CaseId
     question: QuestionId
     category: str
+    text: str
+    gold: tuple[str, ...]
+    answerable: bool
+    flags: tuple[str, ...]
     epoch: int
+    attempt: int
     reply: Reply
     grade: Grade
     seconds: float
+    judging: Usage = field(default_factory=Usage)

@@ -35,6 +35,7 @@ class LoCoMo:
     def __init__(self, path: Path) -> None:
         content, self.checksum = read_json(path)
         self._defects: Counter[str] = Counter()
+        self._places: dict[CaseId, Mapping[str, Passage]] = {}
         if not isinstance(content, list) or not all(
             isinstance(x, dict) and {"sample_id", "conversation", "qa"} <= x.keys() for x in content
         ):
@@ -50,6 +51,10 @@ class LoCoMo:
         """One case a conversation, in the order of the file."""
         return iter(self._cases)
 
+    def places(self, case: CaseId) -> Mapping[str, Passage]:
+        """Where the turns the file calls `D3:11` stand: for what is recorded beside it, never for a system."""
+        return self._places[case]
+
     def _case(self, sample: Mapping[str, Any]) -> Case:
         talk = sample["conversation"]
         numbers = sorted(int(m[1]) for key in talk if (m := _SESSION.fullmatch(key)) and talk[key])
@@ -61,6 +66,7 @@ class LoCoMo:
             )
             for at, said in enumerate(talk[f"session_{number}"]):
                 places[said["dia_id"]] = Passage(session=session_id, start=at, end=at + 1)
+        self._places[CaseId(sample["sample_id"])] = places
         ended = sessions[-1].started_at if sessions else None
         questions = tuple(
             self._question(sample["sample_id"], index, qa, places, ended)

@@ -1,0 +1,113 @@
+"""Judges: who says whether an answer is right. One that cannot decide says so, and is counted apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from pydantic import BaseModel
+
+from eval.metrics.qa import exact, normalised, soft_match, token_f1
+from eval.types import Grade, Question, Reply
+from tiermem.errors import MalformedReply
+from tiermem.llm import LanguageModel, Prompt, ask_typed, read_prompt
+
+ENOUGH_F1: Final = 0.5
+UNANSWERABLE: Final = "The conversations do not say; the question cannot be answered from them."
+_PROMPT: Final = Path(__file__).parent / "prompts" / "judge.md"
+
+
+class Judge(Protocol):
+    """Says whether a reply is right."""
+
+    @property
+    def name(self) -> str:
+        """What a table header says about who judged."""
+        ...
+
+    async def grade(self, question: Question, reply: Reply) -> Grade:
+        """The grade; `correct=None` when it could not be decided."""
+        ...
+
+
+class Verdict(BaseModel):
+    """What the judge model replies."""
+
+    reason: str = ""
+    label: Literal["CORRECT", "WRONG"]
+
+
+class ByWords:
+    """Right when the answer holds a gold answer's words in order, or shares enough of them.
+
+    A stand-in where no model judges: it is blind to paraphrase and lenient with long answers, so it
+    compares systems of one run and nothing else. An unanswerable question is answered by abstaining.
+    """
+
+    name = f"no judge model: correct = holds the gold words, or token F1 ≥ {ENOUGH_F1}"
+
+    async def grade(self, question: Question, reply: Reply) -> Grade:
+        """By words; `None` when there is nothing to compare with."""
+        if not question.answerable:
+            return _grade(question, reply, correct=reply.abstained, judge=self.name)
+        if not question.gold:
+            return _grade(question, reply, correct=None, judge=self.name)
+        said = not reply.abstained and bool(reply.text.strip())
+        right = said and (
+            _holds(reply.text, question.gold) or token_f1(reply.text, question.gold) >= ENOUGH_F1
+        )
+        return _grade(question, reply, correct=right, judge=self.name)
+
+
+class ByModel:
+    """A language model with our own prompt, at temperature 0. `MalformedReply` is "undecided"."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._prompt = judge_prompt()
+
+    @property
+    def name(self) -> str:
+        """The model and the prompt it is asked with."""
+        return f"{self._model.model_for('judge')} with {self._prompt.id}"
+
+    async def grade(self, question: Question, reply: Reply) -> Grade:
+        """The model's verdict; what needs no judgement (abstaining, saying nothing) is decided here."""
+        if reply.abstained or not reply.text.strip():
+            return _grade(question, reply, correct=not question.answerable, judge=self.name)
+        reference = "\nor: ".join(question.gold) if question.answerable else UNANSWERABLE
+        if not reference:
+            return _grade(question, reply, correct=None, judge=self.name)
+        values = {"question": question.text, "reference": reference, "answer": reply.text}
+        try:
+            verdict = await ask_typed(
+                self._model, self._prompt, values, Verdict, role="judge", max_tokens=300, temperature=0.0
+            )
+        except MalformedReply:
+            return _grade(question, reply, correct=None, judge=self.name)
+        return _grade(question, reply, correct=verdict.label == "CORRECT", judge=self.name)
+
+
+def judge_prompt() -> Prompt:
+    """The prompt the judge is asked with."""
+    return read_prompt(_PROMPT)
+
+
+def _grade(question: Question, reply: Reply, *, correct: bool | None, judge: str) -> Grade:
+    text = "" if reply.abstained else reply.text
+    if not question.answerable:
+        silent = float(reply.abstained)
+        return Grade(f1=silent, exact=reply.abstained, soft=reply.abstained, correct=correct, judge=judge)
+    return Grade(
+        f1=token_f1(text, question.gold),
+        exact=exact(text, question.gold),
+        soft=soft_match(text, question.gold),
+        correct=correct,
+        judge=judge,
+    )
+
+
+def _holds(answer: str, gold: Sequence[str]) -> bool:
+    mine = f" {normalised(answer)} "
+    return any(f" {normalised(text)} " in mine for text in gold if normalised(text))

@@ -1,0 +1,108 @@
+"""Every system by the name that `--systems` gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from eval.corpus import the_user
+from eval.runner import Candidate
+from eval.systems.answering import Answering
+from eval.systems.mem0 import Mem0
+from eval.systems.ranking import Everything, Fused, Keywords, Meaning
+from eval.systems.tiermem import Mode, TierMem
+from eval.types import CaseId, Retriever, System
+from pagestore import TokenCounter
+from tiermem.errors import InvalidInput
+from tiermem.index.interface import Embedder
+from tiermem.reasoning import Reasoner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all systems of a run have in common: embedder, reasoner (by case), token counter.
+
+    `settings` go to every TierMem memory.
+    """
+
+    embedder: Embedder
+    reasoner: Callable[[CaseId], Reasoner]
+    counter: TokenCounter
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variant:
+    """A way to read or write one TierMem memory. Variants that write alike share a `home`."""
+
+    mode: Mode = "router"
+    home: str = "tiermem"
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+
+TIERMEM: Final[Mapping[str, _Variant]] = {
+    "tiermem": _Variant(),
+    "tiermem:summary": _Variant(mode="summary"),
+    "tiermem:raw": _Variant(mode="raw"),
+    "tiermem:no-links": _Variant(given={"links": False}),
+    "tiermem:gate": _Variant(given={"router": "gate"}),
+    "tiermem:no-recall": _Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),
+}
+
+Make = Callable[[Setup, Path], Retriever]
+
+RETRIEVERS: Final[Mapping[str, Make]] = {
+    "bm25": lambda setup, _: Keywords(setup.counter),
+    "bm25:user": lambda setup, _: Keywords(setup.counter, name="bm25:user", speaks=the_user),
+    "dense": lambda setup, _: Meaning(setup.embedder, setup.counter),
+    "dense:user": lambda setup, _: Meaning(setup.embedder, setup.counter, name="dense:user", speaks=the_user),
+    "hybrid": lambda setup, _: Fused(Keywords(setup.counter), Meaning(setup.embedder, setup.counter)),
+    "hybrid:user": lambda setup, _: Fused(
+        Keywords(setup.counter, speaks=the_user),
+        Meaning(setup.embedder, setup.counter, speaks=the_user),
+        name="hybrid:user",
+    ),
+    "full": lambda setup, _: Everything(setup.counter),
+    "mem0": lambda setup, directory: Mem0(directory, setup.embedder, setup.counter),
+}
+
+
+def names() -> tuple[str, ...]:
+    """Every system there is."""
+    return (*TIERMEM, *RETRIEVERS)
+
+
+def candidates(wanted: Sequence[str], setup: Setup) -> list[Candidate]:
+    """The systems of these names, in this order; `InvalidInput` names one that does not exist."""
+    unknown = [name for name in wanted if name not in names()]
+    if unknown or not wanted:
+        raise InvalidInput(f"no system {', '.join(map(repr, unknown))}; there are: {', '.join(names())}")
+    return [_candidate(name, setup) for name in dict.fromkeys(wanted)]
+
+
+def _candidate(name: str, setup: Setup) -> Candidate:
+    if name in TIERMEM:
+        return Candidate(name=name, home=TIERMEM[name].home, open=_tiermem(name, TIERMEM[name], setup))
+    return Candidate(name=name, home=name, open=_answering(RETRIEVERS[name], setup))
+
+
+def _tiermem(name: str, variant: _Variant, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:
+    async def opened(case: CaseId, directory: Path) -> System:
+        given = {
+            **setup.settings,
+            **variant.given,
+            "embedder": setup.embedder,
+            "reasoner": setup.reasoner(case),
+        }
+        return TierMem(name=name, directory=directory, counter=setup.counter, mode=variant.mode, given=given)
+
+    return opened
+
+
+def _answering(make: Make, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:
+    async def opened(case: CaseId, directory: Path) -> System:
+        return Answering(make(setup, directory), setup.reasoner(case), setup.counter)
+
+    return opened

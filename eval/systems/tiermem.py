@@ -1,0 +1,170 @@
+"""TierMem itself, entered through its public door and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from eval.corpus import page_passage, placed, turn_passage
+from eval.types import Cited, Consolidated, Level, Passage, Reply, Session
+from pagestore import PageId, Span, TokenCounter
+from tiermem import Answer, AsyncMemory
+from tiermem.errors import TierMemError
+from tiermem.model import StepUsage
+
+Mode = Literal["router", "summary", "raw"]
+SPACE: Final = "case"
+_WIDER: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlacedPage:
+    """Where a page and its lines stand in the conversation, and how long it is."""
+
+    passage: Passage
+    lines: tuple[tuple[int, int, Passage], ...]
+    tokens: int
+
+    def turns(self, span: Span) -> Iterator[Passage]:
+        """The turns that a span touches, in order."""
+        for start, end, passage in self.lines:
+            if start < span.end and span.start < end:
+                yield passage
+
+
+@dataclass
+class TierMem:
+    """One memory in one mode. `given` goes to `AsyncMemory.open` as it is.
+
+    Write-back waits for `consolidate`, so that Tier 1 does not move while questions are asked.
+    Observing again what a directory already holds costs no model call: memories that differ only in
+    how they read may share one, one after another.
+    """
+
+    name: str
+    directory: Path
+    counter: TokenCounter
+    mode: Mode = "router"
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._open: AsyncMemory | None = None
+        self._pages: dict[PageId, _PlacedPage] = {}
+
+    async def observe(self, sessions: Sequence[Session]) -> None:
+        """Store every turn, seal, summarise; `TierMemError` when a page could not be summarised."""
+        memory = await AsyncMemory.open(
+            self.directory, space=SPACE, **{"distil": "deferred", "write_back": "deferred", **self.given}
+        )
+        self._open = memory
+        for session in sessions:
+            if session.turns:
+                await memory.add(placed(session), session=session.id)
+        flushed = await memory.flush()
+        if flushed.pending:
+            raise TierMemError(f"{flushed.pending} pages could not be summarised: {flushed.problems}")
+        for info in await memory.pages():
+            page = await memory.page(info.id)
+            lines = tuple(
+                (line.start, line.end, turn_passage(line.turn.turn_id))
+                for line in page.lines
+                if line.turn and line.turn.turn_id
+            )
+            self._pages[page.id] = _PlacedPage(passage=page_passage(page), lines=lines, tokens=page.tokens)
+
+    async def retrieve(
+        self, question: str, *, level: Level, limit: int, asked_at: datetime | None = None
+    ) -> tuple[Passage, ...]:
+        """Turns through the spans of units, pages and sessions through pages, in the order of the search."""
+        wanted = limit
+        while True:
+            found = await self._memory.search(
+                question, limit=wanted, kind="units" if level == "turn" else "pages"
+            )
+            spans = [span for evidence in found for span in evidence.spans]
+            passages = tuple(dict.fromkeys(self._passages(spans, level)))
+            if len(passages) >= limit or len(found) < wanted:
+                return passages[:limit]
+            wanted *= _WIDER
+
+    def _passages(self, spans: Sequence[Span], level: Level) -> Iterator[Passage]:
+        for span in spans:
+            page = self._pages[span.page_id]
+            match level:
+                case "turn":
+                    yield from page.turns(span)
+                case "page":
+                    yield page.passage
+                case "session":
+                    yield Passage(session=page.passage.session, start=0, end=self._turns(page.passage))
+
+    def _turns(self, passage: Passage) -> int:
+        return max(
+            page.passage.end for page in self._pages.values() if page.passage.session == passage.session
+        )
+
+    async def ask(self, question: str, *, asked_at: datetime | None = None) -> Reply:
+        """What the memory answers, with what it read on the way."""
+        answer = await self._memory.ask(question, asked_at=asked_at, mode=self.mode)
+        trace = answer.trace
+        return Reply(
+            text="" if answer.abstained else answer.text,
+            abstained=answer.abstained,
+            route=answer.route,
+            reason=trace.decision.reason,
+            citations=tuple(
+                Cited(claim=one.claim, quote=one.quote, speaker=one.speaker, said_at=one.said_at)
+                for one in answer.citations
+            ),
+            usage=answer.usage,
+            steps=trace.usage,
+            reads=self._reads(answer),
+            prompts=trace.prompts,
+            degraded=tuple(f"{one.stage}: {one.reason}" for one in trace.degradations),
+        )
+
+    def _reads(self, answer: Answer) -> dict[str, int]:
+        """Tokens of evidence read by each step: what a model in its place would be sent."""
+        trace = answer.trace
+        reads = {"compose": trace.read_tokens}
+        pages = [page for one in trace.rounds for page in one.pages]
+        if pages:
+            reads["integrate"] = sum(self._pages[page].tokens for page in pages if page in self._pages)
+        if self.mode == "router":
+            reads["route"] = sum(self.counter.count(unit.text) for unit in trace.candidates)
+        return reads
+
+    async def units(self) -> int:
+        """How many units Tier 1 holds now."""
+        return len(await self._memory.units())
+
+    async def consolidate(self) -> Consolidated:
+        """Write back every pending finding."""
+        done = [one.op for one in await self._memory.apply_findings()]
+        stats = await self._memory.stats()
+        return Consolidated(
+            added=done.count("ADD"),
+            updated=done.count("UPDATE"),
+            skipped=done.count("SKIP"),
+            pending=stats.findings_pending,
+            units=stats.units,
+        )
+
+    async def spent(self) -> tuple[StepUsage, ...]:
+        """What this opening of the memory has paid for."""
+        return (await self._memory.stats()).usage
+
+    async def close(self) -> None:
+        """Let go of the memory."""
+        memory, self._open = self._open, None
+        if memory is not None:
+            await memory.close()
+
+    @property
+    def _memory(self) -> AsyncMemory:
+        if self._open is None:
+            raise TierMemError(f"{self.name!r} was asked before it observed anything")
+        return self._open
