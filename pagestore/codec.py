@@ -19,7 +19,7 @@ from pagestore.lines import Fields, canonical, encode
 from pagestore.rendering import Said
 from pagestore.values import PageId, SessionId, SpaceId, Turn
 
-_LINE_LONGER_THAN_ANY_STUB = 400
+_LONGEST_STUB = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def turn_fields(session: SessionId, part: Part, salt: str) -> Fields:
 def encode_turn(fields: Fields) -> tuple[bytes, Fields]:
     """The line of a turn, its salt stretched so that the stub that may replace it has room."""
     raw = encode(fields)
-    longest = _LINE_LONGER_THAN_ANY_STUB + 6 * len(fields["s"])
+    longest = _LONGEST_STUB + 6 * len(fields["s"])
     if len(raw) < longest:
         missing = len(encode(stub_fields(fields, bytes(32)))) - len(raw)
         if missing > 0:

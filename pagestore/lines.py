@@ -21,6 +21,7 @@ from typing import Any
 
 Fields = dict[str, Any]
 
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _TAIL = len(b',"c":"00000000"}\n')
 _ESCAPED_BREAKS = (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("\x85", "\\u0085"))
 _SURROGATE = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
@@ -70,7 +71,7 @@ class Line:
 
 def encode(fields: Mapping[str, Any]) -> bytes:
     """The line of a record; `ValueError` for what JSON cannot hold."""
-    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _to_json(fields)
     if not text.isascii():
         for character, escape in _ESCAPED_BREAKS:
             text = text.replace(character, escape)
@@ -122,4 +123,4 @@ def split(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def canonical(value: object) -> bytes:
     """The bytes of a JSON value for hashing: one form for one value, whatever text is in it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _to_json(value).encode("utf-8", "surrogatepass")
