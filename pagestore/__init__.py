@@ -1,6 +1,6 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import PageLog, TokenCounter
+from pagestore.interface import PageLog, ProvingLog, TokenCounter
 from pagestore.log import DiskLog
 from pagestore.memory_log import MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
@@ -12,6 +12,7 @@ from pagestore.values import (
     Appended,
     Checkpoint,
     Damage,
+    GrowthProof,
     InclusionProof,
     Page,
     PageId,
@@ -31,6 +32,7 @@ __all__ = [
     "Damage",
     "DiskLog",
     "EstimateCounter",
+    "GrowthProof",
     "InclusionProof",
     "LogOptions",
     "MemoryLog",
@@ -39,6 +41,7 @@ __all__ = [
     "PageInfo",
     "PageLine",
     "PageLog",
+    "ProvingLog",
     "Record",
     "RenderedTurn",
     "Said",

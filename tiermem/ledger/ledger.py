@@ -20,18 +20,21 @@ from anyio import to_thread
 from pagestore import (
     Appended,
     Checkpoint,
+    GrowthProof,
     Page,
     PageId,
     PageInfo,
     PageLog,
+    ProvingLog,
     Record,
     SessionId,
     SpaceId,
     Turn,
     VerifyReport,
 )
+from pagestore.bundle import Bundle, make_bundle
 from pagestore.errors import Corrupt
-from tiermem.errors import UnknownId
+from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, decode, encode, kind_of
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
@@ -133,10 +136,7 @@ class Ledger:
 
     async def answer(self, answer_id: AnswerId) -> Answer:
         """One answer with its trace; raises `UnknownId`."""
-        info = self.tier1.answers.get(answer_id)
-        if info is None:
-            raise UnknownId(f"space {self.space!r} gave no answer {answer_id!r}; list them with `answers`")
-        return (await self._entry(info.seq, Answered)).answer
+        return (await self._entry(self._answer_seq(answer_id), Answered)).answer
 
     async def distilled(self, page_id: PageId) -> Distilled:
         """What became of one page, rejected claims included; raises `UnknownId` while it is pending."""
@@ -144,6 +144,23 @@ class Ledger:
         if summary is None:
             raise UnknownId(f"page {page_id!r} of space {self.space!r} is not distilled")
         return await self._entry(summary.seq, Distilled)
+
+    async def bundle(
+        self, answer_id: AnswerId, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+    ) -> Bundle:
+        """An answer with all it takes to check its words elsewhere; see `pagestore.bundle.make_bundle`."""
+        seq = self._answer_seq(answer_id)
+        return await self._blocking(
+            lambda: make_bundle(self._log, seq, checkpoint=checkpoint, whole_pages=whole_pages)
+        )
+
+    async def standing(self) -> Checkpoint:
+        """What a checkpoint would commit to now, without logging it."""
+        return await self._blocking(self._proving.standing)
+
+    async def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
+        """That what `old` commits to is the beginning of what `new` commits to; raises `Corrupt`."""
+        return await self._blocking(lambda: self._proving.prove_growth(old, new))
 
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash of the log; see `PageLog.verify`."""
@@ -156,6 +173,18 @@ class Ledger:
     async def close(self) -> None:
         """Let go of the log; idempotent."""
         await self._blocking(self._log.close)
+
+    @property
+    def _proving(self) -> ProvingLog:
+        if not isinstance(self._log, ProvingLog):
+            raise InvalidInput(f"the log of space {self.space!r} is of a kind that cannot prove records")
+        return self._log
+
+    def _answer_seq(self, answer_id: AnswerId) -> int:
+        info = self.tier1.answers.get(answer_id)
+        if info is None:
+            raise UnknownId(f"space {self.space!r} gave no answer {answer_id!r}; list them with `answers`")
+        return info.seq
 
     async def _entry(self, seq: int, entry_type: type[_E]) -> _E:
         entry = decode(await self._blocking(lambda: self._log.read(seq)))

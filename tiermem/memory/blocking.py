@@ -15,7 +15,8 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from pagestore import Checkpoint, Page, PageInfo, SpaceId, VerifyReport
+from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
+from pagestore.bundle import Bundle
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo
@@ -203,6 +204,16 @@ class Memory:
     def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """See `AsyncMemory.verify`."""
         return self._call(self._async.verify, checkpoint)
+
+    def bundle(
+        self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+    ) -> Bundle:
+        """See `AsyncMemory.bundle`."""
+        return self._call(self._async.bundle, answer_id, checkpoint=checkpoint, whole_pages=whole_pages)
+
+    def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
+        """See `AsyncMemory.prove_growth`."""
+        return self._call(self._async.prove_growth, old, new)
 
     def stats(self) -> Stats:
         """See `AsyncMemory.stats`."""

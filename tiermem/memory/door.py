@@ -15,7 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pagestore import Checkpoint, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
+from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
+from pagestore.bundle import Bundle
 from pagestore.errors import ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.errors import BudgetExceeded, InvalidInput, MemoryClosed
@@ -231,12 +232,36 @@ class AsyncMemory:
         return Reindexed(units=done.units, pages=done.pages)
 
     async def checkpoint(self) -> Checkpoint:
-        """Commit to everything so far; keep it elsewhere to prove later that nothing was altered."""
-        return await self._open.ledger.checkpoint()
+        """Commit to everything so far; keep it elsewhere to prove later that nothing was altered.
+
+        The commitment is logged, except where the memory was opened read-only.
+        """
+        house = self._open
+        return await (house.ledger.standing() if house.read_only else house.ledger.checkpoint())
 
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
         return await self._open.ledger.verify(checkpoint)
+
+    async def bundle(
+        self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+    ) -> Bundle:
+        """An answer with all it takes to check, far from here, the words it rests on.
+
+        `pagestore.bundle.encode` makes it one file, `verify_bundle` checks that. Of the pages cited it
+        holds the turns whose words are cited, with `whole_pages` all; the answer's record, and so
+        everything in its trace, is in it whole. `checkpoint` is one that was kept elsewhere.
+        Raises `UnknownId`, `PageNotFound` while a cited page is still filling (`flush` seals it),
+        `Corrupt` when this log does not bear out `checkpoint`.
+        """
+        return await self._open.ledger.bundle(
+            AnswerId(answer_id), checkpoint=checkpoint, whole_pages=whole_pages
+        )
+
+    async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
+        """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
+        ledger = self._open.ledger
+        return await ledger.prove_growth(old, new or await ledger.standing())
 
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what routing saved."""
