@@ -9,6 +9,8 @@ TierMemError
 │  ├─ ModelRefused        the endpoint rejected the call (key, model name, request)
 │  └─ MalformedReply      the reply did not match its schema, also after one repair
 ├─ BudgetExceeded         a limit of this ask was reached
+├─ SigningUnavailable     signatures need a package that is not installed
+├─ BadSignature           a checkpoint is not signed by the key that was named
 ├─ EmbedderUnavailable    no embedding weights; names the ways out
 ├─ SummaryIndexError      the index could not be used; it can always be rebuilt
 │  ├─ IndexUnavailable    the index could not be reached
@@ -59,6 +61,14 @@ class MalformedReply(ModelError):
 
 class BudgetExceeded(TierMemError):
     """A limit of this ask was reached."""
+
+
+class SigningUnavailable(TierMemError):
+    """Signatures need a package that is not installed; the message names it."""
+
+
+class BadSignature(TierMemError):
+    """A checkpoint is not signed by the key that was named, or was altered after it was."""
 
 
 class EmbedderUnavailable(TierMemError):

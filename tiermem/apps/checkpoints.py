@@ -5,18 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pagestore import Checkpoint, SpaceId
 from tiermem.apps.as_json import plain
 from tiermem.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from pagestore.bundle import Signature
 
-def write_checkpoints(path: Path, checkpoints: Sequence[Checkpoint]) -> None:
-    """Write them as a JSON list; `InvalidInput` when the file cannot be written."""
-    text = json.dumps(plain(checkpoints), indent=2)
+Signatures = Mapping[str, "Signature"]
+
+
+def write_checkpoints(
+    path: Path, checkpoints: Sequence[Checkpoint], *, signatures: Signatures | None = None
+) -> None:
+    """Write them as a JSON list, signed where there is a signature; `InvalidInput` when that fails."""
+    listed = plain(checkpoints)
+    for one in listed:
+        if signatures and one["space"] in signatures:
+            one["signature"] = plain(signatures[one["space"]])
+    write_whole(path, f"{json.dumps(listed, indent=2)}\n".encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file, all of it or nothing; `InvalidInput` when it cannot be written."""
     partial = path.with_name(f"{path.name}.part")
     try:
-        partial.write_text(f"{text}\n", encoding="utf-8")
+        partial.write_bytes(data)
         partial.replace(path)
     except OSError as error:
         raise InvalidInput(f"cannot write {str(path)!r}: {error.strerror or error}") from error
@@ -24,16 +40,46 @@ def write_checkpoints(path: Path, checkpoints: Sequence[Checkpoint]) -> None:
 
 def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:
     """Checkpoints by space; `InvalidInput` when the file is not one that `write_checkpoints` wrote."""
+    data = read_whole(path)
     try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
         found = [
             Checkpoint(space=SpaceId(str(one["space"])), size=int(one["size"]), root=str(one["root"]))
-            for one in listed
+            for one in _listed(data)
         ]
-    except OSError as error:
-        raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise InvalidInput(
-            f"{str(path)!r} is no file of checkpoints (`tiermem verify --save` makes one)"
+            f"{str(path)!r} is no file of checkpoints (`tiermem checkpoint --out` makes one)"
         ) from error
     return {checkpoint.space: checkpoint for checkpoint in found}
+
+
+def read_signatures(path: Path) -> Signatures:
+    """The signatures among the checkpoints of a file, by space."""
+    from pagestore.bundle import Signature
+
+    data = read_whole(path)
+    try:
+        return {
+            str(one["space"]): Signature(
+                key=str(one["signature"]["key"]), value=str(one["signature"]["value"])
+            )
+            for one in _listed(data)
+            if one.get("signature")
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidInput(f"the signatures in {str(path)!r} cannot be read") from error
+
+
+def read_whole(path: Path) -> bytes:
+    """The bytes of a file; `InvalidInput` when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+
+
+def _listed(data: bytes) -> list[dict[str, Any]]:
+    listed = json.loads(data)
+    if not isinstance(listed, list):
+        raise TypeError("a list was expected")
+    return listed

@@ -230,9 +230,31 @@ def audit(
     *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
+    bundle: Annotated[
+        Path | None, typer.Option(help="Write a file that proves it to others, for `verify-bundle`.")
+    ] = None,
+    whole_pages: Annotated[
+        bool, typer.Option("--whole-pages", help="Bundle the cited pages whole, not just the cited turns.")
+    ] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Bind the bundle to the checkpoint kept in this file.")
+    ] = None,
+    sign: Annotated[Path | None, typer.Option(help="Sign the bundle's checkpoint with this key.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Follow an answer to its citations and the words as they stand in their pages."""
+    if bundle is not None:
+        _bundle(
+            store,
+            space,
+            answer_id,
+            bundle,
+            whole_pages=whole_pages,
+            kept=checkpoint,
+            private_key=sign,
+            as_json=as_json,
+        )
+        return
     from tiermem.apps.reading_cost import reading_cost
 
     with _memory(store, space, read_only=True) as memory:
@@ -345,18 +367,26 @@ def stats(store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json
 
 @app.command()
 def verify(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
     against: Annotated[
-        Path | None, typer.Option(help="Checkpoints kept elsewhere, which must still be part of the log.")
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            "--against",
+            help="Checkpoints kept elsewhere, which must still be part of the log.",
+        ),
     ] = None,
+    key: Annotated[Path | None, typer.Option(help="Public key that must have signed them.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the checkpoints here, to keep elsewhere.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Re-derive every hash and name what is damaged (exit code 3)."""
-    from tiermem.apps.checkpoints import read_checkpoints, write_checkpoints
+    from tiermem.apps.checkpoints import write_checkpoints
+    from tiermem.apps.proofs import trusted_checkpoints
 
-    known = read_checkpoints(against) if against is not None else {}
+    known = trusted_checkpoints(against, key)
     reports = []
     for name in _spaces(store) if space is None else (space,):
         with _memory(store, name, read_only=True) as memory:
@@ -372,6 +402,48 @@ def verify(
 
     _show({"ok": ok, "spaces": reports}, view, as_json=as_json)
     if not ok:
+        raise typer.Exit(EXIT_DAMAGE)
+
+
+@app.command()
+def checkpoint(
+    store: StoreOption = DEFAULT_STORE,
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    sign: Annotated[Path | None, typer.Option(help="Private key (Ed25519, PEM) to sign with.")] = None,
+    to: Annotated[Path | None, typer.Option("--out", help="Write them here, to keep elsewhere.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Commit to everything so far: size and root of each space's Merkle tree, signed if you like."""
+    from tiermem.apps.checkpoints import write_checkpoints
+    from tiermem.apps.proofs import checkpoints_view, signatures_of
+
+    made = []
+    for name in _spaces(store) if space is None else (space,):
+        with _memory(store, name, read_only=True) as memory:
+            made.append(memory.checkpoint())
+    signatures = signatures_of(made, sign)
+    if to is not None:
+        write_checkpoints(to, made, signatures=signatures)
+    shown = {"checkpoints": made, "signatures": signatures}
+    _show(shown, lambda: checkpoints_view(made, signatures), as_json=as_json)
+
+
+@app.command()
+def verify_bundle(
+    file: Path,
+    *,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Checkpoints kept elsewhere, one of them of the bundle's space.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="Public key that must have signed the checkpoint.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check an audit bundle, offline and without a store (exit code 3 when it does not hold)."""
+    from tiermem.apps.proofs import check_bundle, report_view
+
+    report = check_bundle(file, kept=checkpoint, public_key=key)
+    _show({"ok": report.ok, "report": report}, lambda: report_view(report), as_json=as_json)
+    if not report.ok:
         raise typer.Exit(EXIT_DAMAGE)
 
 
@@ -395,6 +467,33 @@ def spaces(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> N
     """List the spaces of a store."""
     names = _spaces(store)
     _show({"store": store, "spaces": names}, lambda: "\n".join(names) or "no spaces yet", as_json=as_json)
+
+
+def _bundle(
+    store: Path,
+    space: str | None,
+    answer_id: str | None,
+    to: Path,
+    *,
+    whole_pages: bool,
+    kept: Path | None,
+    private_key: Path | None,
+    as_json: bool,
+) -> None:
+    """What `audit --bundle` does: write the file, say what it holds."""
+    from tiermem.apps.proofs import bundle_view, write_bundle
+
+    with _memory(store, space, read_only=True) as memory:
+        made = write_bundle(
+            memory,
+            answer_id or _newest_answer(memory),
+            to,
+            whole_pages=whole_pages,
+            kept=kept,
+            private_key=private_key,
+        )
+    shown = {"file": to, "answer": made.answer, "checkpoint": made.checkpoint, "signature": made.signature}
+    _show(shown, lambda: bundle_view(made, to), as_json=as_json)
 
 
 def _spaces(store: Path) -> tuple[str, ...]:
