@@ -1,7 +1,8 @@
 """Between values and the fields of a line: how turns, their stubs and page seals are written down.
 
-Short names keep lines short: `s` session, `k` turn id, `ts` time said, `r` role, `sp` speaker, `x` text,
-`p` part and parts of a turn too long for a page, `w` tokens, `z` salt. What is unknown is left out.
+Short names keep lines short: `s` session, `k` turn id, `ts` time said, `r` role, `l` trust, `sp` speaker,
+`x` text, `p` part and parts of a turn too long for a page, `w` tokens, `z` salt; of a record `n` kind, `b`
+body. What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
@@ -56,6 +57,7 @@ def turn_fields(session: SessionId, part: Part, salt: str) -> Fields:
         "k": turn.turn_id,
         "ts": turn.said_at.isoformat() if turn.said_at is not None else None,
         "r": turn.role,
+        "l": turn.trust,
         "sp": turn.speaker,
         "x": turn.text,
         "p": [part.number, part.of] if part.of > 1 else None,
@@ -70,11 +72,21 @@ def encode_turn(fields: Fields) -> tuple[bytes, Fields]:
     raw = encode(fields)
     longest = _LONGEST_STUB + 6 * len(fields["s"])
     if len(raw) < longest:
-        missing = len(encode(stub_fields(fields, bytes(32)))) - len(raw)
-        if missing > 0:
-            fields = {**fields, "z": fields["z"] + "0" * missing}
-            raw = encode(fields)
+        return _with_room(raw, fields, stub_fields(fields, bytes(32)))
     return raw, fields
+
+
+def encode_record(fields: Fields) -> tuple[bytes, Fields]:
+    """The line of an opaque record, its salt stretched so that the stub that may replace it has room."""
+    return _with_room(encode(fields), fields, void_fields(fields, bytes(32)))
+
+
+def _with_room(raw: bytes, fields: Fields, stub: Fields) -> tuple[bytes, Fields]:
+    missing = len(encode(stub)) - len(raw)
+    if missing <= 0:
+        return raw, fields
+    fields = {**fields, "z": fields["z"] + "0" * missing}
+    return encode(fields), fields
 
 
 def stub_fields(turn: Fields, digest: bytes, length: int = 10**9) -> Fields:
@@ -89,9 +101,17 @@ def stub_fields(turn: Fields, digest: bytes, length: int = 10**9) -> Fields:
     return {**fields, "_": ""}
 
 
+def void_fields(record: Fields, digest: bytes) -> Fields:
+    """What stays of an erased record: its place in the log, its kind and time, the hash of its line."""
+    kept: Fields = {name: record[name] for name in ("q", "d", "n", "at")}
+    return {"q": kept.pop("q"), "d": kept.pop("d"), "t": "void", **kept, "h": digest.hex(), "_": ""}
+
+
 def encode_stub(fields: Fields, length: int) -> bytes:
-    """The line of a stub, filled up to exactly `length` bytes."""
+    """The line of a stub, filled up to exactly `length` bytes; `ValueError` when it is longer."""
     missing = length - len(encode(fields))
+    if missing < 0:
+        raise ValueError(f"record {fields['q']} is too short a line for the stub that would erase it")
     return encode({**fields, "_": " " * missing})
 
 
@@ -109,6 +129,7 @@ def _turn_of(fields: Fields) -> Turn:
         text=fields["x"],
         said_at=datetime.fromisoformat(said_at) if said_at is not None else None,
         role=fields.get("r"),
+        trust=fields.get("l"),
         turn_id=fields.get("k"),
     )
 

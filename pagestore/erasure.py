@@ -1,4 +1,4 @@
-"""Erasing a turn: an intent in the log, stubs over its lines, a done record.
+"""Erasing turns and records: an intent in the log, stubs over their lines, a done record.
 
 The rule: the intent is durable before the first byte is overwritten, the stubs are durable before the
 erasure is called done. Whatever a crash leaves between, the next opening finishes it. A stub is as long as
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pagestore.codec import encode_stub, stub_fields
+from pagestore.codec import encode_stub, stub_fields, void_fields
 from pagestore.journal import Journal
 from pagestore.lines import Fields, Line
 from pagestore.reader import rendered_length
@@ -18,25 +18,22 @@ from pagestore.segments import Segments
 
 def intent_of(lines: Sequence[Line], reason: str, at: str) -> Fields:
     """The record that says which lines will be overwritten, where they lie, and with what."""
-    return {
-        "at": at,
-        "why": reason,
-        "e": [
-            {
-                "g": line.place.segment,
-                "o": line.place.offset,
-                "b": line.place.length,
-                "stub": stub_fields(line.fields, line.digest, rendered_length(line)),
-            }
-            for line in lines
-        ],
-    }
+    return {"at": at, "why": reason, "e": [_target(line) for line in lines]}
+
+
+def _target(line: Line) -> Fields:
+    place = line.place
+    if line.kind == "turn":
+        stub = stub_fields(line.fields, line.digest, rendered_length(line))
+    else:
+        stub = void_fields(line.fields, line.digest)
+        encode_stub(stub, place.length)  # refused now rather than half-way
+    return {"g": place.segment, "o": place.offset, "b": place.length, "stub": stub}
 
 
 def finish(journal: Journal, segments: Segments, intent: Fields) -> None:
     """Overwrite what an intent names, destroy copies, and record that it is done."""
-    for target in intent["e"]:
-        journal.overwrite(target["g"], target["o"], encode_stub(target["stub"], target["b"]))
+    journal.overwrite([(t["g"], t["o"], encode_stub(t["stub"], t["b"])) for t in intent["e"]])
     segments.purge_torn()
     batch = journal.stage()
     batch.add("erased", {"e": intent["q"]})

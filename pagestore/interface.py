@@ -6,7 +6,7 @@ the process). There is no update. `pagestore.testing.PageLogContract` is this fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pagestore.values import (
@@ -86,11 +86,14 @@ class PageLog(Protocol):
         ...
 
     def read(self, seq: int) -> Record:
-        """One record by number; raises `RecordNotFound` (also for the number of a turn)."""
+        """One record by number; raises `RecordNotFound` (also for a turn, and for what was erased)."""
         ...
 
     def records(self, *, after: int = -1, kinds: frozenset[str] | None = None) -> Iterator[Record]:
-        """Records written through `record`, and page seals (kind `page`), in order, numbers > `after`."""
+        """Records written through `record`, and page seals (kind `page`), in order, numbers > `after`.
+
+        One that was erased keeps number and time; its kind is `void` and its body empty.
+        """
         ...
 
     def checkpoint(self) -> Checkpoint:
@@ -107,6 +110,21 @@ class PageLog(Protocol):
 
     def erase(self, page_id: PageId, seq: int, reason: str) -> None:
         """Remove the words of turn `seq` from the log for ever; hashes and proofs stay. Idempotent."""
+        ...
+
+    def erase_together(
+        self,
+        turns: Iterable[tuple[PageId, int]] = (),
+        *,
+        records: Iterable[int] = (),
+        instead: Iterable[tuple[str, Mapping[str, Any]]] = (),
+        reason: str,
+    ) -> None:
+        """Remove turns, and records written through `record`, in one step: a crash leaves all or none.
+
+        `instead` are records (kind and body) written before it, for what may stay of the erased ones.
+        What is erased already is passed over; when all of it is, nothing is written. The reason stays.
+        """
         ...
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ The rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import RLock
 
 from pagestore import snapshot
@@ -74,13 +74,15 @@ class Journal:
         if self.end >= self._options.segment_bytes:
             self._roll()
 
-    def overwrite(self, segment: int, offset: int, data: bytes) -> None:
-        """Write a stub over a line and sync it."""
+    def overwrite(self, stubs: Sequence[tuple[int, int, bytes]]) -> None:
+        """Write stubs (segment, offset, line) over lines and sync them."""
         self._refuse_if_failed()
         try:
             with self._lock:
-                self._segments.write(segment, offset, data)
-            self._segments.sync(segment)
+                for segment, offset, data in stubs:
+                    self._segments.write(segment, offset, data)
+            for segment in sorted({segment for segment, _, _ in stubs}):
+                self._segments.sync(segment)
         except BaseException as error:
             self.failed = error
             raise

@@ -45,8 +45,8 @@ class Place:
 class Line:
     """One intact record and where it lies.
 
-    `digest` is what hashes above it are made of: of a turn the SHA-256 of its line (which its stub keeps
-    once the turn is erased), of any other record its leaf in the Merkle tree.
+    `digest` is what hashes above it are made of: of a turn the SHA-256 of its line, of any other record
+    its leaf in the Merkle tree. The stub of what was erased keeps it.
     """
 
     place: Place
@@ -106,7 +106,7 @@ def line_of(raw: bytes, fields: Fields, place: Place) -> Line:
     """A line with the digest that hashes above it are made of."""
     if fields["t"] == "turn":
         digest = hashlib.sha256(raw).digest()
-    elif fields["t"] == "gone":
+    elif fields["t"] in ("gone", "void"):
         digest = bytes.fromhex(fields["h"])
     else:
         digest = hashlib.sha256(b"\0" + raw).digest()

@@ -6,7 +6,7 @@ Reading is under one short lock and never waits for an fsync; writing goes throu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -80,7 +80,7 @@ class _Write:
     result: Record = field(init=False)
 
     def stage(self, batch: Batch) -> None:
-        line = batch.add("rec", {"n": self.kind, "at": self.at.isoformat(), "b": self.body})
+        line = batch.add_record({"n": self.kind, "at": self.at.isoformat(), "b": self.body})
         self.result = Record(seq=line.seq, kind=self.kind, at=self.at, body=self.body)
 
 
@@ -132,9 +132,7 @@ class DiskLog:
 
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:
         """See `PageLog.record`; `ValueError` for a kind of the log's own, or a body JSON would change."""
-        if kind in ("", "page"):
-            raise ValueError(f"{kind!r} is no kind for a record: the log uses it itself")
-        job = _Write(kind, self._options.clock(), _as_json(body))
+        job = _Write(_own_kind(kind), self._options.clock(), _as_json(body))
         self._group.submit(job)
         return job.result
 
@@ -158,11 +156,28 @@ class DiskLog:
 
     def erase(self, page_id: PageId, seq: int, reason: str) -> None:
         """See `PageLog.erase`; a turn stored in parts is erased whole."""
+        self.erase_together([(page_id, seq)], reason=reason)
+
+    def erase_together(
+        self,
+        turns: Iterable[tuple[PageId, int]] = (),
+        *,
+        records: Iterable[int] = (),
+        instead: Iterable[tuple[str, Mapping[str, Any]]] = (),
+        reason: str,
+    ) -> None:
+        """See `PageLog.erase_together`."""
+        copies = [(_own_kind(kind), _as_json(body)) for kind, body in instead]
         with self._writing() as journal:
-            lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
+            found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
+            found += [self._reader.record_line(seq) for seq in records]
+            lines = {line.seq: line for line in found if line.kind in ("turn", "rec")}
             if lines:
+                at = self._options.clock().isoformat()
                 batch = journal.stage()
-                batch.add("erase", erasure.intent_of(lines, reason, self._options.clock().isoformat()))
+                for kind, body in copies:
+                    batch.add_record({"n": kind, "at": at, "b": body})
+                batch.add("erase", erasure.intent_of(list(lines.values()), reason, at))
                 journal.commit(batch)
             self._finish_erasing(journal)
 
@@ -195,7 +210,10 @@ class DiskLog:
             row = self._state.records.row(seq)
             if row is None or not self._state.records.kind(row):
                 raise RecordNotFound(f"space {self._space!r} has no record {seq}")
-            return reader.record(row)
+            record = reader.record(row)
+            if record.kind == "void":
+                raise RecordNotFound(f"record {seq} of space {self._space!r} was erased")
+            return record
 
     def records(self, *, after: int = -1, kinds: frozenset[str] | None = None) -> Iterator[Record]:
         """See `PageLog.records`; what is written while iterating is included."""
@@ -207,8 +225,10 @@ class DiskLog:
                 wanted: list[Record] = []
                 while row < len(table) and len(wanted) < _RECORDS_AT_A_TIME:
                     kind = table.kind(row)
-                    if kind and (kinds is None or kind in kinds):
-                        wanted.append(reader.record(row))
+                    if kind and (kinds is None or kinds & {kind, "void"}):
+                        record = reader.record(row)
+                        if kinds is None or record.kind in kinds:
+                            wanted.append(record)
                     row += 1
             yield from wanted
             if not wanted:
@@ -354,6 +374,12 @@ class DiskLog:
         if self._journal is None:
             raise ReadOnly(f"the log of space {self._space!r} was opened read-only")
         return self._journal
+
+
+def _own_kind(kind: str) -> str:
+    if kind in ("", "page", "void"):
+        raise ValueError(f"{kind!r} is no kind for a record: the log uses it itself")
+    return kind
 
 
 def _as_json(body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from pagestore.lines import Line
+from pagestore.lines import Line, decode
 from pagestore.reader import Reader, rendered_length
 from pagestore.segments import Segments
 from pagestore.state import State
@@ -93,6 +93,8 @@ class Prover:
     def _proved(self, row: int, size: int) -> ProvedRecord:
         place = self._state.records.place(row)
         raw = self._segments.read(place)
+        if b'"t":"void"' in raw and (fields := decode(raw)) is not None and fields["t"] == "void":
+            raise RecordNotFound(f"record {fields['q']} was erased: its hash is left, its words are not")
         if hashlib.sha256(b"\0" + raw).digest() != self._state.tree.leaf(row):
             where = self._segments.where(place.segment, place.offset)
             raise Corrupt(f"{where}: the record there is not the one that was written; run `verify`")

@@ -55,6 +55,16 @@ class Reader:
         lines = self._turn_lines(chain(*sealed, runs_of(session.waiting)))
         return [line for line in lines if line.seq in seqs]
 
+    def record_line(self, seq: int) -> Line:
+        """The line of a record that a caller wrote, or its stub; raises `RecordNotFound` for any other."""
+        row = self._state.records.row(seq)
+        place = self._state.records.place(row) if row is not None else None
+        raw = self._segments.read(place) if place is not None else b""
+        fields = decode(raw)
+        if place is None or fields is None or fields["t"] not in ("rec", "void"):
+            raise RecordNotFound(f"space {self._state.space!r} has no record {seq} that could be erased")
+        return line_of(raw, fields, place)
+
     def lines_of(self, info: PageInfo) -> list[Line]:
         """The lines of a sealed page's turns, in order; raises `Corrupt` when they do not make its id."""
         lines = list(self._turn_lines(self._seal_runs(info)))
@@ -75,11 +85,14 @@ class Reader:
         return Stored(seq=fields["q"], words=(fields["sp"], "".join(texts)))
 
     def record(self, row: int) -> Record:
-        """The record of a row, as callers see it."""
-        fields = self._segments.fields(self._state.records.place(row))
+        """The record of a row, as callers see it; of an erased one only when it was."""
+        place = self._state.records.place(row)
+        fields = self._state.stub_at(place.segment, place.offset) or self._segments.fields(place)
         if fields["t"] == "page":
             return _seal_as_record(fields)
         at = datetime.fromisoformat(fields["at"])
+        if fields["t"] == "void":
+            return Record(seq=fields["q"], kind="void", at=at, body={})
         return Record(seq=fields["q"], kind=fields["n"], at=at, body=fields["b"])
 
     def _sealed_page(self, info: PageInfo) -> Page:

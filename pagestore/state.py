@@ -75,7 +75,7 @@ class Records:
         return Place(*unpacked(self._places[row]), self._lengths[row])
 
     def kind(self, row: int) -> str:
-        """The kind of a row."""
+        """The kind of a row, as it was folded: what was erased since may still go by its old kind."""
         return self._kinds[row]
 
     def row(self, seq: int) -> int | None:
@@ -166,7 +166,8 @@ class State:
 
     def _fold_erase(self, line: Line) -> None:
         self.erasing[line.seq] = line.fields
-        self.erased += 1
+        stubs = (target["stub"] for target in line.fields["e"])
+        self.erased += sum(stub["t"] == "gone" and stub.get("p", (1, 1))[0] == 1 for stub in stubs)
 
     def _fold_erased(self, line: Line) -> None:
         self.erasing.pop(line.fields["e"], None)
@@ -183,7 +184,7 @@ def visible_kind(fields: Fields) -> str:
     """The kind under which callers see a record; empty for what the log keeps to itself."""
     if fields["t"] == "rec":
         return str(fields["n"])
-    return "page" if fields["t"] == "page" else ""
+    return str(fields["t"]) if fields["t"] in ("page", "void") else ""
 
 
 def page_info(fields: Fields) -> PageInfo:

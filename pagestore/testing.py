@@ -336,6 +336,60 @@ class PageLogContract:
         log.erase(page, appended.seqs[0], "asked again")
         assert log.head == head
 
+    def test_an_erased_record_leaves_its_number_its_time_and_its_proofs(self) -> None:
+        log = self.new_log()
+        kept, secret = log.record("note", {"n": 1}), log.record("note", {"text": "the secret of Ann"})
+        checkpoint = log.checkpoint()
+        log.erase_together(records=[secret.seq], reason="asked to")
+        assert [(r.seq, r.kind) for r in log.records()] == [(kept.seq, "note"), (secret.seq, "void")]
+        (void,) = log.records(kinds=frozenset({"void"}))
+        assert (void.at, void.body) == (secret.at, {})
+        assert list(log.records(kinds=frozenset({"note"}))) == [kept]
+        with pytest.raises(RecordNotFound, match="erased"):
+            log.read(secret.seq)
+        report = log.verify(checkpoint)
+        assert report.ok
+        assert report.erased == 0
+
+    def test_turns_and_records_are_erased_together_with_what_stands_in_for_them(self) -> None:
+        log = self.new_log()
+        appended = log.append(S1, [said("one"), said("the secret"), said("three")])
+        (page,) = log.seal(S1)
+        record = log.record("note", {"of": ["one", "the secret"]})
+        log.erase_together(
+            [(page, appended.seqs[1])],
+            records=[record.seq],
+            instead=[("copy", {"for": record.seq, "of": ["one"]})],
+            reason="asked to",
+        )
+        assert turns_on(log.page(page)) == [said("one"), None, said("three")]
+        (copy,) = log.records(kinds=frozenset({"copy"}))
+        assert copy.body == {"for": record.seq, "of": ["one"]}
+        head = log.head
+        log.erase_together([(page, appended.seqs[1])], records=[record.seq], reason="asked again")
+        assert log.head == head
+        log.erase_together(records=[copy.seq], reason="asked to")
+        assert [r.kind for r in log.records(after=appended.seqs[-1])] == ["page", "void", "void"]
+        assert log.verify().ok
+
+    def test_only_what_callers_wrote_can_be_erased(self) -> None:
+        log = self.new_log()
+        appended = log.append(S1, [said("one")])
+        log.seal()
+        for seq in (appended.seqs[0], log.pages()[0].seq, log.head + 1):
+            with pytest.raises(RecordNotFound):
+                log.erase_together(records=[seq], reason="mistaken")
+        for kind in ("void", "page", ""):
+            with pytest.raises(ValueError, match="kind"):
+                log.record(kind, {})
+
+    def test_trust_is_kept_with_the_turn(self) -> None:
+        log = self.new_log()
+        turns = [replace(said("one"), trust="web"), said("two")]
+        log.append(S1, turns)
+        log.seal()
+        assert turns_on(log.page(log.pages()[0].id)) == turns
+
     def test_an_erased_turn_does_not_come_back_with_its_file(self) -> None:
         log = self.new_log()
         turn = said("the secret", turn_id="1")

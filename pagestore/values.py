@@ -22,7 +22,8 @@ class Turn:
 
     `said_at` is data and never decides order or durability; `None` means nobody knows.
     `role` is the field's role name ("user", "assistant", "tool", …). `turn_id` makes appending
-    idempotent: the same id with the same words in one session is stored once.
+    idempotent: the same id with the same words in one session is stored once. `trust` is how far the
+    caller trusts the source, in words of the caller's own; `None` means that nobody said.
     """
 
     speaker: str
@@ -30,6 +31,7 @@ class Turn:
     said_at: datetime | None = None
     role: str | None = None
     turn_id: str | None = None
+    trust: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,8 +52,8 @@ class _Check:
         self._segments = segments
         self._state = state
         self._complete = True
-        self._gone: set[int] = set()
-        self._erased: set[int] = set()
+        self._gone: dict[int, Fields] = {}
+        self._erased: dict[int, Fields] = {}
 
     def segment(self, number: int, size: int) -> None:
         scanner = Scanner(self._segments, number, after=self.fresh.head, size=size)
@@ -78,10 +78,10 @@ class _Check:
 
     def _wrong(self, line: Line) -> str | None:
         fields = line.fields
-        if line.kind == "gone":
-            self._gone.add(line.seq)
+        if line.kind in ("gone", "void"):
+            self._gone[line.seq] = fields
         elif line.kind == "erase":
-            self._erased |= {target["stub"]["q"] for target in fields["e"]}
+            self._erased |= {target["stub"]["q"]: target["stub"] for target in fields["e"]}
         elif line.kind == "page":
             return self._wrong_page(line)
         elif line.kind in ("seg", "ckpt") and self._complete and not _commits_to(fields, self.fresh.tree):
@@ -104,8 +104,12 @@ class _Check:
 
     def against_state(self) -> None:
         """What was believed at opening, and since, is what the bytes say."""
-        for seq in sorted(self._gone - self._erased):
-            self.damage.append(Damage(where=f"record {seq}", what="a turn is erased, and no record says so"))
+        for seq, stub in self._gone.items():
+            if seq not in self._erased:
+                self.damage.append(Damage(where=f"record {seq}", what="it is erased, and no record says so"))
+            elif _content(stub) != _content(self._erased[seq]):
+                what = "what is left of it is not what the record of its erasure says"
+                self.damage.append(Damage(where=f"record {seq}", what=what))
         ours, theirs = self.fresh, self._state
         if (ours.head, ours.tree.root()) != (theirs.head, theirs.tree.root()):
             self.damage.append(
@@ -127,6 +131,10 @@ class _Check:
 
     def _add(self, number: int, offset: int, what: str) -> None:
         self.damage.append(Damage(where=self._segments.where(number, offset), what=what))
+
+
+def _content(stub: Fields) -> Fields:
+    return {name: value for name, value in stub.items() if name not in ("_", "c")}
 
 
 def _commits_to(fields: Fields, tree: MerkleTree) -> bool:

@@ -14,10 +14,10 @@ from pagestore import Checkpoint, LogOptions, SessionId, SpaceId, Store, Turn
 GOLDEN = Path(__file__).parent / "golden" / "format-1"
 SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2028 é")
 CHECKPOINT = Checkpoint(
-    space=SPACE, size=11, root="16c71e276c565c02e27ccd2ccb5cd370c4b1f8cae176a16c4cd32a11839bce9a"
+    space=SPACE, size=12, root="cfd301001064c0907859c0005a0797b72e7f51234e6ab4857a85e2606b05c67e"
 )
 PAGES = [
-    "p1:86bca3cee346bdad155ea4060604dd291360891d30978be22f329ec0d81385db",
+    "p1:047eaf45d480ef753ce1b1e08d2a633ee754097ddf8506553997db8c0badbea1",
     "p1:a8eb42936bba308e4b590a128c664b0fff7c074f6ec3a0e0d47328212013d267",
     "p1:8f1338e5cbe6f2dc04d15e27262de7995142eb8fe2838dd783601400bca9490e",
     "p1:1567178832b5e5f79cf9c8bcc44f08c871e5af6ae221b84b0854f74292ac0bc4",
@@ -43,13 +43,15 @@ def write(folder: Path) -> Checkpoint:
             FIRST, [Turn(speaker="Caroline", text="I went.\nIt was good.", said_at=said_at, turn_id="1")]
         )
         log.append(SECOND, [Turn(speaker="Bob", text="\ud800 \0 😀 \x85", role="user", turn_id="1")])
-        log.append(FIRST, [Turn(speaker="Ann", text="The code is 7731.", turn_id="2")])
+        log.append(FIRST, [Turn(speaker="Ann", text="The code is 7731.", turn_id="2", trust="web")])
         log.append(FIRST, [Turn(speaker="Mel", text="And then we talked. " * 50, turn_id="3")])
         log.record("answered", {"text": "It is so.", "n": [1, 2.5, None]})
+        secret = log.record("answered", {"text": "The code is 7731."})
         log.seal()
         checkpoint = log.checkpoint()
         page = log.page(log.pages(FIRST)[0].id)
         log.erase(page.id, page.lines[1].seq, "asked to")
+        log.erase_together(records=[secret.seq], reason="asked to")
         log.append(FIRST, [Turn(speaker="Ann", text="Still open.", said_at=said_at.replace(tzinfo=UTC))])
         return checkpoint
 

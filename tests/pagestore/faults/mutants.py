@@ -6,7 +6,7 @@ Every mutant is a context in which the log has the bug.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -157,8 +157,7 @@ def erase_without_intent() -> AbstractContextManager[Any]:
         with self._writing() as journal:
             lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
             intent = erasure.intent_of(lines, reason, "2024-01-01T00:00:00")
-            for target in intent["e"]:
-                journal.overwrite(target["g"], target["o"], encode_stub(target["stub"], target["b"]))
+            journal.overwrite([(t["g"], t["o"], encode_stub(t["stub"], t["b"])) for t in intent["e"]])
             if lines:
                 batch = journal.stage()
                 batch.add("erase", intent)
@@ -171,8 +170,9 @@ def erase_without_intent() -> AbstractContextManager[Any]:
 def erase_without_sync() -> AbstractContextManager[Any]:
     """Says erased before the stub is on the disk."""
 
-    def overwrite(self: Journal, segment: int, offset: int, data: bytes) -> None:
-        self._segments.write(segment, offset, data)
+    def overwrite(self: Journal, stubs: Sequence[tuple[int, int, bytes]]) -> None:
+        for segment, offset, data in stubs:
+            self._segments.write(segment, offset, data)
 
     return patch.object(Journal, "overwrite", overwrite)
 
