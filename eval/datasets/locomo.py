@@ -52,7 +52,7 @@ class LoCoMo:
         return iter(self._cases)
 
     def places(self, case: CaseId) -> Mapping[str, Passage]:
-        """Where the turns the file calls `D3:11` stand: for what is recorded beside it, never for a system."""
+        """Where the turns the file calls `D3:11` stand: for facts recorded beside it, never for a system."""
         return self._places[case]
 
     def _case(self, sample: Mapping[str, Any]) -> Case:

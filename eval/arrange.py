@@ -1,0 +1,229 @@
+"""From what a command was given to a run: dataset, engine, judge, systems, manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
+
+from eval.datasets import Chosen, LoCoMo, LongMemEval
+from eval.embeddings import CachedEmbedder, cache_directory
+from eval.folder import Kind, Manifest, RunFolder, commit, machine
+from eval.judge import ByModel as ModelJudge
+from eval.judge import ByWords, Judge, judge_prompt
+from eval.progress import watching
+from eval.recorded import Recorded, read_facts
+from eval.runner import Plan, qa, replay, retrieval
+from eval.systems import Setup, candidates
+from eval.types import CaseId, Dataset
+from tiermem import Settings
+from tiermem.errors import InvalidInput
+from tiermem.index import MiniLMEmbedder
+from tiermem.llm import OpenAIModel, load
+from tiermem.llm.endpoint import ModelOptions, Price
+from tiermem.llm.tokens import token_counter
+from tiermem.reasoning import ByModel, Local, Reasoner
+
+Engine = Literal["local", "model", "recorded"]
+Name = Literal["locomo", "longmemeval"]
+
+_PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to measure, as a command line says it."""
+
+    kind: Kind
+    dataset: Name
+    data: Path
+    systems: tuple[str, ...]
+    out: Path
+    resume: bool = False
+    limit: int | None = None
+    epochs: int = 1
+    engine: Engine = "local"
+    facts: Path | None = None
+    judge: str | None = None
+    prices: Path | None = None
+    concurrency: int | None = None
+    threads: int = 2
+    cache: Path | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Engine:
+    """Who reasons, by case; the models behind, to be named and closed."""
+
+    name: str
+    reasoner: Callable[[CaseId], Reasoner]
+    model: OpenAIModel | None = None
+
+
+async def run(request: Request) -> RunFolder:
+    """Do what is asked, or go on with it; the folder holds the results."""
+    dataset = _dataset(request)
+    engine = _engine(request)
+    judge, judging = _judge(request)
+    cached = CachedEmbedder(
+        MiniLMEmbedder(threads=request.threads), cache_directory(request.cache) / "vectors.sqlite"
+    )
+    setup = Setup(
+        embedder=cached, reasoner=engine.reasoner, counter=token_counter(), settings=request.settings
+    )
+    taking_part = candidates(request.systems, setup)
+    manifest = _manifest(request, dataset, engine, judge)
+    folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
+    try:
+        with watching() as watcher:
+            plan = Plan(
+                dataset=dataset,
+                candidates=taking_part,
+                folder=folder,
+                counter=setup.counter,
+                observer=watcher,
+                limit=request.limit,
+                concurrency=manifest.concurrency,
+            )
+            match request.kind:
+                case "retrieval":
+                    await retrieval(plan)
+                case "qa":
+                    await qa(plan, judge)
+                case "replay":
+                    await replay(plan, judge, epochs=request.epochs)
+    finally:
+        cached.close()
+        for model in (engine.model, judging):
+            if model is not None:
+                await model.close()
+    return folder
+
+
+def _dataset(request: Request) -> Dataset:
+    if request.dataset == "longmemeval":
+        return LongMemEval(request.data)
+    locomo = LoCoMo(request.data)
+    if request.engine != "recorded":
+        return locomo
+    return Chosen(locomo, [CaseId(file.stem) for file in _facts_directory(request).glob("*.jsonl")])
+
+
+def _facts_directory(request: Request) -> Path:
+    if request.facts is None or not request.facts.is_dir():
+        raise InvalidInput("--engine recorded needs --facts: the directory with one .jsonl a conversation")
+    return request.facts
+
+
+def _engine(request: Request) -> _Engine:
+    match request.engine:
+        case "local":
+            local = Local()
+            return _Engine(name=local.name, reasoner=lambda _: local)
+        case "model":
+            model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
+            by_model = ByModel(model)
+            return _Engine(name=by_model.name, reasoner=lambda _: by_model, model=model)
+        case "recorded":
+            return _recorded(request)
+
+
+def _recorded(request: Request) -> _Engine:
+    if request.dataset != "locomo":
+        raise InvalidInput("recorded facts are there for LoCoMo only")
+    locomo, facts = LoCoMo(request.data), _facts_directory(request)
+    cases = {case.id: case for case in locomo.cases()}
+    others = Local()
+
+    @cache
+    def reasoner(case: CaseId) -> Reasoner:
+        return Recorded(read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case)), others)
+
+    return _Engine(name=f"recorded facts + {others.name}", reasoner=reasoner)
+
+
+def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
+    if request.judge is None or request.kind == "retrieval":
+        return ByWords(), None
+    model = _model(request, request.judge, "a judge needs a model")
+    return ModelJudge(model), model
+
+
+def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
+    """A model at the endpoint that the `TIERMEM_*` settings name."""
+    if name is None:
+        raise InvalidInput(f"{otherwise} (and TIERMEM_BASE_URL, unless it is OpenAI's)")
+    settings = Settings()
+    return OpenAIModel(
+        name,
+        base_url=settings.base_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        roles=settings.role_models,
+        prices=_prices(request.prices),
+        options=ModelOptions(
+            timeout=settings.model_timeout,
+            concurrency=request.concurrency or settings.model_concurrency,
+        ),
+    )
+
+
+def _prices(file: Path | None) -> dict[str, Price]:
+    """Prices by model name from JSON: `{"gpt-4.1-mini": {"input": 0.4, "output": 1.6}}`, a million tokens."""
+    if file is None:
+        return {}
+    try:
+        return TypeAdapter(dict[str, Price]).validate_json(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no price table in {str(file)!r}: {error}") from error
+
+
+def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge) -> Manifest:
+    models = (
+        {}
+        if engine.model is None
+        else {role: engine.model.model_for(role) for role in ("distil", "route", "compose")}
+    )
+    by_model = engine.model is not None
+    prompts = [load(name).id for name in _PROMPTS] if by_model else []
+    questions = sum(len(case.questions) for case in islice(dataset.cases(), request.limit))
+    return Manifest(
+        kind=request.kind,
+        dataset=dataset.name,
+        checksum=dataset.checksum,
+        defects=dataset.defects,
+        systems=request.systems,
+        judge="none" if request.kind == "retrieval" else judge.name,
+        engine=engine.name,
+        models=models,
+        embedder=MiniLMEmbedder().name,
+        token_counter=token_counter().name,
+        settings=json.loads(json.dumps(dict(request.settings), default=str)),
+        prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),
+        seed=0,
+        limit=request.limit,
+        epochs=request.epochs,
+        questions=questions,
+        concurrency=request.concurrency or (8 if by_model else 1),
+        commit=commit(),
+        machine=machine(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def write_reports(folders: Sequence[RunFolder], where: Path) -> tuple[Path, Path]:
+    """`report.md` and `report.html` on one or several runs."""
+    from eval.report import markdown, page, report
+
+    reports = [report(folder) for folder in folders]
+    where.mkdir(parents=True, exist_ok=True)
+    (where / "report.md").write_text(markdown(reports), encoding="utf-8")
+    (where / "report.html").write_text(page(reports), encoding="utf-8")
+    return where / "report.md", where / "report.html"

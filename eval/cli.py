@@ -1,0 +1,257 @@
+"""`tiermem eval`: measure TierMem and what it is compared with, and report on what was measured."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tiermem.apps.group import CommandGroup
+from tiermem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from eval.arrange import Request
+
+app = typer.Typer(
+    name="eval",
+    cls=CommandGroup,
+    help="Measure retrieval and answers on LoCoMo and LongMemEval, beside baselines. "
+    "A run is a folder; reports are computed from it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class DatasetName(StrEnum):
+    """What can be read."""
+
+    LOCOMO = "locomo"
+    LONGMEMEVAL = "longmemeval"
+
+
+class EngineName(StrEnum):
+    """Who reasons."""
+
+    LOCAL = "local"
+    MODEL = "model"
+    RECORDED = "recorded"
+
+
+Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
+Data = Annotated[Path, typer.Option("--data", help="The dataset's JSON, plain, .gz or .xz.")]
+Systems = Annotated[
+    str, typer.Option("--systems", help="Comma-separated; `tiermem eval systems` lists them.")
+]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/<dataset>-<kind>-<time>).")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first conversations.")]
+Cache = Annotated[Path | None, typer.Option("--cache", help="Where embeddings are kept between runs.")]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads of the local embedder.")]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine", help="local rules; the model of TIERMEM_MODEL; or recorded facts with local rules."
+    ),
+]
+Facts = Annotated[Path | None, typer.Option("--facts", help="Directory of recorded facts.")]
+JudgeOption = Annotated[
+    str | None, typer.Option("--judge", help="Model that judges answers (without: by words).")
+]
+Prices = Annotated[Path | None, typer.Option("--prices", help="JSON of prices a million tokens, by model.")]
+Concurrency = Annotated[
+    int | None, typer.Option("--concurrency", min=1, help="Questions at once (1; 8 with a model).")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+@app.command("retrieval")
+def retrieval_command(
+    dataset: Dataset,
+    data: Data,
+    *,
+    systems: Systems = "bm25,dense,hybrid,tiermem",
+    out: Out = None,
+    resume: Resume = False,
+    limit: Limit = None,
+    engine: EngineOption = EngineName.LOCAL,
+    facts: Facts = None,
+    concurrency: Concurrency = None,
+    threads: Threads = 2,
+    cache: Cache = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Rank sessions, pages and turns for every question. Needs no key and no network."""
+    from eval.arrange import Request
+
+    request = Request(
+        kind="retrieval",
+        dataset=dataset.value,
+        data=data,
+        systems=_names(systems),
+        out=_out(out, dataset, "retrieval", resume=resume),
+        resume=resume,
+        limit=limit,
+        engine=engine.value,
+        facts=facts,
+        concurrency=concurrency,
+        threads=threads,
+        cache=cache,
+    )
+    _run(request, as_json=as_json)
+
+
+@app.command("qa")
+def qa_command(
+    dataset: Dataset,
+    data: Data,
+    *,
+    systems: Systems = "tiermem,tiermem:summary,tiermem:raw,tiermem:no-links,bm25,dense,hybrid,full",
+    out: Out = None,
+    resume: Resume = False,
+    limit: Limit = None,
+    engine: EngineOption = EngineName.LOCAL,
+    facts: Facts = None,
+    judge: JudgeOption = None,
+    prices: Prices = None,
+    concurrency: Concurrency = None,
+    threads: Threads = 2,
+    cache: Cache = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask every question once; correctness, routing, tokens and latency side by side."""
+    from eval.arrange import Request
+
+    request = Request(
+        kind="qa",
+        dataset=dataset.value,
+        data=data,
+        systems=_names(systems),
+        out=_out(out, dataset, "qa", resume=resume),
+        resume=resume,
+        limit=limit,
+        engine=engine.value,
+        facts=facts,
+        judge=judge,
+        prices=prices,
+        concurrency=concurrency,
+        threads=threads,
+        cache=cache,
+    )
+    _run(request, as_json=as_json)
+
+
+@app.command("replay")
+def replay_command(
+    dataset: Dataset,
+    data: Data,
+    *,
+    systems: Systems = "tiermem:no-recall,tiermem",
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often everything is asked.")] = 3,
+    out: Out = None,
+    resume: Resume = False,
+    limit: Limit = None,
+    engine: EngineOption = EngineName.LOCAL,
+    facts: Facts = None,
+    judge: JudgeOption = None,
+    prices: Prices = None,
+    concurrency: Concurrency = None,
+    threads: Threads = 2,
+    cache: Cache = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask everything several times; findings are written back between the epochs."""
+    from eval.arrange import Request
+
+    request = Request(
+        kind="replay",
+        dataset=dataset.value,
+        data=data,
+        systems=_names(systems),
+        out=_out(out, dataset, "replay", resume=resume),
+        resume=resume,
+        limit=limit,
+        epochs=epochs,
+        engine=engine.value,
+        facts=facts,
+        judge=judge,
+        prices=prices,
+        concurrency=concurrency,
+        threads=threads,
+        cache=cache,
+    )
+    _run(request, as_json=as_json)
+
+
+@app.command("report")
+def report_command(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where report.md and report.html go (the first run).")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Print every table, with intervals.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the report again from what runs recorded."""
+    _show(runs, out or runs[0], full=full, as_json=as_json)
+
+
+@app.command("systems")
+def systems_command() -> None:
+    """List the systems that can take part."""
+    from eval.systems import names
+
+    for name in names():
+        typer.echo(name)
+
+
+def _names(systems: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in systems.split(",") if name.strip())
+
+
+def _out(given: Path | None, dataset: DatasetName, kind: str, *, resume: bool) -> Path:
+    if given is None and resume:
+        raise InvalidInput("--resume needs --out: the folder of the run to go on with")
+    return given or Path("runs") / f"{dataset.value}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+
+def _run(request: Request, *, as_json: bool) -> None:
+    import anyio
+
+    from eval.arrange import run
+
+    anyio.run(run, request)
+    _show([request.out], request.out, full=False, as_json=as_json)
+
+
+def _show(runs: list[Path], where: Path, *, full: bool, as_json: bool) -> None:
+    from eval.arrange import write_reports
+    from eval.folder import RunFolder
+    from eval.report import report, terminal
+
+    folders = [RunFolder.open(path) for path in runs]
+    reports = [report(folder) for folder in folders]
+    written = write_reports(folders, where)
+    if as_json:
+        from tiermem.apps.as_json import print_json
+
+        print_json([_figures(one, path) for one, path in zip(reports, runs, strict=True)])
+        return
+    from tiermem.apps.terminal import out
+
+    console = out()
+    for one in reports:
+        console.rule(one.title)
+        for part in terminal(one, full=full):
+            console.print(part)
+    for path in written:
+        console.print(f"written: {path}")
+
+
+def _figures(one: Any, path: Path) -> dict[str, Any]:
+    return {"run": path, "title": one.title, "facts": one.facts, "numbers": one.numbers}

@@ -1,0 +1,211 @@
+"""Pictures as SVG written here: lines, points and stacked bars. Colours come from the page's style sheet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+Point = tuple[float, float]
+
+WIDTH: Final = 640
+HEIGHT: Final = 360
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
+COLOURS: Final = 10
+"""Colours the style sheet has, as classes `c0` to `c9`."""
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Maps values to places between `start` and `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        low, high, here = (
+            map(math.log10, (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        )
+        return self.start + (here - low) / ((high - low) or 1) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        if self.log:
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            found = [m * 10.0**p for p in powers for m in (1, 2, 5) if self.low <= m * 10.0**p <= self.high]
+            return found[:: max(1, len(found) // 6)]
+        step = _nice((self.high - self.low) / 5)
+        first = math.ceil(self.low / step - 1e-9)
+        return [step * n for n in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+
+def lines(
+    series: Mapping[str, Sequence[Point]],
+    *,
+    x: str,
+    y: str,
+    low: float | None = None,
+    high: float | None = None,
+    ticks: Sequence[float] = (),
+) -> str:
+    """One line a series, with a dot at each value and a legend."""
+    horizontal, vertical = _axes(series, log=False, low=low, high=high)
+    parts = [_frame(horizontal, vertical, x, y, ticks or horizontal.ticks())]
+    for number, (name, points) in enumerate(series.items()):
+        placed = [(horizontal.at(a), vertical.at(b)) for a, b in points]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in placed)
+        dots = "".join(
+            f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3.5"><title>{escape(name)}: {_plain(v)}</title></circle>'
+            for (a, b), (_, v) in zip(placed, points, strict=True)
+        )
+        parts.append(f'<g class="c{number % COLOURS}"><polyline points="{path}"/>{dots}</g>')
+    return _svg(parts, list(series))
+
+
+def scatter(points: Mapping[str, Point], *, x: str, y: str) -> str:
+    """One named point a system, `x` on a log scale, and a dashed line through those nobody beats on both."""
+    horizontal, vertical = _axes({name: [point] for name, point in points.items()}, log=True)
+    parts = [_frame(horizontal, vertical, x, y, horizontal.ticks())]
+    front = " ".join(f"{horizontal.at(a):.1f},{vertical.at(b):.1f}" for a, b in pareto(points.values()))
+    parts.append(f'<polyline class="front" points="{front}"/>')
+    taken: list[tuple[float, float]] = []
+    for number, (name, (a, b)) in enumerate(points.items()):
+        left, top = horizontal.at(a), vertical.at(b)
+        label = _free(top - 9, left, taken)
+        anchor = "end" if left > WIDTH * 0.72 else "start"
+        parts.append(
+            f'<g class="c{number % COLOURS}"><circle cx="{left:.1f}" cy="{top:.1f}" r="5.5">'
+            f"<title>{escape(name)}: {_plain(b)} at {_plain(a)}</title></circle>"
+            f'<text x="{left + (-8 if anchor == "end" else 8):.1f}" y="{label:.1f}" '
+            f'text-anchor="{anchor}">{escape(name)}</text></g>'
+        )
+    return _svg(parts, ())
+
+
+def _free(wanted: float, left: float, taken: list[tuple[float, float]]) -> float:
+    """A height for a label where none stands near."""
+    height = wanted
+    while any(abs(height - other) < 13 and abs(left - beside) < 150 for beside, other in taken):
+        height += 13
+    taken.append((left, height))
+    return height
+
+
+def stacked(rows: Mapping[str, Sequence[float]], parts_of: Sequence[str], *, unit: str) -> str:
+    """One bar a row, made of parts in the order of `parts_of`, with their sizes written in."""
+    largest = max((sum(sizes) for sizes in rows.values()), default=1) or 1
+    step, left = 30, 130
+    height = step * len(rows) + 40
+    drawn: list[str] = []
+    for row, (name, sizes) in enumerate(rows.items()):
+        top, at = 8 + row * step, float(left)
+        drawn.append(f'<text x="{left - 8}" y="{top + 15}" text-anchor="end">{escape(name)}</text>')
+        for number, size in enumerate(sizes):
+            wide = (WIDTH - left - 10) * size / largest
+            title = f"<title>{escape(parts_of[number])}: {_plain(size)} {escape(unit)}</title>"
+            drawn.append(
+                f'<rect class="part{number}" x="{at:.1f}" y="{top}" '
+                f'width="{wide:.1f}" height="20">{title}</rect>'
+            )
+            if wide > 28:
+                drawn.append(
+                    f'<text class="in" x="{at + wide / 2:.1f}" y="{top + 14}" text-anchor="middle">'
+                    f"{_plain(size)}</text>"
+                )
+            at += wide
+    key, at = [], float(left)
+    for number, part in enumerate(parts_of):
+        key.append(
+            f'<rect class="part{number}" x="{at:.0f}" y="{height - 20}" width="11" height="11"/>'
+            f'<text x="{at + 15:.0f}" y="{height - 10}">{escape(part)}</text>'
+        )
+        at += 34 + 6.2 * len(part)
+    return _wrapped(height, [*drawn, *key])
+
+
+def pareto(points: Iterable[Point]) -> list[Point]:
+    """The points no other beats in both less `x` and more `y`, by `x`."""
+    best: list[Point] = []
+    for point in sorted(points, key=lambda p: (p[0], -p[1])):
+        if not best or point[1] > best[-1][1]:
+            best.append(point)
+    return best
+
+
+def _axes(
+    series: Mapping[str, Sequence[Point]],
+    *,
+    log: bool,
+    low: float | None = None,
+    high: float | None = None,
+) -> tuple[_Axis, _Axis]:
+    across = [a for points in series.values() for a, _ in points] or [1.0]
+    upward = [b for points in series.values() for _, b in points] or [0.0]
+    room = (max(upward) - min(upward) or abs(max(upward)) or 1) * 0.12
+    bottom = min(upward) - room if low is None else low
+    top = max(upward) + room if high is None else high
+    side = (min(across) / 1.6, max(across) * 1.6) if log else (min(across), max(across))
+    return (
+        _Axis(max(side[0], 0.5) if log else side[0], side[1], _LEFT, WIDTH - _RIGHT, log),
+        _Axis(bottom, top, HEIGHT - _BOTTOM, _TOP),
+    )
+
+
+def _frame(horizontal: _Axis, vertical: _Axis, x: str, y: str, ticks: Sequence[float]) -> str:
+    right, under = WIDTH - _RIGHT, HEIGHT - _BOTTOM + 17
+    marks = [
+        f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>'
+        f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{_plain(value)}</text>'
+        for value, at in ((value, vertical.at(value)) for value in vertical.ticks())
+    ]
+    marks += [
+        f'<text x="{horizontal.at(value):.1f}" y="{under}" text-anchor="middle">{_plain(value)}</text>'
+        for value in ticks
+    ]
+    middle = (_LEFT + WIDTH - _RIGHT) / 2
+    marks.append(f'<text class="axis" x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x)}</text>')
+    marks.append(
+        f'<text class="axis" transform="translate(13 {(HEIGHT - _BOTTOM + _TOP) / 2}) rotate(-90)" '
+        f'text-anchor="middle">{escape(y)}</text>'
+    )
+    return "".join(marks)
+
+
+def _svg(parts: Sequence[str], legend: Sequence[str]) -> str:
+    rows: list[str] = []
+    left, row = float(_LEFT), 0
+    for number, name in enumerate(legend):
+        wide = 30 + 6.6 * len(name)
+        if left + wide > WIDTH:
+            left, row = float(_LEFT), row + 1
+        top = HEIGHT + 6 + 18 * row
+        rows.append(
+            f'<g class="c{number % COLOURS}"><circle cx="{left + 5:.0f}" cy="{top}" r="4.5"/>'
+            f'<text x="{left + 14:.0f}" y="{top + 4}">{escape(name)}</text></g>'
+        )
+        left += wide
+    return _wrapped(HEIGHT + (18 * (row + 1) if legend else 0), [*parts, *rows])
+
+
+def _wrapped(height: float, parts: Sequence[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" xmlns="http://www.w3.org/2000/svg">'
+        + "".join(parts)
+        + "</svg>"
+    )
+
+
+def _nice(step: float) -> float:
+    power = 10.0 ** math.floor(math.log10(step)) if step > 0 else 1.0
+    fits: Callable[[float], bool] = lambda m: m * power >= step * 0.999  # noqa: E731
+    return next((m * power for m in (1, 2, 2.5, 5, 10) if fits(m)), power)
+
+
+def _plain(value: float) -> str:
+    if abs(value) >= 1000:
+        return f"{value / 1000:,.1f}k".replace(".0k", "k")
+    return f"{value:.3g}"

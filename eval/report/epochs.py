@@ -1,0 +1,154 @@
+"""The report of a replay: what consolidating findings does to traffic, correctness and cost, by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from eval.records import Begun, Epoch, Record
+from eval.report.answers import (
+    ESCALATED,
+    accuracy,
+    by_system,
+    in_the_main,
+    judge_note,
+    spent,
+    token_note,
+)
+from eval.report.charts import lines
+from eval.report.values import Chart, Table, mean, number, percent, share
+from eval.types import Result
+
+_VARIANTS: Final = {"tiermem": "retrieve-and-edit", "tiermem:no-recall": "no-recall"}
+
+
+def newest_attempts(records: Sequence[Record]) -> list[Record]:
+    """Without what an attempt left that was begun again: its later epochs rest on another Tier 1."""
+    newest = {(one.system, one.case): one.attempt for one in records if isinstance(one, Begun)}
+    return [
+        one
+        for one in records
+        if not isinstance(one, (Result, Epoch)) or one.attempt == newest.get((one.system, one.case))
+    ]
+
+
+def written(records: Sequence[Record]) -> dict[tuple[str, int], list[Epoch]]:
+    """What was written back, by system and epoch; of a case only its last attempt."""
+    newest: dict[tuple[str, str, int], Epoch] = {}
+    for record in records:
+        if isinstance(record, Epoch):
+            newest[record.system, record.case, record.epoch] = record
+    found: dict[tuple[str, int], list[Epoch]] = {}
+    for record in newest.values():
+        found.setdefault((record.system, record.epoch), []).append(record)
+    return found
+
+
+def _by_epoch(records: Sequence[Record]) -> dict[str, dict[int, list[Result]]]:
+    found: dict[str, dict[int, list[Result]]] = {}
+    for name, results in by_system(records).items():
+        for result in in_the_main(results):
+            found.setdefault(name, {}).setdefault(result.epoch, []).append(result)
+    return found
+
+
+def tables(records: Sequence[Record]) -> tuple[Table, ...]:
+    """In the layout of the paper's Table 5."""
+    rows = []
+    writes = written(records)
+    for name, epochs in _by_epoch(records).items():
+        before: int | None = None
+        for epoch, results in sorted(epochs.items()):
+            traffic = [one for one in results if one.reply.route != ESCALATED]
+            right = sum(one.grade.correct is True for one in traffic)
+            gained = "" if before is None else f" ({right - before:+d})"
+            before = right
+            done = [one.consolidated for one in writes.get((name, epoch), ())]
+            rows.append(
+                (
+                    f"{name} ({_VARIANTS.get(name, 'as opened')})",
+                    f"E{epoch}",
+                    share(accuracy(results)),
+                    str(len(traffic)),
+                    percent(accuracy(traffic)),
+                    f"{right}{gained}",
+                    number(mean([float(spent(one).total) for one in results])),
+                    number(mean([one.seconds for one in results]), 2),
+                    str(sum(one.added for one in done)),
+                    str(sum(one.updated for one in done)),
+                    str(sum(one.skipped for one in done)),
+                    str(sum(one.units for one in done)),
+                )
+            )
+    systems = by_system(records)
+    return (
+        Table(
+            title=f"Consolidation over replay epochs (layout of Table 5, n={_asked(records)})",
+            columns=(
+                "Variant", "Epoch", "Overall acc.", "S-Traffic", "S-Acc. %", "S-Correct", "Tok avg",
+                "Lat. s", "ADD", "UPDATE", "SKIP", "units after",
+            ),
+            rows=tuple(rows),
+            notes=(
+                "Tier 1 is frozen within an epoch; findings are written back in one batch after it.",
+                judge_note(systems),
+                token_note(systems),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _asked(records: Sequence[Record]) -> int:
+    epochs = next(iter(_by_epoch(records).values()), {})
+    return len(epochs.get(1, ()))
+
+
+def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
+    """Cheap answers and tokens by epoch."""
+    epochs = _by_epoch(records)
+    ticks = sorted({float(epoch) for one in epochs.values() for epoch in one})
+
+    def drawn(title: str, y: str, value: Any, low: float | None = None) -> Chart:
+        series = {
+            name: [(float(epoch), float(value(results))) for epoch, results in sorted(by_epoch.items())]
+            for name, by_epoch in epochs.items()
+        }
+        return Chart(title=title, svg=lines(series, x="epoch", y=y, ticks=ticks, low=low))
+
+    return (
+        drawn("Questions answered from summaries", "S-Traffic", _traffic),
+        drawn("Answered right from summaries", "S-Correct", _right),
+        drawn(
+            "Tokens per question", "tokens", lambda rs: mean([float(spent(r).total) for r in rs]) or 0, 0.0
+        ),
+        drawn("Accuracy", "accuracy", lambda rs: accuracy(rs) or 0.0),
+    )
+
+
+def _traffic(results: Sequence[Result]) -> int:
+    return sum(one.reply.route != ESCALATED for one in results)
+
+
+def _right(results: Sequence[Result]) -> int:
+    return sum(one.reply.route != ESCALATED and one.grade.correct is True for one in results)
+
+
+def numbers(records: Sequence[Record]) -> dict[str, Any]:
+    """The same unrounded, by system and epoch."""
+    writes = written(records)
+    return {
+        name: {
+            str(epoch): {
+                "accuracy": accuracy(results),
+                "s_traffic": _traffic(results),
+                "s_correct": _right(results),
+                "tokens": mean([float(spent(one).total) for one in results]),
+                "seconds": mean([one.seconds for one in results]),
+                "add": sum(one.consolidated.added for one in writes.get((name, epoch), ())),
+                "update": sum(one.consolidated.updated for one in writes.get((name, epoch), ())),
+                "skip": sum(one.consolidated.skipped for one in writes.get((name, epoch), ())),
+            }
+            for epoch, results in sorted(epochs.items())
+        }
+        for name, epochs in _by_epoch(records).items()
+    }
