@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NewType
 
-from pagestore import PageId, SessionId, Span, SpaceId
+from pagestore import PageId, SessionId, SpaceId, Span
 
 UnitId = NewType("UnitId", str)
 AnswerId = NewType("AnswerId", str)
@@ -20,6 +20,7 @@ Grade = Literal["verbatim", "close", "page"]
 UnitKind = Literal["summary", "finding"]
 Action = Literal["ANSWER", "ESCALATE"]
 Op = Literal["ADD", "UPDATE", "SKIP"]
+AskMode = Literal["router", "summary", "raw"]
 WriteBackVariant = Literal["retrieve-and-edit", "no-recall"]
 
 
@@ -28,7 +29,9 @@ class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
     `spans` is never empty. `said_at` is when the supporting words were said, `event_at` when what
-    they tell happened. `supersedes` names older units this one contradicts with newer evidence.
+    they tell happened. `supersedes` names older units this one contradicts with newer evidence, and
+    everything these had superseded. `trust` is the level of the least trusted turn it needs (`None` in
+    units of before levels were kept, which rank lowest).
     """
 
     id: UnitId
@@ -43,6 +46,7 @@ class SummaryUnit:
     made_by: str = ""
     revision: int = 1
     supersedes: tuple[UnitId, ...] = ()
+    trust: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,7 @@ class Evidence:
     event_at: str | None = None
     similarity: float | None = None
     """Cosine between question and text where an index computed it."""
+    trust: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +114,8 @@ class Degradation:
 class Recalled:
     """What Tier 1 brings to a question: units by rank, and the tail of the open pages, verbatim.
 
-    `session` and `as_of` say what was looked at (`None`: every session, now); research keeps to them.
+    `session`, `as_of` and `min_trust` say what was looked at (`None`: every session, now, whoever said
+    it); research keeps to them.
     """
 
     units: tuple[Evidence, ...]
@@ -119,6 +125,7 @@ class Recalled:
     dropped: int = 0
     """Hits whose unit or page this space's log does not hold; counted, never shown."""
     degradations: tuple[Degradation, ...] = ()
+    min_trust: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,14 +223,16 @@ class Citation:
     speaker: str
     said_at: datetime | None
     unit_id: UnitId | None = None
+    trust: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """How an answer came about: enough to show every candidate, choice and check afterwards.
 
-    `read_tokens` is the evidence the answer was worded from; `raw_tokens` what reading the linked
-    pages instead would have cost.
+    `read_tokens` is the evidence the answer was worded from; `summary_tokens` what was recalled, which
+    an answer from summaries alone reads; `raw_tokens` what reading the linked pages instead would have
+    cost. `session`, `mode` and `budget` are what the question was asked with.
     """
 
     question: str
@@ -243,11 +252,19 @@ class Trace:
     read_tokens: int
     raw_tokens: int
     dropped: int = 0
+    summary_tokens: int = 0
+    session: SessionId | None = None
+    min_trust: str | None = None
+    mode: AskMode = "router"
+    budget: Budget = Budget()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What `ask` returns: the words, the route, the sources, and how it came about."""
+    """What `ask` returns: the words, the route, the sources, and how it came about.
+
+    `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    """
 
     id: AnswerId
     space: SpaceId
@@ -258,6 +275,7 @@ class Answer:
     abstained: bool
     usage: Usage
     trace: Trace
+    trust: str | None = None
 
     def __str__(self) -> str:
         return self.text

@@ -7,7 +7,7 @@ grow. Fields that a newer version added are ignored, kinds that it added are ski
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distilled:
-    """What became of one sealed page: units that link to it, claims that do not, literals no unit kept."""
+    """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
+
+    `literals` is how many there were to keep; `None` in entries of before they were counted.
+    """
 
     page_id: PageId
     units: tuple[SummaryUnit, ...]
     rejected: tuple[Rejected, ...]
     omissions: tuple[str, ...]
+    made_by: str
+    prompts: tuple[str, ...]
+    usage: Usage
+    literals: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redistilled:
+    """What another look at a distilled page added, told what it had lost (`hints`). It takes nothing away.
+
+    `omissions` are the literals that the page's units do not keep even now.
+    """
+
+    page_id: PageId
+    units: tuple[SummaryUnit, ...]
+    rejected: tuple[Rejected, ...]
+    hints: tuple[str, ...]
+    omissions: tuple[str, ...]
+    literals: int
     made_by: str
     prompts: tuple[str, ...]
     usage: Usage
@@ -42,10 +64,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WroteBack:
-    """The decision on one finding. `unit` is the added or the merged one (same id, next revision)."""
+    """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
+
+    What findings cost together (verifying those of one answer) stands in the first of them.
+    """
 
     write_back: WriteBack
     unit: SummaryUnit | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +82,23 @@ class Retired:
     reason: str
 
 
-Entry = Distilled | Answered | WroteBack | Retired
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was paid for work that left no other entry: it failed, or it only looked."""
+
+    step: str
+    usage: Usage
+
+
+Entry = Distilled | Answered | WroteBack | Retired | Redistilled | Spent
 
 KINDS: Mapping[str, type[Entry]] = {
     "distilled": Distilled,
     "answered": Answered,
     "wrote-back": WroteBack,
     "retired": Retired,
+    "redistilled": Redistilled,
+    "spent": Spent,
 }
 _KIND_OF = {entry_type: kind for kind, entry_type in KINDS.items()}
 

@@ -8,13 +8,14 @@ run twice leaves the same state as a step that ran once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from types import MappingProxyType
 
 from pagestore import PageId, Record, SessionId
-from tiermem.ledger.entries import Answered, Distilled, Entry, Retired, WroteBack, decode
-from tiermem.model import Action, AnswerId, Finding, FindingId, SummaryUnit, UnitId, WriteBack
+from tiermem.ledger.entries import Answered, Distilled, Entry, Redistilled, Retired, Spent, WroteBack, decode
+from tiermem.llm.meter import plus
+from tiermem.model import Action, AnswerId, Finding, FindingId, SummaryUnit, UnitId, Usage, WriteBack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +30,33 @@ class AnswerInfo:
     read_tokens: int
     raw_tokens: int
     seq: int
+    summary_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSummary:
-    """What Tier 1 keeps of a distilled page: how much linked, how much did not, and what was lost."""
+    """What Tier 1 keeps of a distilled page: how much linked, how much did not, and what was lost.
+
+    `seq` is the record of its first distilling; later ones count in `redistilled`.
+    """
 
     page_id: PageId
     units: int
     rejected: int
     omissions: tuple[str, ...]
     seq: int
+    literals: int | None = None
+    redistilled: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What one distilling of a page lost of its literals, and when."""
+
+    at: datetime
+    page_id: PageId
+    literals: int | None
+    lost: int
 
 
 class Tier1:
@@ -60,6 +77,8 @@ class Tier1:
         self._pending: dict[FindingId, Finding] = {}
         self._decisions: dict[FindingId, WriteBack] = {}
         self._answers: dict[AnswerId, AnswerInfo] = {}
+        self._losses: list[Loss] = []
+        self._spent: dict[date, Usage] = {}
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Tier1:
@@ -71,9 +90,13 @@ class Tier1:
 
     def fold(self, record: Record, entry: Entry | None) -> None:
         """Take the next record in; `entry` is what it holds, `None` when its kind is unknown."""
+        if isinstance(entry, Distilled | Redistilled | WroteBack | Spent):
+            self._pay(record.at, entry.usage)
         match entry:
             case Distilled():
-                self._fold_distilled(entry, record.seq)
+                self._fold_distilled(entry, record)
+            case Redistilled():
+                self._fold_redistilled(entry, record)
             case Answered():
                 self._fold_answered(entry, record)
             case WroteBack():
@@ -142,24 +165,63 @@ class Tier1:
         """Every answer given, oldest first."""
         return MappingProxyType(self._answers)
 
-    def _fold_distilled(self, entry: Distilled, seq: int) -> None:
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What every distilling lost, oldest first."""
+        return tuple(self._losses)
+
+    def spent_on(self, day: date) -> Usage:
+        """What was paid on a day (of UTC), as far as the ledger knows."""
+        return self._spent.get(day, Usage())
+
+    def _pay(self, at: datetime, usage: Usage) -> None:
+        day = at.astimezone(UTC).date()
+        self._spent[day] = plus(self._spent.get(day, Usage()), usage)
+
+    def _fold_distilled(self, entry: Distilled, record: Record) -> None:
+        seq = record.seq
         if entry.page_id in self._pages:
             return
+        self._lose(record, entry.page_id, entry.literals, entry.omissions)
         self._pages[entry.page_id] = PageSummary(
             page_id=entry.page_id,
             units=len(entry.units),
             rejected=len(entry.rejected),
             omissions=entry.omissions,
             seq=seq,
+            literals=entry.literals,
         )
         for unit in entry.units:
             if unit.id not in self._units:
                 self._put(unit, seq)
 
+    def _fold_redistilled(self, entry: Redistilled, record: Record) -> None:
+        known = self._pages.get(entry.page_id)
+        if known is None:
+            return
+        self._lose(record, entry.page_id, entry.literals, entry.omissions)
+        new = [unit for unit in entry.units if unit.id not in self._units]
+        for unit in new:
+            self._put(unit, record.seq)
+        self._pages[entry.page_id] = replace(
+            known,
+            units=known.units + len(new),
+            rejected=known.rejected + len(entry.rejected),
+            omissions=entry.omissions,
+            literals=entry.literals,
+            redistilled=known.redistilled + 1,
+        )
+
+    def _lose(
+        self, record: Record, page_id: PageId, literals: int | None, omissions: tuple[str, ...]
+    ) -> None:
+        self._losses.append(Loss(at=record.at, page_id=page_id, literals=literals, lost=len(omissions)))
+
     def _fold_answered(self, entry: Answered, record: Record) -> None:
         answer = entry.answer
         if answer.id in self._answers:
             return
+        self._pay(record.at, answer.usage)
         self._answers[answer.id] = AnswerInfo(
             id=answer.id,
             question=answer.trace.question,
@@ -169,6 +231,7 @@ class Tier1:
             read_tokens=answer.trace.read_tokens,
             raw_tokens=answer.trace.raw_tokens,
             seq=record.seq,
+            summary_tokens=answer.trace.summary_tokens,
         )
         for finding in entry.findings:
             if finding.id not in self._decisions:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from functools import reduce
 
 from tiermem.errors import BudgetExceeded
 from tiermem.model import Budget, StepUsage, Usage
@@ -37,6 +38,8 @@ class Meter:
     """Adds up usage by step, prompts and models used, and stops at a budget. Safe from many threads."""
 
     budget: Budget = field(default_factory=Budget)
+    outer: Meter | None = None
+    """The meter that pays for all of this one as well, and whose limits hold as well."""
     steps: dict[str, Usage] = field(default_factory=dict)
     prompts: dict[str, None] = field(default_factory=dict)
     models: dict[str, None] = field(default_factory=dict)
@@ -51,12 +54,15 @@ class Meter:
             self.steps[step] = plus(self.steps.get(step, Usage()), usage)
             self.known_cost += usage.cost or 0.0
 
+    def take(self) -> Usage:
+        """The total since the last taking."""
+        with self._lock:
+            steps, self.steps = self.steps, {}
+        return reduce(plus, steps.values(), Usage())
+
     def total(self) -> Usage:
         """All steps together."""
-        total = Usage()
-        for usage in self.steps.values():
-            total = plus(total, usage)
-        return total
+        return reduce(plus, self.steps.values(), Usage())
 
     def by_step(self) -> tuple[StepUsage, ...]:
         """Usage of each step, in the order they were first paid."""
@@ -103,17 +109,31 @@ def step(name: str) -> Iterator[None]:
 def pay(usage: Usage, *, prompt: str | None = None, model: str | None = None) -> None:
     """Put a finished call on the current meter, when there is one."""
     meter = _meter.get()
-    if meter is None:
-        return
-    meter.add(_step.get(), usage)
-    if prompt is not None:
-        meter.prompts[prompt] = None
-    if model is not None:
-        meter.models[model] = None
+    while meter is not None:
+        meter.add(_step.get(), usage)
+        if prompt is not None:
+            meter.prompts[prompt] = None
+        if model is not None:
+            meter.models[model] = None
+        meter = meter.outer
+
+
+def current() -> Meter | None:
+    """The meter that pays here."""
+    return _meter.get()
+
+
+@contextmanager
+def counted() -> Iterator[Meter]:
+    """Count what is spent inside by itself; the meter outside, if there is one, pays for it and limits it."""
+    check_budget()
+    with metered(Meter(outer=_meter.get())) as inner:
+        yield inner
 
 
 def check_budget() -> None:
-    """Before a call: raise `BudgetExceeded` when the current meter's limit has been reached."""
+    """Before a call: raise `BudgetExceeded` when the current meter, or one around it, is at its limit."""
     meter = _meter.get()
-    if meter is not None:
+    while meter is not None:
         meter.check()
+        meter = meter.outer

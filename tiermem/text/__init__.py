@@ -2,10 +2,11 @@
 
 from tiermem.text.dates import DateMention, display_date, parse_iso, resolve_dates
 from tiermem.text.link import link
-from tiermem.text.literals import Literals, Source, literals, omissions, unsupported_literals
+from tiermem.text.literals import Literals, Source, literals, omissions, page_literals, unsupported_literals
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
+from tiermem.text.withheld import proof_rank, still_proved, withheld
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
 __all__ = [
@@ -22,11 +23,15 @@ __all__ = [
     "negated",
     "normalise",
     "omissions",
+    "page_literals",
     "parse_iso",
+    "proof_rank",
     "resolve_dates",
     "sentences",
     "stem",
     "stems",
+    "still_proved",
     "unsupported_literals",
+    "withheld",
     "words",
 ]

@@ -249,10 +249,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     unit_dates = [mention for text in units for mention in resolve_dates(text, None)]
     denied = [frozenset(map(stem, words(text))) for text in units if negated(text)]
     lost: list[str] = []
-    for line in page.lines:
-        if line.turn is None:
-            continue
-        found = literals(line.turn.text, line.turn.said_at)
+    for found in _literals_of(page):
         lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
         lost += [
             f"date: {mention.text}" for mention in found.dates
@@ -265,6 +262,17 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
         ]
         lost += [f"negation: {text}" for text in found.negations if not _kept(text, denied)]
     return tuple(dict.fromkeys(lost))
+
+
+def page_literals(page: Page) -> tuple[str, ...]:
+    """Everything on `page` that a unit could preserve, told as `omissions` tells what none does."""
+    return omissions(page, ())
+
+
+def _literals_of(page: Page) -> Iterator[Literals]:
+    for line in page.lines:
+        if line.turn is not None:
+            yield literals(line.turn.text, line.turn.said_at)
 
 
 def _kept(statement: str, denied: Sequence[frozenset[str]]) -> bool:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from anyio import to_thread
 
 from pagestore import Page
-from tiermem.ledger import Distilled, summary_unit_id
-from tiermem.llm.meter import Meter, check_budget, metered, pay, step
-from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, Usage
+from tiermem.dialogue.trust import TrustLevels
+from tiermem.ledger import Distilled, Redistilled, summary_unit_id
+from tiermem.llm.meter import counted, step
+from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit
 from tiermem.reasoning.interface import Reasoner
-from tiermem.text import link, omissions
+from tiermem.text import link, omissions, page_literals, proof_rank
+
+_DEFAULT_TRUST = TrustLevels()
 
 
-async def distil(page: Page, reasoner: Reasoner) -> Distilled:
+async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = _DEFAULT_TRUST) -> Distilled:
     """Ask for the facts of a page and prove each; raises what the reasoner raises."""
-    with _counted() as meter, step("distil"):
+    with counted() as meter, step("distil"):
         claims = await reasoner.distil(page)
 
     def linked() -> Distilled:
-        units, rejected = proved(page, claims, made_by=reasoner.name)
+        units, rejected = proved(page, claims, made_by=reasoner.name, trust=trust)
         return Distilled(
             page_id=page.id,
             units=units,
@@ -31,14 +33,45 @@ async def distil(page: Page, reasoner: Reasoner) -> Distilled:
             made_by=reasoner.name,
             prompts=tuple(meter.prompts),
             usage=meter.total(),
+            literals=len(page_literals(page)),
         )
 
     # Linking is pure and takes milliseconds a claim: questions asked meanwhile do not wait for a whole page.
     return await to_thread.run_sync(linked)
 
 
+async def redistil(
+    page: Page,
+    reasoner: Reasoner,
+    trust: TrustLevels = _DEFAULT_TRUST,
+    *,
+    hints: tuple[str, ...],
+    kept: Sequence[SummaryUnit],
+) -> Redistilled:
+    """Ask again, told what was lost; only units that say what none of `kept` says are in the entry."""
+    with counted() as meter, step("distil"):
+        claims = await reasoner.distil(page, hints=hints)
+
+    def linked() -> Redistilled:
+        units, rejected = proved(page, claims, made_by=reasoner.name, trust=trust)
+        texts = [unit.text for unit in (*kept, *units)]
+        return Redistilled(
+            page_id=page.id,
+            units=units,
+            rejected=rejected,
+            hints=hints,
+            omissions=omissions(page, texts),
+            literals=len(page_literals(page)),
+            made_by=reasoner.name,
+            prompts=tuple(meter.prompts),
+            usage=meter.total(),
+        )
+
+    return await to_thread.run_sync(linked)
+
+
 def proved(
-    page: Page, claims: Sequence[Claim], *, made_by: str
+    page: Page, claims: Sequence[Claim], *, made_by: str, trust: TrustLevels = _DEFAULT_TRUST
 ) -> tuple[tuple[SummaryUnit, ...], tuple[Rejected, ...]]:
     """The units that the words of this page prove, each once, and the claims they do not."""
     units: dict[str, SummaryUnit] = {}
@@ -51,7 +84,8 @@ def proved(
             reason = f"quote not on the page word for word ({fact.grade} match)"
             rejected.append(Rejected(claim=claim.text, quote=claim.quote, reason=reason))
         else:
-            unit = _unit(page, fact, made_by)
+            rank = proof_rank(claim, fact.spans, (page,), trust.rank_of)
+            unit = _unit(page, fact, made_by, trust=trust.names[rank])
             units[unit.id] = unit
     return tuple(units.values()), tuple(rejected)
 
@@ -61,7 +95,7 @@ def bounded(importance: float) -> float:
     return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.5
 
 
-def _unit(page: Page, fact: LinkedFact, made_by: str) -> SummaryUnit:
+def _unit(page: Page, fact: LinkedFact, made_by: str, *, trust: str) -> SummaryUnit:
     turn = page.line_at(fact.spans[0].start).turn
     return SummaryUnit(
         id=summary_unit_id(page.space, page.id, fact.claim, fact.spans),
@@ -74,22 +108,5 @@ def _unit(page: Page, fact: LinkedFact, made_by: str) -> SummaryUnit:
         scene=fact.scene,
         importance=bounded(fact.importance),
         made_by=made_by,
+        trust=trust,
     )
-
-
-@contextmanager
-def _counted() -> Iterator[Meter]:
-    """Count what is spent inside by itself; the meter outside, if there is one, pays for it as well."""
-    check_budget()
-    inner = Meter()
-    try:
-        with metered(inner):
-            yield inner
-    finally:
-        for name, usage in inner.steps.items():
-            with step(name):
-                pay(usage)
-        for prompt in inner.prompts:
-            pay(Usage(), prompt=prompt)
-        for model in inner.models:
-            pay(Usage(), model=model)

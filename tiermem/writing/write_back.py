@@ -8,7 +8,7 @@ model or the index is down, its page is still open) stays pending.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import anyio
@@ -17,19 +17,20 @@ from pagestore import Page, Span
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Index
-from tiermem.ledger import Ledger, WroteBack, finding_unit_id
-from tiermem.llm.meter import step
+from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id
+from tiermem.llm.meter import Meter, current, metered, step
 from tiermem.model import (
     Claim,
     Finding,
     LinkedFact,
     Rejected,
+    SummaryUnit,
     UnitId,
     WriteBack,
     WriteBackVariant,
 )
 from tiermem.reasoning.interface import Reasoner
-from tiermem.text import link
+from tiermem.text import link, proof_rank
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -38,8 +39,9 @@ from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
 
 @dataclass
 class _Run:
-    """What has become of the findings of one run so far."""
+    """What has become of the findings of one run so far; `till` holds what no decision accounts for yet."""
 
+    till: Meter
     decisions: list[WriteBack] = field(default_factory=list)
     unfinished: list[Unfinished] = field(default_factory=list)
     waiting: int = 0
@@ -73,9 +75,13 @@ class WriteBacks:
     async def apply(self, findings: Iterable[Finding], variant: WriteBackVariant) -> WriteBackReport:
         """Decide on each finding that has no decision yet; giving the same ones again decides nothing."""
         async with self._one_at_a_time:
-            run = _Run()
-            for _, group in groupby(findings, key=lambda finding: finding.answer_id):
-                await self._apply_group(run, tuple(group), variant)
+            with metered(Meter(outer=current())) as till:
+                run = _Run(till)
+                for _, group in groupby(findings, key=lambda finding: finding.answer_id):
+                    await self._apply_group(run, tuple(group), variant)
+            unrecorded = till.take()
+            if unrecorded.calls:
+                await self._ledger.write(Spent(step="write-back", usage=unrecorded))
             behind = await self._projection.attempt()
             run.unfinished += [behind] if behind is not None else []
         return WriteBackReport(
@@ -131,7 +137,14 @@ class WriteBacks:
         if isinstance(fact, Rejected):
             await self._write(run, skipped(finding.id, f"not proved: {fact.reason}"))
             return None
-        grounds = grounds_of(fact.spans, pages)
+        trust = self._options.trust
+        rank = proof_rank(claim_of(fact), fact.spans, pages, trust.rank_of)
+        grounds = grounds_of(fact.spans, pages, trust, at_most=rank)
+        floor = self._options.write_back_trust
+        if floor is not None and rank < trust.rank(floor):
+            reason = f"its source is trusted as {grounds.level!r}, and {floor!r} is asked for"
+            await self._write(run, skipped(finding.id, reason))
+            return None
         proved = Proved(finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds)
         return _Candidate(finding, proved, pages)
 
@@ -168,30 +181,38 @@ class WriteBacks:
         tier1 = self._ledger.tier1
         units = [tier1.unit(UnitId(hit.id)) for hit in hits]
         return [
-            Neighbour(unit=unit, grounds=grounds_of(unit.spans, await self._pages(unit.spans)))
-            for unit in units
-            if unit is not None and tier1.is_active(unit.id)
+            await self._neighbour(unit) for unit in units if unit is not None and tier1.is_active(unit.id)
         ]
+
+    async def _neighbour(self, unit: SummaryUnit) -> Neighbour:
+        trust = self._options.trust
+        rank = trust.rank(unit.trust) if unit.trust is not None else None
+        pages = await self._pages(unit.spans)
+        return Neighbour(unit=unit, grounds=grounds_of(unit.spans, pages, trust, at_most=rank))
 
     async def _pages(self, spans: Sequence[Span]) -> tuple[Page, ...]:
         pages = [await self._ledger.page(page_id) for page_id in dict.fromkeys(s.page_id for s in spans)]
         return tuple({page.id: page for page in pages}.values())
 
     async def _write(self, run: _Run, entry: WroteBack) -> None:
-        await self._ledger.write(entry)
+        await self._ledger.write(replace(entry, usage=run.till.take()))
         run.decisions.append(entry.write_back)
 
 
-def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
-    """The fact linked anew to its own pages: what a caller says of spans and grade is not taken on trust."""
-    claim = Claim(
+def claim_of(fact: LinkedFact) -> Claim:
+    """What a fact asserts, to be proved again."""
+    return Claim(
         text=fact.claim,
         quote=fact.quote,
         scene=fact.scene,
         event_at=fact.event_at,
         importance=fact.importance,
     )
-    linked = link(claim, pages)
+
+
+def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
+    """The fact linked anew to its own pages: what a caller says of spans and grade is not taken on trust."""
+    linked = link(claim_of(fact), pages)
     if isinstance(linked, LinkedFact) and linked.grade != "verbatim":
         return Rejected(claim=fact.claim, quote=fact.quote, reason=f"only a {linked.grade} match")
     return linked

@@ -7,19 +7,23 @@ finishes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
+from anyio import to_thread
 
 from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn
-from pagestore.errors import Corrupt
-from tiermem.errors import ModelRefused, ModelUnavailable, TierMemError
+from pagestore.errors import Corrupt, PageStoreError
+from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError
 from tiermem.index.interface import Index
-from tiermem.ledger import Answered, Distilled, Ledger
-from tiermem.model import Answer, Finding, WriteBackVariant
+from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Spent
+from tiermem.llm.meter import counted
+from tiermem.model import Answer, Finding, Usage, WriteBackVariant
 from tiermem.reasoning.interface import Reasoner
-from tiermem.writing.distil import distil
+from tiermem.text import omissions
+from tiermem.writing.distil import distil, redistil
 from tiermem.writing.in_order import in_order
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -86,6 +90,43 @@ class Writer:
         pages = await self._ledger.pages()
         return tuple(info for info in pages if not self._ledger.tier1.is_distilled(info.id))
 
+    async def redistil(self, page_id: PageId) -> Redistilled:
+        """Look at a distilled page again, told what its units lost; what is new and proved is added.
+
+        Nothing is removed, and every look is recorded. Raises `InvalidInput` for a page that is not
+        distilled yet, and what the reasoner raises; then what it cost is recorded.
+        """
+        async with self._distilling:
+            page, tier1 = await self._ledger.page(page_id), self._ledger.tier1
+            if not tier1.is_distilled(page.id):
+                raise InvalidInput(
+                    f"page {page.id!r} is not summarised yet; `flush` or `index_pending` does it"
+                )
+            kept = tier1.units_of_page(page.id)
+            lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
+            async with self.recording("distil"):
+                entry = await redistil(page, self._reasoner, self._options.trust, hints=lost, kept=kept)
+            new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
+            entry = replace(entry, units=new)
+            await self._ledger.write(entry)
+            await self._projection.attempt()
+            return entry
+
+    @asynccontextmanager
+    async def recording(self, what: str) -> AsyncIterator[None]:
+        """What is paid inside is recorded when it fails, so that a failing model is not free of limits."""
+        with counted() as meter:
+            try:
+                yield
+            except (TierMemError, PageStoreError):
+                await self.spent(what, meter.total())
+                raise
+
+    async def spent(self, what: str, usage: Usage) -> None:
+        """Record what was paid for work that leaves no other entry; nothing paid, nothing recorded."""
+        if usage.calls:
+            await self._ledger.write(Spent(step=what, usage=usage))
+
     async def answered(self, answer: Answer, findings: Sequence[Finding] = ()) -> Record:
         """Record an answer with its trace; its findings are pending from now on."""
         return await self._ledger.write(Answered(answer=answer, findings=tuple(findings)))
@@ -112,7 +153,8 @@ class Writer:
         try:
             if run.failed_in_a_row >= _PATIENCE:
                 raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
-            outcome = await distil(await self._ledger.page(info.id), self._reasoner)
+            async with self.recording("distil"):
+                outcome = await distil(await self._ledger.page(info.id), self._reasoner, self._options.trust)
         except (TierMemError, Corrupt) as error:
             run.failed_in_a_row += isinstance(error, (ModelUnavailable, ModelRefused))
             return Unfinished(stage="distil", what=info.id, reason=repr(error))
