@@ -8,7 +8,7 @@ TierMemError
 │  ├─ ModelUnavailable    no answer in time; retrying may help
 │  ├─ ModelRefused        the endpoint rejected the call (key, model name, request)
 │  └─ MalformedReply      the reply did not match its schema, also after one repair
-├─ BudgetExceeded         a limit of this ask was reached
+├─ BudgetExceeded         a limit of this ask, or of the space and day, was reached
 ├─ SigningUnavailable     signatures need a package that is not installed
 ├─ BadSignature           a checkpoint is not signed by the key that was named
 ├─ EmbedderUnavailable    no embedding weights; names the ways out
@@ -60,7 +60,7 @@ class MalformedReply(ModelError):
 
 
 class BudgetExceeded(TierMemError):
-    """A limit of this ask was reached."""
+    """A limit of this ask, or of the space and day, was reached; the message says which."""
 
 
 class SigningUnavailable(TierMemError):

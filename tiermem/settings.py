@@ -56,6 +56,13 @@ class Settings(BaseSettings):
     research_pages: int = Field(default=5, ge=1)
     """New pages read in a round at most."""
 
+    daily_calls: int | None = Field(default=None, ge=0)
+    """Model calls a space may make in a day (of UTC); beyond it, `BudgetExceeded`."""
+    daily_tokens: int | None = Field(default=None, ge=0)
+    """Tokens, in and out, that models may take in a day."""
+    daily_cost: float | None = Field(default=None, ge=0)
+    """What model calls of known price may cost in a day, in the currency of the prices."""
+
     router: RouterName = "llm"
     """Who decides which tier answers; `llm` asks the engine, which may be the local one."""
     links: bool = True

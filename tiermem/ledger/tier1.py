@@ -171,12 +171,13 @@ class Tier1:
         return tuple(self._losses)
 
     def spent_on(self, day: date) -> Usage:
-        """What was paid on a day (of UTC), as far as the ledger knows."""
+        """What was paid on a day (of UTC); calls of unknown price count with no cost."""
         return self._spent.get(day, Usage())
 
     def _pay(self, at: datetime, usage: Usage) -> None:
         day = at.astimezone(UTC).date()
-        self._spent[day] = plus(self._spent.get(day, Usage()), usage)
+        known = replace(usage, cost=usage.cost or 0.0)
+        self._spent[day] = plus(self._spent.get(day, Usage()), known)
 
     def _fold_distilled(self, entry: Distilled, record: Record) -> None:
         seq = record.seq

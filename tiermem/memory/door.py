@@ -157,19 +157,24 @@ class AsyncMemory:
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. When the evidence does not hold the answer, `abstained` is true.
-        Raises `InvalidInput`, and `ModelError` when the model is down and nothing can be answered.
+        Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
+        `BudgetExceeded` when the space has spent its daily limit.
         """
         house, question = self._writable, _question(question)
         moment = asked_at or house.clock()
         within = None if session is None else SessionId(session)
+        house.meter.check()
         with house.paying(Meter(budget=budget or Budget())) as meter:
-            with step("recall"):
-                recalled = await house.reader.recall(question, session=within, as_of=as_of)
-            with step("route"):
-                recalled, decision = await routed(house.routers[mode], question, recalled, asked_at=moment)
-            outcome = await house.reader.answer(
-                question, recalled, decision, asked_at=moment, may_escalate=mode == "router"
-            )
+            async with house.writer.recording("ask"):
+                with step("recall"):
+                    recalled = await house.reader.recall(question, session=within, as_of=as_of)
+                with step("route"):
+                    recalled, decision = await routed(
+                        house.routers[mode], question, recalled, asked_at=moment
+                    )
+                outcome = await house.reader.answer(
+                    question, recalled, decision, asked_at=moment, may_escalate=mode == "router"
+                )
         answer, findings = house.reader.answered(outcome, meter=meter)
         await house.writer.answered(answer, findings)
         if findings:

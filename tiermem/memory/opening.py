@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,9 @@ from tiermem.ledger import Ledger
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered
 from tiermem.llm.tokens import token_counter
+from tiermem.memory.daily import DailyMeter
 from tiermem.memory.shared import SharedParts
+from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reasoning import ByModel, Local, Reasoner
 from tiermem.routing import Router, router
@@ -31,7 +33,7 @@ from tiermem.settings import Settings
 from tiermem.writing import Writer, WriterOptions
 
 Engine = Literal["auto", "local", "model"]
-Mode = Literal["router", "summary", "raw"]
+Mode = AskMode
 
 IN_MEMORY = ":memory:"
 
@@ -63,7 +65,10 @@ class House:
     reader: Reader
     routers: Mapping[Mode, Router]
     closing: AsyncExitStack
-    meter: Meter = field(default_factory=Meter)
+    meter: DailyMeter
+    """Pays for everything this opening does, and holds the space to its daily limits."""
+    scratch: Callable[[Path], Index]
+    """Makes an empty index in a directory, for looking at a past state."""
 
     def clock(self) -> datetime:
         """Now, with its time zone."""
@@ -71,13 +76,10 @@ class House:
 
     @contextmanager
     def paying(self, meter: Meter) -> Iterator[Meter]:
-        """Calls inside are paid by `meter`, and add up in the meter of the house."""
-        try:
-            with metered(meter):
-                yield meter
-        finally:
-            for name, usage in meter.steps.items():
-                self.meter.add(name, usage)
+        """Calls inside are paid by `meter`, and by the meter of the house, whose limits hold too."""
+        meter.outer = self.meter
+        with metered(meter):
+            yield meter
 
     async def close(self) -> None:
         """Let go of everything, in the reverse order of opening."""
@@ -125,7 +127,21 @@ async def build(
                 "raw": router("always", reasoner),
             },
             closing=stack.pop_all(),
+            meter=_daily_meter(settings, ledger, reasoner),
+            scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
         )
+
+
+def _daily_meter(settings: Settings, ledger: Ledger, reasoner: Reasoner) -> DailyMeter:
+    """The limits of the day, and what the ledger says was spent today. Local rules cost nothing."""
+    limits = Budget(calls=settings.daily_calls, tokens=settings.daily_tokens, cost=settings.daily_cost)
+    today = datetime.now(UTC).date()
+    return DailyMeter(
+        limits=Budget() if reasoner.name == Local.name else limits,
+        spent=ledger.tier1.spent_on(today),
+        day=today,
+        space=ledger.space,
+    )
 
 
 def spaces(path: str | Path) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from tiermem.llm.meter import Meter
 from tiermem.model import (
     Answer,
     AnswerId,
+    AskMode,
     Check,
     Decision,
     Degradation,
@@ -43,6 +44,15 @@ class Outcome:
     head: int
     engine: str
     raw_tokens: int
+    summary_tokens: int = 0
+    may_escalate: bool = True
+
+    @property
+    def mode(self) -> AskMode:
+        """What was asked for: the router's choice, or one route."""
+        if self.may_escalate:
+            return "router"
+        return "raw" if self.decision.action == "ESCALATE" else "summary"
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -98,6 +108,10 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
         degradations=outcome.degradations,
         read_tokens=outcome.composed.read_tokens,
         raw_tokens=outcome.raw_tokens,
+        summary_tokens=outcome.summary_tokens,
+        session=recalled.session,
+        mode=outcome.mode,
+        budget=meter.budget,
         dropped=recalled.dropped + findings.dropped,
     )
 

@@ -99,6 +99,8 @@ class Reader:
             head=head,
             engine=self._reasoner.name,
             raw_tokens=await self.raw_tokens(recalled),
+            summary_tokens=sum(self._counter.count(i.text) for i in (*recalled.units, *recalled.tail)),
+            may_escalate=may_escalate,
         )
 
     def answered(self, outcome: Outcome, *, meter: Meter) -> tuple[Answer, tuple[Finding, ...]]:

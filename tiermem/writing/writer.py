@@ -19,7 +19,7 @@ from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError
 from tiermem.index.interface import Index
 from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Spent
-from tiermem.llm.meter import counted
+from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, Usage, WriteBackVariant
 from tiermem.reasoning.interface import Reasoner
 from tiermem.text import omissions
@@ -115,7 +115,7 @@ class Writer:
     @asynccontextmanager
     async def recording(self, what: str) -> AsyncIterator[None]:
         """What is paid inside is recorded when it fails, so that a failing model is not free of limits."""
-        with counted() as meter:
+        with metered(Meter(outer=current())) as meter:
             try:
                 yield
             except (TierMemError, PageStoreError):
