@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pagestore import Page, PageId, SpaceId
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import finding_id
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -73,7 +74,14 @@ class Outcome:
         return first if self.findings is None else (*first, *self.findings.evidence[len(first) :])
 
 
-def answered(outcome: Outcome, *, answer_id: AnswerId, space: SpaceId, meter: Meter) -> Answer:
+def answered(
+    outcome: Outcome,
+    *,
+    answer_id: AnswerId,
+    space: SpaceId,
+    meter: Meter,
+    trust: TrustLevels = DEFAULT_TRUST,
+) -> Answer:
     """The answer as it is recorded."""
     composed = outcome.composed
     return Answer(
@@ -86,6 +94,7 @@ def answered(outcome: Outcome, *, answer_id: AnswerId, space: SpaceId, meter: Me
         abstained=composed.abstained,
         usage=meter.total(),
         trace=_trace(outcome, meter),
+        trust=trust.lowest(citation.trust for citation in composed.citations),
     )
 
 
@@ -113,6 +122,7 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
         mode=outcome.mode,
         budget=meter.budget,
         dropped=recalled.dropped + findings.dropped,
+        min_trust=recalled.min_trust,
     )
 
 

@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore import Page, PageId, Span, TokenCounter
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import BudgetExceeded
 from tiermem.ledger import Ledger
-from tiermem.model import Check, Citation, Degradation, Evidence, Findings, Grade, LinkedFact, Recalled
+from tiermem.model import Check, Citation, Claim, Degradation, Evidence, Findings, Grade, LinkedFact, Recalled
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_line, page_evidence, printable, said, words
+from tiermem.reading.quoting import closest_line, lines, page_evidence, printable, said, words
+from tiermem.reading.scope import Scope
 from tiermem.reading.shelf import fetch
 from tiermem.reasoning import Draft, Reasoner
-from tiermem.text import Source
+from tiermem.text import Source, proof_rank
 
 ABSTENTION = "Nothing in memory answers this."
 
@@ -62,13 +64,21 @@ class Composer:
     """Words the answer to one question."""
 
     def __init__(
-        self, question: str, *, asked_at: datetime, ledger: Ledger, reasoner: Reasoner, counter: TokenCounter
+        self,
+        question: str,
+        *,
+        asked_at: datetime,
+        ledger: Ledger,
+        reasoner: Reasoner,
+        counter: TokenCounter,
+        scope: Scope,
     ) -> None:
         self._question = question
         self._asked_at = asked_at
         self._ledger = ledger
         self._reasoner = reasoner
         self._counter = counter
+        self._scope = scope
         self._degradations: dict[Degradation, None] = {}
 
     async def from_summaries(self, recalled: Recalled) -> Composed:
@@ -105,7 +115,7 @@ class Composer:
         return Composed(
             text=text,
             abstained=False,
-            citations=citations(cited, pages, about=(self._question, text)),
+            citations=citations(cited, pages, about=(self._question, text), trust=self._scope.trust),
             facts=tuple(exhibit.fact for exhibit in cited if exhibit.fact is not None),
             checks=(verdict,),
             read_tokens=tokens,
@@ -136,7 +146,7 @@ class Composer:
             self._note(
                 Degradation(stage="compose", reason=reason, fallback=f"without the words of {page_id}")
             )
-        return shelf.pages
+        return {page_id: self._scope.seen(page) for page_id, page in shelf.pages.items()}
 
     def _note(self, degradation: Degradation) -> None:
         self._degradations[degradation] = None
@@ -180,13 +190,21 @@ def sources(cited: Iterable[Exhibit], pages: Mapping[PageId, Page]) -> list[Sour
 
 
 def citations(
-    cited: Iterable[Exhibit], pages: Mapping[PageId, Page], *, about: Sequence[str]
+    cited: Iterable[Exhibit],
+    pages: Mapping[PageId, Page],
+    *,
+    about: Sequence[str],
+    trust: TrustLevels = DEFAULT_TRUST,
 ) -> tuple[Citation, ...]:
     """Numbered sources with their words. A whole page is cited for the turn closest to `about`."""
-    return tuple(_citation(number, exhibit, pages, about) for number, exhibit in enumerate(cited, start=1))
+    return tuple(
+        _citation(number, exhibit, pages, about, trust) for number, exhibit in enumerate(cited, start=1)
+    )
 
 
-def _citation(number: int, exhibit: Exhibit, pages: Mapping[PageId, Page], about: Sequence[str]) -> Citation:
+def _citation(
+    number: int, exhibit: Exhibit, pages: Mapping[PageId, Page], about: Sequence[str], trust: TrustLevels
+) -> Citation:
     item, spans = exhibit.evidence, exhibit.evidence.spans
     whole_page = exhibit.grade == "page"
     if whole_page:
@@ -202,7 +220,23 @@ def _citation(number: int, exhibit: Exhibit, pages: Mapping[PageId, Page], about
         speaker=turns[0].speaker if turns else "",
         said_at=turns[0].said_at if turns else item.said_at,
         unit_id=item.unit_id,
+        trust=_trust(exhibit, spans, pages, trust),
     )
+
+
+def _trust(
+    exhibit: Exhibit, spans: Sequence[Span], pages: Mapping[PageId, Page], trust: TrustLevels
+) -> str | None:
+    """The level of the least trusted turn that a citation needs; `None` when its turns cannot be read."""
+    held = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
+    turns = [line.turn for span in spans if span.page_id in held for line in lines(held[span.page_id], span)]
+    levels = [trust.of(turn) for turn in turns if turn is not None]
+    if levels and exhibit.evidence.source == "unit":
+        levels.append(exhibit.evidence.trust or trust.names[0])
+    if levels and exhibit.fact is not None and exhibit.grade == "verbatim":
+        claim = Claim(text=exhibit.fact.claim, quote=exhibit.fact.quote, event_at=exhibit.fact.event_at)
+        levels.append(trust.names[proof_rank(claim, spans, tuple(held.values()), trust.rank_of)])
+    return trust.lowest(levels)
 
 
 def _turns(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> list[Source]:

@@ -101,7 +101,7 @@ class LookUp:
                 degradations.append(_degraded(error, f"without page {hit.id}"))
                 continue
             if page.id not in skip and self.scope.holds(page):
-                pages.setdefault(page.id, (hit, page))
+                pages.setdefault(page.id, (hit, self.scope.seen(page)))
         return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
 
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
@@ -151,7 +151,8 @@ class LookUp:
             sealed = [Hit(id=info.id, score=0.0) for info in (await self._beyond_index()).pages]
             found = await self.read(sealed, limit=len(sealed))
             opened = await self._ledger.open_pages(self.scope.session)
-            pages = [*(page for _, page in found.read), *(page for page in opened if self.scope.holds(page))]
+            filling = (self.scope.seen(page) for page in opened if self.scope.holds(page))
+            pages = [*(page for _, page in found.read), *filling]
             self._newer_pages = [page.id for page in pages], Keywords(page.text for page in pages)
         return self._newer_pages
 
@@ -171,6 +172,7 @@ def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:
         said_at=unit.said_at,
         event_at=unit.event_at,
         similarity=hit.similarity,
+        trust=unit.trust,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
@@ -27,5 +29,6 @@ class ReadingOptions:
     """Pages a reranker is shown in a round, where one is given."""
     protected_similarity: float = 0.6
     """A page found with at least this cosine is never pushed back by a reranker."""
+    trust: TrustLevels = DEFAULT_TRUST
     context_chars: int = 160
     """Characters an audit shows before and after cited words."""

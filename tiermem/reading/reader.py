@@ -26,7 +26,7 @@ from tiermem.reading.quoting import page_evidence
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
-from tiermem.reading.scope import scope
+from tiermem.reading.scope import Scope, scope
 from tiermem.reading.shelf import fetch
 from tiermem.reasoning import Reasoner
 
@@ -54,13 +54,18 @@ class Reader:
         self._reranker = reranker
 
     async def recall(
-        self, question: str, *, session: SessionId | None = None, as_of: datetime | None = None
+        self,
+        question: str,
+        *,
+        session: SessionId | None = None,
+        as_of: datetime | None = None,
+        min_trust: str | None = None,
     ) -> Recalled:
         """The best units of Tier 1 and the tail of the open pages, now or as of a past moment.
 
         Never fails for want of an index: keywords in the log answer then, and a `Degradation` says so.
         """
-        lookup = await self._lookup(session, as_of)
+        lookup = await self._lookup(session, as_of, min_trust)
         return await recall(
             question, lookup, ledger=self._ledger, counter=self._counter, options=self._options
         )
@@ -106,7 +111,9 @@ class Reader:
     def answered(self, outcome: Outcome, *, meter: Meter) -> tuple[Answer, tuple[Finding, ...]]:
         """The answer under a new id, and the findings it leaves for write-back. Nothing is recorded yet."""
         answer_id = AnswerId(f"a1:{uuid4().hex}")
-        answer = answered(outcome, answer_id=answer_id, space=self._ledger.space, meter=meter)
+        answer = answered(
+            outcome, answer_id=answer_id, space=self._ledger.space, meter=meter, trust=self._options.trust
+        )
         return answer, pending_findings(answer, outcome)
 
     async def research(self, question: str, recalled: Recalled, *, asked_at: datetime) -> Findings:
@@ -114,7 +121,7 @@ class Reader:
         loop = Research(
             question,
             asked_at=asked_at,
-            lookup=await self._lookup(recalled.session, recalled.as_of),
+            lookup=await self._lookup(recalled.session, recalled.as_of, recalled.min_trust),
             reasoner=self._reasoner,
             options=self._options,
             reranker=self._reranker,
@@ -131,6 +138,7 @@ class Reader:
             ledger=self._ledger,
             reasoner=self._reasoner,
             counter=self._counter,
+            scope=await self._scope(recalled.session, recalled.as_of, recalled.min_trust),
         )
         if findings is None:
             return await composer.from_summaries(recalled)
@@ -151,7 +159,13 @@ class Reader:
         return audited(answer, shelf, context=self._options.context_chars)
 
     async def search(
-        self, query: str, *, limit: int = 10, kind: Collection = "units", session: SessionId | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kind: Collection = "units",
+        session: SessionId | None = None,
+        min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """The units or the pages that fit a query best; open pages count as pages.
 
@@ -159,7 +173,7 @@ class Reader:
         """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
-        lookup = await self._lookup(session, None)
+        lookup = await self._lookup(session, None, min_trust)
         if kind == "units":
             found = await lookup.units(query, limit=limit)
             _warn(found.degradations)
@@ -170,17 +184,28 @@ class Reader:
         return tuple(page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
 
     async def context(
-        self, question: str, *, max_tokens: int = 1000, session: SessionId | None = None
+        self,
+        question: str,
+        *,
+        max_tokens: int = 1000,
+        session: SessionId | None = None,
+        min_trust: str | None = None,
     ) -> Context:
         """Numbered sources for a prompt, units first, then the tail, in at most `max_tokens`."""
-        recalled = await self.recall(question, session=session)
+        recalled = await self.recall(question, session=session, min_trust=min_trust)
         _warn(recalled.degradations)
         items = (*recalled.units, *recalled.tail)
         shelf = await fetch(self._ledger, (span.page_id for item in items for span in item.spans))
         return assemble(items, shelf.pages, max_tokens=max_tokens, count=self._counter.count)
 
-    async def _lookup(self, session: SessionId | None, as_of: datetime | None) -> LookUp:
-        seen = await scope(self._ledger, session, as_of)
+    async def _scope(self, session: SessionId | None, as_of: datetime | None, min_trust: str | None) -> Scope:
+        trust = self._options.trust
+        return await scope(self._ledger, session, as_of, min_trust=min_trust, trust=trust)
+
+    async def _lookup(
+        self, session: SessionId | None, as_of: datetime | None, min_trust: str | None
+    ) -> LookUp:
+        seen = await self._scope(session, as_of, min_trust)
         return LookUp(self._ledger, self._index, seen, as_of_pool=self._options.as_of_pool)
 
 

@@ -23,9 +23,10 @@ async def recall(
     open_pages = () if scope.as_of is not None else await ledger.open_pages(scope.session)
     return Recalled(
         units=found.units,
-        tail=tail(open_pages, counter, options.tail_tokens),
+        tail=tail([scope.seen(page) for page in open_pages], counter, options.tail_tokens),
         session=scope.session,
         as_of=scope.as_of,
+        min_trust=scope.min_trust,
         dropped=found.dropped,
         degradations=tuple(dict.fromkeys(found.degradations)),
     )

@@ -6,7 +6,7 @@ from tiermem.text.literals import Literals, Source, literals, omissions, page_li
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
-from tiermem.text.withheld import proof_rank, still_proved, withheld
+from tiermem.text.withheld import at_least, proof_rank, still_proved, withheld
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Normalised",
     "Piece",
     "Source",
+    "at_least",
     "display_date",
     "instruction_like",
     "link",

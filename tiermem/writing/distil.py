@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from anyio import to_thread
 
 from pagestore import Page
-from tiermem.dialogue.trust import TrustLevels
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
 from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit
 from tiermem.reasoning.interface import Reasoner
 from tiermem.text import link, omissions, page_literals, proof_rank
 
-_DEFAULT_TRUST = TrustLevels()
 
-
-async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = _DEFAULT_TRUST) -> Distilled:
+async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = DEFAULT_TRUST) -> Distilled:
     """Ask for the facts of a page and prove each; raises what the reasoner raises."""
     with counted() as meter, step("distil"):
         claims = await reasoner.distil(page)
@@ -43,7 +41,7 @@ async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = _DEFAULT_T
 async def redistil(
     page: Page,
     reasoner: Reasoner,
-    trust: TrustLevels = _DEFAULT_TRUST,
+    trust: TrustLevels = DEFAULT_TRUST,
     *,
     hints: tuple[str, ...],
     kept: Sequence[SummaryUnit],
@@ -71,7 +69,7 @@ async def redistil(
 
 
 def proved(
-    page: Page, claims: Sequence[Claim], *, made_by: str, trust: TrustLevels = _DEFAULT_TRUST
+    page: Page, claims: Sequence[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
 ) -> tuple[tuple[SummaryUnit, ...], tuple[Rejected, ...]]:
     """The units that the words of this page prove, each once, and the claims they do not."""
     units: dict[str, SummaryUnit] = {}

@@ -2,17 +2,18 @@
 
 The reasoner proposes, this file disposes. It may name only units it was shown. A merged text must be
 told by its two sides and must forget none of their literals, otherwise the fact is added by itself.
-A fact supersedes only what was said no later, and changes nothing that somebody trusted more has said:
-a person more than an assistant, an assistant more than a tool.
+A fact supersedes only what was said no later, and nothing that somebody trusted more has said. Units
+of different trust are not merged: the lower would gain words it did not prove, the higher lose its standing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore import Page, SessionId, Span
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
 from tiermem.reasoning.interface import Operation
@@ -20,17 +21,16 @@ from tiermem.text import Source, instruction_like, negated, stems, unsupported_l
 from tiermem.writing.distil import bounded
 
 _LONGEST_TEXT = 1_000
-_TRUST = {"tool": 0, "function": 0, "assistant": 1}
-_PERSON = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """What spans hold: the words with speaker and time, when the last were said, the least trusted role."""
+    """What spans hold: the words with speaker and time, when the last were said, the lowest trust."""
 
     sources: tuple[Source, ...]
     said_at: datetime | None
     trust: int
+    level: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +51,26 @@ class Neighbour:
     grounds: Grounds
 
 
-def grounds_of(spans: Sequence[Span], pages: Sequence[Page]) -> Grounds:
-    """What these spans of these pages amount to."""
+def grounds_of(
+    spans: Sequence[Span],
+    pages: Sequence[Page],
+    trust: TrustLevels = DEFAULT_TRUST,
+    *,
+    at_most: int | None = None,
+) -> Grounds:
+    """What these spans of these pages amount to, trusted no more than `at_most`."""
     by_id = {page.id: page for page in pages}
     sources: list[Source] = []
-    trust: list[int] = []
+    ranks = [] if at_most is None else [at_most]
     for span in spans:
         page = by_id[span.page_id]
         turn = page.line_at(span.start).turn
         if turn is not None:
             sources.append(Source(page.words(span), turn.said_at, turn.speaker))
-            trust.append(_TRUST.get(turn.role or "", _PERSON))
+            ranks.append(trust.rank_of(turn))
     times = [source.said_at for source in sources if source.said_at is not None]
-    return Grounds(sources=tuple(sources), said_at=_latest(times), trust=min(trust, default=0))
+    rank = min(ranks) if sources else 0
+    return Grounds(sources=tuple(sources), said_at=_latest(times), trust=rank, level=trust.names[rank])
 
 
 def skipped(finding_id: FindingId, reason: str) -> WroteBack:
@@ -86,6 +93,7 @@ def settle(
     if proposed.op == "SKIP":
         return skipped(proved.finding_id, proposed.reason)
     superseded = _superseded(proposed, proved, neighbours)
+    older = _with_all_before(superseded, neighbours)
     notes = [proposed.reason]
     if len(superseded) < len(set(proposed.supersedes)):
         notes.append("what was said later, or by somebody trusted more, is not superseded")
@@ -94,10 +102,10 @@ def settle(
         text = (proposed.text or "").strip()
         refusal = _refusal(text, target, proved)
         if refusal is None:
-            unit = _merged(target, proved, text, superseded, made_by)
+            unit = _merged(target, proved, text, older, made_by)
             return _wrote("UPDATE", proved, unit, superseded, notes)
         notes.append(f"merge refused: {refusal}")
-    return _wrote("ADD", proved, _added(proved, unit_id, superseded, made_by), superseded, notes)
+    return _wrote("ADD", proved, _added(proved, unit_id, older, made_by), superseded, notes)
 
 
 def _malformed(proposed: Operation, neighbours: Mapping[UnitId, Neighbour]) -> str | None:
@@ -123,6 +131,17 @@ def _superseded(
     )
 
 
+def _with_all_before(
+    superseded: Iterable[UnitId], neighbours: Mapping[UnitId, Neighbour]
+) -> tuple[UnitId, ...]:
+    """These units and what they had superseded: whichever of them goes, the rest stays superseded."""
+    return tuple(
+        dict.fromkeys(
+            older for unit_id in superseded for older in (unit_id, *neighbours[unit_id].unit.supersedes)
+        )
+    )
+
+
 def _may_supersede(newer: Grounds, older: Grounds) -> bool:
     if newer.trust < older.trust:
         return False
@@ -140,8 +159,12 @@ def _refusal(text: str, target: Neighbour, proved: Proved) -> str | None:
         return "it is not valid text"
     if instruction_like(text):
         return "it reads like an instruction"
-    if proved.grounds.trust < target.grounds.trust:
-        return "its source is trusted less"
+    if proved.grounds.trust != target.grounds.trust:
+        return (
+            "its source is trusted less"
+            if proved.grounds.trust < target.grounds.trust
+            else ("its source is trusted more")
+        )
     if not negated(known) == negated(new) == negated(text):
         return "a denial and an assertion are not merged"
     sides = (Source(known), Source(new), *target.grounds.sources, *proved.grounds.sources)
@@ -171,6 +194,7 @@ def _merged(
         made_by=made_by,
         revision=unit.revision + 1,
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
+        trust=target.grounds.level,
     )
 
 
@@ -188,6 +212,7 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
         importance=bounded(fact.importance),
         made_by=made_by,
         supersedes=superseded,
+        trust=proved.grounds.level,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.model import WriteBack, WriteBackVariant
 
 Progress = Callable[[int, int], None]
@@ -18,6 +19,9 @@ class WriterOptions:
     variant: WriteBackVariant = "retrieve-and-edit"
     neighbours: int = 3
     concurrency: int = 4
+    trust: TrustLevels = DEFAULT_TRUST
+    write_back_trust: str | None = None
+    """The level below which a finding is not written back; `None` for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

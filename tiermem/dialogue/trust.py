@@ -1,0 +1,54 @@
+"""How far a source is believed: ordered levels, stamped on turns by the caller, else told by their role.
+
+The rule: doubt lowers, nothing raises. A level nobody knows counts as the lowest; words alone, whatever
+they claim of themselves, never change the level of the turn they stand in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pagestore import Turn
+from tiermem.errors import InvalidInput
+
+DEFAULT_LEVELS = ("web", "tool", "assistant", "user", "system")
+"""From the least to the most trusted. `web` and `system` are only ever given by a caller's stamp."""
+
+_BY_ROLE = {
+    **dict.fromkeys(("tool", "function", "tool_result", "observation"), "tool"),
+    **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustLevels:
+    """Names of levels in rising order. Ranks are their positions."""
+
+    names: tuple[str, ...] = DEFAULT_LEVELS
+
+    def of(self, turn: Turn) -> str:
+        """The level of a turn: its stamp, else `tool` or `assistant` by its role, else `user`."""
+        return turn.trust or _BY_ROLE.get((turn.role or "").lower(), "user")
+
+    def rank(self, level: str | None) -> int:
+        """The rank of a level; an unknown one ranks lowest."""
+        return self.names.index(level) if level in self.names else 0
+
+    def rank_of(self, turn: Turn) -> int:
+        """The rank of a turn's level."""
+        return self.rank(self.of(turn))
+
+    def lowest(self, levels: Iterable[str | None]) -> str | None:
+        """The name of the lowest of some levels; `None` when there are none."""
+        ranks = [self.rank(level) for level in levels]
+        return self.names[min(ranks)] if ranks else None
+
+    def required(self, level: str) -> str:
+        """`level` itself; raises `InvalidInput` when it is none of the names."""
+        if level not in self.names:
+            raise InvalidInput(f"trust {level!r} is none of the levels: {', '.join(self.names)}")
+        return level
+
+
+DEFAULT_TRUST = TrustLevels()

@@ -1,0 +1,66 @@
+"""Pages with some turns withheld, and what a claim is proved by when they are.
+
+A turn that is withheld keeps its room on the page, so that the spans of the others stay true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pagestore import Page, PageLine, Span, Turn
+from tiermem.model import Claim, LinkedFact
+from tiermem.text.link import link
+
+_MARK = "[withheld] _:"
+
+
+def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
+    """The page with every turn blanked that is not to be kept."""
+    hidden = [line for line in page.lines if line.turn is not None and not keep(line)]
+    if not hidden:
+        return page
+    text = page.text
+    for line in hidden:
+        length = line.end - line.start
+        text = text[: line.start] + _MARK[:length].ljust(length) + text[line.end :]
+    kept = tuple(replace(line, turn=None) if line in hidden else line for line in page.lines)
+    return replace(page, text=text, lines=kept)
+
+
+def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
+    """The page with every turn of a lower rank withheld."""
+    return withheld(page, lambda line: line.turn is not None and rank(line.turn) >= floor)
+
+
+def still_proved(claim: Claim, spans: Sequence[Span], pages: Sequence[Page]) -> bool:
+    """Whether these pages, some turns of which may be withheld or erased, prove the claim by these spans."""
+    linked = link(claim, pages)
+    return isinstance(linked, LinkedFact) and linked.grade == "verbatim" and set(linked.spans) <= set(spans)
+
+
+def proof_rank(
+    claim: Claim, spans: Sequence[Span], pages: Sequence[Page], rank: Callable[[Turn], int]
+) -> int:
+    """The highest rank at which the claim is proved by turns of at least that rank alone.
+
+    A name or a question that only a less trusted turn told pulls a claim down to that turn's rank.
+    """
+    turns = [line.turn for page in pages for line in page.lines if line.turn is not None]
+    ranks = sorted({rank(turn) for turn in turns}, reverse=True)
+    own = min((rank(turn) for turn in _touched(spans, pages)), default=0)
+    for level in (at for at in ranks if at <= own):
+        if level == ranks[-1] or still_proved(claim, spans, [at_least(page, level, rank) for page in pages]):
+            return level
+    return 0
+
+
+def _touched(spans: Sequence[Span], pages: Sequence[Page]) -> list[Turn]:
+    return [
+        line.turn
+        for span in spans
+        for page in pages
+        if page.id == span.page_id
+        for line in page.lines
+        if line.turn is not None and line.start < span.end and span.start < line.end
+    ]
