@@ -7,11 +7,12 @@ key lying in the environment is not a wish to use it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from tiermem.dialogue.trust import DEFAULT_LEVELS
 from tiermem.model import WriteBackVariant
 
 When = Literal["inline", "background", "deferred"]
@@ -72,3 +73,23 @@ class Settings(BaseSettings):
     write_back: When = "background"
     """When proved findings go to Tier 1; `deferred` waits for `apply_findings()`."""
     write_back_variant: WriteBackVariant = "retrieve-and-edit"
+
+    trust_levels: tuple[str, ...] = Field(default=DEFAULT_LEVELS, min_length=1)
+    """Levels of trust, lowest first. Turns are stamped by the caller (`add(…, trust=…)`); a turn without a
+    stamp counts as `tool` or `assistant` by its role, else as `user`; a level not listed here, as the lowest.
+    """
+    write_back_trust: str | None = None
+    """The level below which a finding is not written back; `None` for any."""
+
+    @field_validator("trust_levels")
+    @classmethod
+    def _each_level_once(cls, levels: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(levels)) < len(levels) or not all(levels):
+            raise ValueError("each level needs a name of its own")
+        return levels
+
+    @model_validator(mode="after")
+    def _the_floor_is_a_level(self) -> Self:
+        if self.write_back_trust is not None and self.write_back_trust not in self.trust_levels:
+            raise ValueError(f"write_back_trust must be one of {', '.join(self.trust_levels)}")
+        return self

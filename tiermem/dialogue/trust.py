@@ -7,7 +7,7 @@ they claim of themselves, never change the level of the turn they stand in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pagestore import Turn
 from tiermem.errors import InvalidInput
@@ -52,3 +52,12 @@ class TrustLevels:
 
 
 DEFAULT_TRUST = TrustLevels()
+
+
+def stamped(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
+    """The turns with `trust` on those that bring no stamp; `InvalidInput` for a stamp that is no level."""
+    given = tuple(turn if turn.trust is not None else replace(turn, trust=trust) for turn in turns)
+    for turn in given:
+        if turn.trust is not None:
+            levels.required(turn.trust)
+    return given

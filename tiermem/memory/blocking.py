@@ -122,9 +122,12 @@ class Memory:
         session: str = "main",
         speaker: str | None = None,
         said_at: datetime | str | None = None,
+        trust: str | None = None,
     ) -> Added:
         """See `AsyncMemory.add`."""
-        return self._call(self._async.add, turns, session=session, speaker=speaker, said_at=said_at)
+        return self._call(
+            self._async.add, turns, session=session, speaker=speaker, said_at=said_at, trust=trust
+        )
 
     def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
         """See `AsyncMemory.flush`."""
@@ -143,6 +146,7 @@ class Memory:
         as_of: datetime | None = None,
         budget: Budget | None = None,
         mode: Mode = "router",
+        min_trust: str | None = None,
     ) -> Answer:
         """See `AsyncMemory.ask`."""
         return self._call(
@@ -153,17 +157,35 @@ class Memory:
             as_of=as_of,
             budget=budget,
             mode=mode,
+            min_trust=min_trust,
         )
 
     def search(
-        self, query: str, *, limit: int = 10, kind: Collection = "units", session: str | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kind: Collection = "units",
+        session: str | None = None,
+        min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """See `AsyncMemory.search`."""
-        return self._call(self._async.search, query, limit=limit, kind=kind, session=session)
+        return self._call(
+            self._async.search, query, limit=limit, kind=kind, session=session, min_trust=min_trust
+        )
 
-    def context(self, question: str, *, max_tokens: int = 1000, session: str | None = None) -> Context:
+    def context(
+        self,
+        question: str,
+        *,
+        max_tokens: int = 1000,
+        session: str | None = None,
+        min_trust: str | None = None,
+    ) -> Context:
         """See `AsyncMemory.context`."""
-        return self._call(self._async.context, question, max_tokens=max_tokens, session=session)
+        return self._call(
+            self._async.context, question, max_tokens=max_tokens, session=session, min_trust=min_trust
+        )
 
     def audit(self, answer_id: str) -> Audit:
         """See `AsyncMemory.audit`."""

@@ -19,6 +19,7 @@ from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId
 from pagestore.bundle import Bundle
 from pagestore.errors import ReadOnly
 from tiermem.dialogue import as_turns
+from tiermem.dialogue.trust import TrustLevels, stamped
 from tiermem.errors import BudgetExceeded, InvalidInput, MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo
@@ -117,14 +118,18 @@ class AsyncMemory:
         session: str = "main",
         speaker: str | None = None,
         said_at: datetime | str | None = None,
+        trust: str | None = None,
     ) -> Added:
         """Store what was said; durable when this returns.
 
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
         without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once.
+        `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may
+        bring a stamp of its own.
         """
         house = self._open
         given = as_turns(turns, speaker=speaker, said_at=said_at or house.clock())
+        given = stamped(given, trust, TrustLevels(names=house.settings.trust_levels))
         appended = await house.writer.observe(SessionId(session), given)
         if appended.sealed:
             await self._when(house.settings.distil, "distilling", self._distil)
@@ -151,12 +156,14 @@ class AsyncMemory:
         as_of: datetime | None = None,
         budget: Budget | None = None,
         mode: Mode = "router",
+        min_trust: str | None = None,
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. `mode` fixes the route: `"summary"` never escalates,
-        `"raw"` always does. When the evidence does not hold the answer, `abstained` is true.
+        `"raw"` always does. `min_trust` leaves out what rests on anybody trusted less: units, and turns
+        on the pages read. When the evidence does not hold the answer, `abstained` is true.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
@@ -167,7 +174,9 @@ class AsyncMemory:
         with house.paying(Meter(budget=budget or Budget())) as meter:
             async with house.writer.recording("ask"):
                 with step("recall"):
-                    recalled = await house.reader.recall(question, session=within, as_of=as_of)
+                    recalled = await house.reader.recall(
+                        question, session=within, as_of=as_of, min_trust=min_trust
+                    )
                 with step("route"):
                     recalled, decision = await routed(
                         house.routers[mode], question, recalled, asked_at=moment
@@ -182,16 +191,33 @@ class AsyncMemory:
         return answer
 
     async def search(
-        self, query: str, *, limit: int = 10, kind: Collection = "units", session: str | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kind: Collection = "units",
+        session: str | None = None,
+        min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """The units (or `kind="pages"`) that fit a query best, with the spans they rest on; no model call."""
         within = None if session is None else SessionId(session)
-        return await self._open.reader.search(_question(query), limit=limit, kind=kind, session=within)
+        return await self._open.reader.search(
+            _question(query), limit=limit, kind=kind, session=within, min_trust=min_trust
+        )
 
-    async def context(self, question: str, *, max_tokens: int = 1000, session: str | None = None) -> Context:
+    async def context(
+        self,
+        question: str,
+        *,
+        max_tokens: int = 1000,
+        session: str | None = None,
+        min_trust: str | None = None,
+    ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data."""
         within = None if session is None else SessionId(session)
-        return await self._open.reader.context(_question(question), max_tokens=max_tokens, session=within)
+        return await self._open.reader.context(
+            _question(question), max_tokens=max_tokens, session=within, min_trust=min_trust
+        )
 
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""

@@ -15,6 +15,7 @@ from anyio import to_thread
 from pydantic import ValidationError
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
+from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index import AbsentIndex, EndpointEmbedder, MiniLMEmbedder, QdrantEdgeIndex, QdrantIndex
 from tiermem.index.interface import Embedder, Index
@@ -119,7 +120,7 @@ async def build(
             ledger=ledger,
             embedder=embedder,
             reasoner=reasoner,
-            writer=Writer(ledger, index, reasoner, WriterOptions(variant=settings.write_back_variant)),
+            writer=Writer(ledger, index, reasoner, _writing(settings)),
             reader=Reader(ledger, index, reasoner, counter, _reading(settings), reranker=parts.reranker),
             routers={
                 "router": router(settings.router, reasoner),
@@ -269,6 +270,15 @@ def _reading(settings: Settings) -> ReadingOptions:
         max_rounds=settings.research_rounds,
         pages_per_round=settings.research_pages,
         links=settings.links,
+        trust=TrustLevels(names=settings.trust_levels),
+    )
+
+
+def _writing(settings: Settings) -> WriterOptions:
+    return WriterOptions(
+        variant=settings.write_back_variant,
+        trust=TrustLevels(names=settings.trust_levels),
+        write_back_trust=settings.write_back_trust,
     )
 
 

@@ -61,7 +61,8 @@ class LookUp:
 
     async def units(self, query: str, *, limit: int) -> Found:
         """Units active in the scope, best first; hits that name no such unit are dropped and counted."""
-        pool = limit if self.scope.as_of is None else max(limit, self._as_of_pool)
+        sees_all = self.scope.as_of is None and self.scope.min_trust is None
+        pool = limit if sees_all else max(limit, self._as_of_pool)
         found = await self._search("units", query, limit=pool, mode="hybrid")
         newer = await self._units_beyond_index()
         by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
@@ -69,8 +70,8 @@ class LookUp:
         known = [(hit, unit) for hit in hits if (unit := self.scope.unit(hit.id)) is not None]
         return Found(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
-            # Seen from a past moment, most inactive hits are simply of another time.
-            dropped=len(hits) - len(known) if self.scope.as_of is None else 0,
+            # Seen from a past moment or from a floor of trust, most other hits are simply out of sight.
+            dropped=len(hits) - len(known) if sees_all else 0,
             degradations=found.degradations,
         )
 

@@ -22,7 +22,8 @@ class ReadingOptions:
     tail_tokens: int = 500
     """How much of what was said last, and is not summarised yet, recall quotes verbatim."""
     as_of_pool: int = 50
-    """Hits looked through for a question about a past moment, to find the units active then."""
+    """Hits looked through for a question about a past moment or with a floor of trust, to find the units
+    that may be seen."""
     links: bool = True
     """Read the pages that recalled units link to first; off for the No-Linked ablation."""
     rerank_pool: int = 20
