@@ -54,15 +54,11 @@ def test_json_of_a_terminal_without_utf_8_is_still_json() -> None:
 
 
 def test_values_become_json_by_their_field_names() -> None:
-    turn = Turn(speaker="Ann", text="Hi", said_at=datetime.fromisoformat("2024-05-08T12:00"))
-    assert plain({"turn": turn, "path": Path("a"), "many": (1,)}) == {
-        "turn": {
-            "speaker": "Ann",
-            "text": "Hi",
-            "said_at": "2024-05-08T12:00:00",
-            "role": None,
-            "turn_id": None,
-        },
+    span = Span(page_id=PageId("p1:a"), start=1, end=2)
+    moment = datetime.fromisoformat("2024-05-08T12:00")
+    assert plain({"span": span, "at": moment, "path": Path("a"), "many": (1,)}) == {
+        "span": {"page_id": "p1:a", "start": 1, "end": 2},
+        "at": "2024-05-08T12:00:00",
         "path": "a",
         "many": [1],
     }
