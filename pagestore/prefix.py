@@ -1,0 +1,150 @@
+"""A log as it stood before one of its records was written: for looking at the past, and for reading only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any, NoReturn
+
+from pagestore.codec import open_page_id
+from pagestore.errors import PageNotFound, ReadOnly, RecordNotFound
+from pagestore.interface import PageLog
+from pagestore.values import (
+    Appended,
+    Checkpoint,
+    InclusionProof,
+    Page,
+    PageId,
+    PageInfo,
+    Record,
+    SessionId,
+    SpaceId,
+    Turn,
+    VerifyReport,
+)
+
+
+class LogPrefix:
+    """A `PageLog` of the records below `before`. What was erased since is erased here too."""
+
+    def __init__(self, log: PageLog, before: int) -> None:
+        self._log = log
+        self._before = before
+
+    @property
+    def space(self) -> SpaceId:
+        """The space whose log this is."""
+        return self._log.space
+
+    @property
+    def head(self) -> int:
+        """The number of the newest record there was."""
+        return min(self._before - 1, self._log.head)
+
+    def sessions(self) -> tuple[SessionId, ...]:
+        """The sessions that had spoken."""
+        known = self._log.sessions()
+        return tuple(s for s in known if self.pages(s) or self.open_page(s) is not None)
+
+    def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
+        """The pages that were sealed."""
+        return tuple(takewhile(lambda info: info.seq < self._before, self._log.pages(session)))
+
+    def page(self, page_id: PageId) -> Page:
+        """A page that was sealed, or by its `o1:` id the page that was filling; `PageNotFound` for others."""
+        page = self._log.page(page_id)
+        if self._sealed_then(page):
+            return page
+        opened = self._as_open(page) if page_id == self._open_id(page) else None
+        if opened is None:
+            raise PageNotFound(f"space {self.space!r} had no page {page_id!r} before record {self._before}")
+        return opened
+
+    def open_page(self, session: SessionId) -> Page | None:
+        """The page that was filling, with the turns it had."""
+        later = [info for info in self._log.pages(session) if info.seq >= self._before]
+        page = self._log.page(later[0].id) if later else self._log.open_page(session)
+        return None if page is None else self._as_open(page)
+
+    def read(self, seq: int) -> Record:
+        """One record by number."""
+        if seq >= self._before:
+            raise RecordNotFound(f"space {self.space!r} had no record {seq} yet")
+        return self._log.read(seq)
+
+    def records(self, *, after: int = -1, kinds: frozenset[str] | None = None) -> Iterator[Record]:
+        """The records there were, in order."""
+        found = self._log.records(after=after, kinds=kinds)
+        return takewhile(lambda record: record.seq < self._before, found)
+
+    def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
+        """See `PageLog.prove`."""
+        return self._log.prove(self.page(page_id).id, checkpoint)
+
+    def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """The whole log, re-derived: a part of it cannot be verified alone."""
+        return self._log.verify(checkpoint)
+
+    def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+        """Raises `ReadOnly`."""
+        self._refuse()
+
+    def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
+        """Raises `ReadOnly`."""
+        self._refuse()
+
+    def record(self, kind: str, body: Mapping[str, Any]) -> Record:
+        """Raises `ReadOnly`."""
+        self._refuse()
+
+    def checkpoint(self) -> Checkpoint:
+        """Raises `ReadOnly`."""
+        self._refuse()
+
+    def erase(self, page_id: PageId, seq: int, reason: str) -> None:
+        """Raises `ReadOnly`."""
+        self._refuse()
+
+    def erase_together(
+        self,
+        turns: Iterable[tuple[PageId, int]] = (),
+        *,
+        records: Iterable[int] = (),
+        instead: Iterable[tuple[str, Mapping[str, Any]]] = (),
+        reason: str,
+    ) -> None:
+        """Raises `ReadOnly`."""
+        self._refuse()
+
+    def close(self) -> None:
+        """Nothing is held here; the log stays open."""
+
+    def _sealed_then(self, page: Page) -> bool:
+        return page.sealed_at is not None and any(
+            info.id == page.id and info.seq < self._before for info in self._log.pages(page.session)
+        )
+
+    def _as_open(self, page: Page) -> Page | None:
+        """The page with the turns it had while it was filling; its text is a prefix of the later one.
+
+        Its tokens are its share by characters of what was counted later.
+        """
+        lines = tuple(takewhile(lambda line: line.seq < self._before, page.lines))
+        if not lines:
+            return None
+        text = page.text[: lines[-1].end]
+        return replace(
+            page,
+            id=self._open_id(page),
+            text=text,
+            lines=lines,
+            tokens=round(page.tokens * len(text) / max(1, len(page.text))),
+            sealed_at=None,
+        )
+
+    def _open_id(self, page: Page) -> PageId:
+        return open_page_id(self.space, page.session, page.number)
+
+    def _refuse(self) -> NoReturn:
+        raise ReadOnly(f"the past of space {self.space!r} is for reading")

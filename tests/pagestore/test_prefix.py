@@ -1,0 +1,83 @@
+"""The past of a log reads as the log read then."""
+
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagestore import LogOptions, MemoryLog, PageLog, SessionId, Turn
+from pagestore.errors import PageNotFound, ReadOnly, RecordNotFound
+from pagestore.prefix import LogPrefix
+
+actions = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.sampled_from(["a", "b"]), st.integers(1, 40)),
+        st.tuples(st.just("seal"), st.sampled_from(["a", "b"]), st.just(0)),
+        st.tuples(st.just("note"), st.just(""), st.just(0)),
+    ),
+    max_size=25,
+)
+
+
+def seen(log: PageLog) -> dict[str, object]:
+    """Everything a reader of a log sees, but for the tokens of open pages."""
+    opened = [page for s in log.sessions() if (page := log.open_page(s)) is not None]
+    return {
+        "head": log.head,
+        "sessions": log.sessions(),
+        "pages": tuple(log.pages()),
+        "text": [log.page(info.id) for info in log.pages()],
+        "open": [(page.id, page.text, page.lines, page.sealed_at) for page in opened],
+        "by open id": [log.page(page.id).text for page in opened],
+        "records": [(record.seq, record.kind) for record in log.records()],
+    }
+
+
+@settings(max_examples=60)
+@given(first=actions, then=actions)
+def test_a_prefix_reads_as_the_log_read_then(
+    first: list[tuple[str, str, int]], then: list[tuple[str, str, int]]
+) -> None:
+    log, numbers = MemoryLog(options=LogOptions(page_tokens=60)), count()
+
+    def do(what: str, session: str, length: int) -> None:
+        if what == "say":
+            words = f"{next(numbers)} " + "word " * length
+            log.append(SessionId(session), [Turn(speaker="Ann", text=words)])
+        elif what == "seal":
+            log.seal(SessionId(session))
+        else:
+            log.record("note", {})
+
+    for step in first:
+        do(*step)
+    before = seen(log)
+    mark = log.record("mark", {})
+    for step in then:
+        do(*step)
+    assert seen(LogPrefix(log, mark.seq)) == before
+
+
+def test_a_prefix_knows_nothing_later_and_writes_nothing() -> None:
+    log = MemoryLog()
+    log.append(SessionId("a"), [Turn(speaker="Ann", text="One.")])
+    mark = log.record("mark", {})
+    log.append(SessionId("b"), [Turn(speaker="Ann", text="Two.")])
+    log.seal()
+    past = LogPrefix(log, mark.seq)
+    with pytest.raises(RecordNotFound):
+        past.read(mark.seq)
+    for info in log.pages():
+        with pytest.raises(PageNotFound):
+            past.page(info.id)
+    for write in (
+        past.seal,
+        past.checkpoint,
+        lambda: past.record("x", {}),
+        lambda: past.append(SessionId("a"), []),
+    ):
+        with pytest.raises(ReadOnly):
+            write()
+    past.close()
+    assert len(log.pages()) == 2
