@@ -21,7 +21,7 @@ from eval.judge import ByWords, Judge, judge_prompt
 from eval.progress import watching
 from eval.recorded import Recorded, read_facts
 from eval.runner import Plan, qa, replay, retrieval
-from eval.systems import Setup, candidates
+from eval.systems import Setup, candidates, mem0
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.errors import InvalidInput
@@ -205,7 +205,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
         models=models,
         embedder=MiniLMEmbedder().name,
         token_counter=token_counter().name,
-        settings=json.loads(json.dumps(dict(request.settings), default=str)),
+        settings=_settings(request),
         prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),
         seed=0,
         limit=request.limit,
@@ -216,6 +216,11 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
         machine=machine(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _settings(request: Request) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(json.dumps(dict(request.settings), default=str))
+    return settings | ({"mem0": mem0.description()} if "mem0" in request.systems else {})
 
 
 def write_reports(folders: Sequence[RunFolder], where: Path) -> tuple[Path, Path]:

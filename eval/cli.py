@@ -15,6 +15,9 @@ from tiermem.errors import InvalidInput
 if TYPE_CHECKING:
     from eval.arrange import Request
 
+_WIDE = 160
+"""Columns where there is no terminal that knows its width."""
+
 app = typer.Typer(
     name="eval",
     cls=CommandGroup,
@@ -245,6 +248,8 @@ def _show(runs: list[Path], where: Path, *, full: bool, as_json: bool) -> None:
     from tiermem.apps.terminal import out
 
     console = out()
+    if not console.is_terminal:
+        console.width = _WIDE
     for one in reports:
         console.rule(one.title)
         for part in terminal(one, full=full):

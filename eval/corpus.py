@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from eval.types import Level, Passage, Session
@@ -74,10 +75,13 @@ class Corpus:
         self._speaks = speaks
         self._pages: tuple[Passage, ...] | None = None
 
-    @property
-    def turns(self) -> Mapping[SessionId, Sequence[Turn]]:
-        """Every turn by session."""
-        return {session.id: session.turns for session in self._sessions.values()}
+    @cached_property
+    def tokens(self) -> Mapping[SessionId, Sequence[int]]:
+        """What reading each turn costs, by session."""
+        return {
+            session.id: [self._counter.count(turn.text) for turn in session.turns]
+            for session in self._sessions.values()
+        }
 
     def passages(self, level: Level) -> tuple[Passage, ...]:
         """Every document of a level, in the order of the conversation."""

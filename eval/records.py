@@ -6,13 +6,13 @@ many tokens reading this far costs. Every retrieval score can be computed from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from eval.corpus import Corpus
+from eval.corpus import Corpus, said
 from eval.metrics.retrieval import (
     Labels,
     Scores,
@@ -136,14 +136,12 @@ def rankings(
     question: Question,
     corpus: Corpus,
     found: Mapping[Level, Sequence[Passage]],
-    count: Callable[[str], int],
 ) -> tuple[Ranking, ...]:
     """Every judged ranking of a question: by LongMemEval's labels where it has them, and by evidence."""
-    prices = {session: [count(turn.text) for turn in turns] for session, turns in corpus.turns.items()}
     judged: list[Ranking] = []
 
     def judge(level: Level, labels: Labelling, names: Names, targets: Set[Hashable]) -> None:
-        judged.append(_ranking(found[level], names, targets, prices, level=level, labels=labels))
+        judged.append(_ranking(found[level], names, targets, corpus.tokens, level=level, labels=labels))
 
     if case.official:
         official: tuple[tuple[Level, Labelling, Labels], ...] = (
@@ -190,6 +188,6 @@ def _ranking(
     )
 
 
-def words_shown(corpus: Corpus, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """The beginnings of some passages, for a person who looks at what was found."""
-    return tuple(corpus.text(passage)[:_WORDS_SHOWN] for passage in passages)
+def words_shown(case: Case, turns: Sequence[Passage]) -> tuple[str, ...]:
+    """The beginnings of some turns, for a person who looks at what was found."""
+    return tuple(said(case.turn(turn))[:_WORDS_SHOWN] for turn in turns)

@@ -135,9 +135,9 @@ async def retrieval(plan: Plan) -> None:
                 gold=question.gold,
                 answerable=question.answerable,
                 flags=tuple(sorted(question.flags)),
-                rankings=rankings(case, question, corpus, found, plan.counter.count),
-                evidence=words_shown(corpus, question.evidence),
-                shown=words_shown(corpus, found["turn"][:_SHOWN]),
+                rankings=rankings(case, question, corpus, found),
+                evidence=words_shown(case, question.evidence),
+                shown=words_shown(case, found["turn"][:_SHOWN]),
                 seconds=seconds,
             )
             plan.folder.append([record])
@@ -216,6 +216,7 @@ class _Sitting:
             gold=question.gold,
             answerable=question.answerable,
             flags=tuple(sorted(question.flags)),
+            evidence=words_shown(self.case, question.evidence),
             epoch=epoch,
             attempt=self._attempt,
             reply=reply,

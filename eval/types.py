@@ -241,6 +241,7 @@ class Result:
     gold: tuple[str, ...]
     answerable: bool
     flags: tuple[str, ...]
+    evidence: tuple[str, ...]
     epoch: int
     attempt: int
     reply: Reply

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from eval.metrics.intervals import estimate
@@ -357,11 +358,17 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
         )
     ]
     if routed:
+        happened = {
+            part: test
+            for part, test in _PARTS.items()
+            if any(map(test, chain.from_iterable(routed.values())))
+        }
         rows = {
-            name: [float(sum(map(test, results))) for test in _PARTS.values()]
+            name: [float(sum(map(test, results))) for test in happened.values()]
             for name, results in routed.items()
         }
-        found.append(Chart(title="Which way answers went", svg=stacked(rows, list(_PARTS), unit="questions")))
+        bars = stacked(rows, list(happened), unit="questions")
+        found.append(Chart(title="Which way answers went", svg=bars))
     return tuple(found)
 
 
@@ -398,7 +405,7 @@ def questions(records: Sequence[Record]) -> list[dict[str, Any]]:
                     "category": one.category,
                     "gold": list(one.gold) or ["(not answerable)"],
                     "flags": list(one.flags),
-                    "evidence": [],
+                    "evidence": list(one.evidence),
                     "replies": [],
                 },
             )

@@ -13,6 +13,7 @@ Point = tuple[float, float]
 WIDTH: Final = 640
 HEIGHT: Final = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
+_OURS: Final = "tiermem"
 COLOURS: Final = 10
 """Colours the style sheet has, as classes `c0` to `c9`."""
 
@@ -62,7 +63,8 @@ def lines(
             f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3.5"><title>{escape(name)}: {_plain(v)}</title></circle>'
             for (a, b), (_, v) in zip(placed, points, strict=True)
         )
-        parts.append(f'<g class="c{number % COLOURS}"><polyline points="{path}"/>{dots}</g>')
+        ours = " ours" if name.startswith(_OURS) else ""
+        parts.append(f'<g class="c{number % COLOURS}{ours}"><polyline points="{path}"/>{dots}</g>')
     return _svg(parts, list(series))
 
 

@@ -19,6 +19,7 @@ _ASSETS: Final = Path(__file__).parent / "assets"
 
 def terminal(report: Report, *, full: bool = False) -> list[RenderableType]:
     """What rich prints: the brief tables, or all of them."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -26,9 +27,11 @@ def terminal(report: Report, *, full: bool = False) -> list[RenderableType]:
     for table in report.tables:
         if not (table.brief or full):
             continue
-        drawn = RichTable(title=table.title, title_justify="left", title_style="bold", caption_justify="left")
+        drawn = RichTable(
+            title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        )
         for position, column in enumerate(table.columns):
-            drawn.add_column(column, justify="right" if position else "left", no_wrap=not position)
+            drawn.add_column(column, justify="right" if position else "left", overflow="fold")
         for row in table.rows:
             drawn.add_row(*(Text(cell) for cell in row))
         shown.append(drawn)
@@ -77,7 +80,7 @@ def _run(number: int, report: Report) -> str:
     facts = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in report.facts.items())
     brief = "".join(_table(table) for table in report.tables if table.brief)
     rest = "".join(_table(table) for table in report.tables if not table.brief)
-    more = f"<details><summary>Every measure, by category, and paired differences</summary>{rest}</details>"
+    more = f"<details><summary>More tables: by category, with intervals, by route</summary>{rest}</details>"
     return (
         f'<section class="run" id="run{number}"><h1>{escape(report.title)}</h1>'
         f"<details class=facts><summary>How this was measured</summary><dl>{facts}</dl></details>"

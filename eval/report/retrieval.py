@@ -191,13 +191,20 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
                     for name, judged in systems.items()
                 },
                 x="k",
-                y=_curve(group),
+                y=_CURVES[_curve(group)],
                 high=1.0,
                 ticks=[float(k) for k in CUTOFFS],
             ),
         )
         for group, systems in grouped(records).items()
     )
+
+
+_CURVES: Final = {
+    "recall": "mean share of the targets found",
+    "recall any": "share of questions with a target found",
+    "recall all": "share of questions with every target found",
+}
 
 
 def _curve(group: Group) -> str:

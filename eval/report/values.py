@@ -64,7 +64,9 @@ def number(value: float | None, digits: int = 0) -> str:
 
 
 def interval(estimate: Estimate) -> str:
-    """A mean with its interval: `.851 [.83, .87]`."""
+    """A mean with its interval: `.851 [.83, .87]`; the mean alone where one conversation is all there is."""
+    if estimate.clusters < 2:
+        return share(estimate.mean)
     return f"{share(estimate.mean)} [{share(estimate.low, 2)}, {share(estimate.high, 2)}]"
 
 
