@@ -1,6 +1,18 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
-from tiermem.ledger.entries import Answered, Distilled, Entry, Redistilled, Retired, Spent, WroteBack
+from tiermem.ledger.entries import (
+    Answered,
+    Distilled,
+    Entry,
+    Erased,
+    Erasing,
+    Redistilled,
+    Retired,
+    Spent,
+    TurnAt,
+    WroteBack,
+)
+from tiermem.ledger.held import Held
 from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
 from tiermem.ledger.ledger import Changes, Ledger
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
@@ -11,6 +23,9 @@ __all__ = [
     "Changes",
     "Distilled",
     "Entry",
+    "Erased",
+    "Erasing",
+    "Held",
     "Ledger",
     "Loss",
     "PageSummary",
@@ -18,6 +33,7 @@ __all__ = [
     "Retired",
     "Spent",
     "Tier1",
+    "TurnAt",
     "WroteBack",
     "finding_id",
     "finding_unit_id",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pagestore import PageId, Record
+from pagestore import PageId, Record, SessionId
 from pagestore.errors import Corrupt
-from tiermem.model import Answer, Finding, Rejected, SummaryUnit, UnitId, Usage, WriteBack
+from tiermem.model import Answer, AnswerId, Finding, Rejected, SummaryUnit, UnitId, Usage, WriteBack
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -90,7 +90,42 @@ class Spent:
     usage: Usage
 
 
-Entry = Distilled | Answered | WroteBack | Retired | Redistilled | Spent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAt:
+    """A turn by the page it stands on (`o1:` while that is open) and its record number."""
+
+    page_id: PageId
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasing:
+    """These turns, and all that rests on them, are to go. Written before the first of it does.
+
+    `whole_sessions` go with what was asked of them, `whole_space` with everything.
+    """
+
+    turns: tuple[TurnAt, ...]
+    reason: str
+    whole_sessions: tuple[SessionId, ...] = ()
+    whole_space: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """The erasing that record `intent` announced is done, in the index as well.
+
+    It counts; of answers alone it keeps the ids, which tell nothing, so that an audit can say what happened.
+    """
+
+    intent: int
+    turns: int
+    units: int
+    findings: int
+    answers: tuple[AnswerId, ...]
+
+
+Entry = Distilled | Answered | WroteBack | Retired | Redistilled | Spent | Erasing | Erased
 
 KINDS: Mapping[str, type[Entry]] = {
     "distilled": Distilled,
@@ -99,6 +134,8 @@ KINDS: Mapping[str, type[Entry]] = {
     "retired": Retired,
     "redistilled": Redistilled,
     "spent": Spent,
+    "erasing": Erasing,
+    "erased": Erased,
 }
 _KIND_OF = {entry_type: kind for kind, entry_type in KINDS.items()}
 

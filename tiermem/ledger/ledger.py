@@ -7,12 +7,12 @@ the task that wrote it was cancelled half-way.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -33,9 +33,11 @@ from pagestore import (
     VerifyReport,
 )
 from pagestore.bundle import Bundle, make_bundle
-from pagestore.errors import Corrupt
+from pagestore.errors import Corrupt, RecordNotFound
+from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, decode, encode, kind_of
+from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, TurnAt, decode, encode, kind_of
+from tiermem.ledger.held import Held, held, stand_in, standing, standing_at
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
 
@@ -117,6 +119,34 @@ class Ledger:
 
         return await to_thread.run_sync(record, limiter=self._one_writer)
 
+    async def held(self) -> tuple[Held, ...]:
+        """Everything the log holds besides turns and page seals, as it counts now; see `ledger.held`."""
+        return await self._blocking(lambda: tuple(held(self._log)))
+
+    async def erase(
+        self,
+        turns: Sequence[TurnAt],
+        *,
+        records: Iterable[int],
+        instead: Iterable[tuple[int, str, Mapping[str, Any]]],
+        reason: str,
+    ) -> None:
+        """Erase turns and records in one step, with `instead` (place, kind, body) of what may stay.
+
+        `tier1` is folded anew from what is left. Nothing else may be writing entries meanwhile.
+        """
+        copies = [stand_in(*copy) for copy in instead]
+        places = [(turn.page_id, turn.seq) for turn in turns]
+
+        def erase() -> Tier1:
+            with self._recording:
+                self._log.erase_together(places, records=records, instead=copies, reason=reason)
+                self._written.clear()
+                return _fold(self._log)
+
+        async with self._one_writer:
+            self._tier1 = await to_thread.run_sync(erase)
+
     async def changes(self, after: int) -> Changes:
         """What changed after record `after`. No entry with a number up to `head` is missing."""
 
@@ -133,6 +163,16 @@ class Ledger:
     async def tier1_as_of(self, moment: datetime) -> Tier1:
         """The state a reader would have seen at `moment`: the fold of all before the first later record."""
         return await self._blocking(lambda: _fold(self._log, until=moment))
+
+    async def as_it_stood(self, answer_id: AnswerId) -> Ledger:
+        """Pages and conclusions as an answer found them, for reading; what was erased since is missing.
+
+        Conclusions are those of the record the answer started from, pages those of before it was recorded.
+        """
+        seq = self._answer_seq(answer_id)
+        head = (await self.answer(answer_id)).trace.head
+        past = LogPrefix(self._log, seq)
+        return Ledger(past, await self._blocking(lambda: _fold(self._log, upto=head)))
 
     async def answer(self, answer_id: AnswerId) -> Answer:
         """One answer with its trace; raises `UnknownId`."""
@@ -182,12 +222,16 @@ class Ledger:
 
     def _answer_seq(self, answer_id: AnswerId) -> int:
         info = self.tier1.answers.get(answer_id)
+        if info is None and self.tier1.was_erased(answer_id):
+            raise UnknownId(
+                f"answer {answer_id!r} of space {self.space!r} was erased with words it rested on"
+            )
         if info is None:
             raise UnknownId(f"space {self.space!r} gave no answer {answer_id!r}; list them with `answers`")
         return info.seq
 
     async def _entry(self, seq: int, entry_type: type[_E]) -> _E:
-        entry = decode(await self._blocking(lambda: self._log.read(seq)))
+        entry = decode(await self._blocking(lambda: _read(self._log, seq)))
         if not isinstance(entry, entry_type):
             raise Corrupt(
                 f"record {seq} of space {self.space!r} is no longer the {entry_type.__name__} it was"
@@ -198,11 +242,23 @@ class Ledger:
         return await to_thread.run_sync(call)
 
 
-def _fold(log: PageLog, *, until: datetime | None = None) -> Tier1:
-    records = log.records(kinds=_ENTRY_KINDS)
-    if until is None:
-        return Tier1.of(records)
-    return Tier1.of(takewhile(lambda record: record.at <= until, records))
+def _read(log: PageLog, seq: int) -> Record:
+    try:
+        return log.read(seq)
+    except RecordNotFound:
+        found = standing_at(log, seq)
+        if found is None:
+            raise
+        return found
+
+
+def _fold(log: PageLog, *, until: datetime | None = None, upto: int | None = None) -> Tier1:
+    records = standing(log, _ENTRY_KINDS)
+    if until is not None:
+        records = takewhile(lambda record: record.at <= until, records)
+    if upto is not None:
+        records = takewhile(lambda record: record.seq <= upto, records)
+    return Tier1.of(records)
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:

@@ -13,7 +13,18 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 
 from pagestore import PageId, Record, SessionId
-from tiermem.ledger.entries import Answered, Distilled, Entry, Redistilled, Retired, Spent, WroteBack, decode
+from tiermem.ledger.entries import (
+    Answered,
+    Distilled,
+    Entry,
+    Erased,
+    Erasing,
+    Redistilled,
+    Retired,
+    Spent,
+    WroteBack,
+    decode,
+)
 from tiermem.llm.meter import plus
 from tiermem.model import Action, AnswerId, Finding, FindingId, SummaryUnit, UnitId, Usage, WriteBack
 
@@ -79,6 +90,8 @@ class Tier1:
         self._answers: dict[AnswerId, AnswerInfo] = {}
         self._losses: list[Loss] = []
         self._spent: dict[date, Usage] = {}
+        self._erasing: dict[int, Erasing] = {}
+        self._erased_answers: set[AnswerId] = set()
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Tier1:
@@ -103,6 +116,11 @@ class Tier1:
                 self._fold_write_back(entry, record.seq)
             case Retired():
                 self._fold_retired(entry, record.seq)
+            case Erasing():
+                self._erasing[record.seq] = entry
+            case Erased():
+                self._erasing.pop(entry.intent, None)
+                self._erased_answers.update(entry.answers)
         self.head = record.seq
 
     def unit(self, unit_id: UnitId) -> SummaryUnit | None:
@@ -115,6 +133,10 @@ class Tier1:
             return False
         return all(newer in self._retired for newer in self._superseded_by.get(unit_id, ()))
 
+    def retired_because(self, unit_id: UnitId) -> str | None:
+        """Why a unit was retired; `None` when it was not."""
+        return self._retired.get(unit_id)
+
     def superseded_by(self, unit_id: UnitId) -> tuple[UnitId, ...]:
         """The units, not retired, that contradict this one with newer evidence."""
         return tuple(u for u in self._superseded_by.get(unit_id, ()) if u not in self._retired)
@@ -126,6 +148,10 @@ class Tier1:
             for unit in self._units.values()
             if session in (None, unit.session) and self.is_active(unit.id)
         )
+
+    def all_units(self) -> tuple[SummaryUnit, ...]:
+        """Every unit, active or not, in order of creation."""
+        return tuple(self._units.values())
 
     def units_of_page(self, page_id: PageId, *, inactive: bool = False) -> tuple[SummaryUnit, ...]:
         """Units with a span on this page: the active ones, with `inactive` all."""
@@ -164,6 +190,15 @@ class Tier1:
     def answers(self) -> Mapping[AnswerId, AnswerInfo]:
         """Every answer given, oldest first."""
         return MappingProxyType(self._answers)
+
+    @property
+    def erasing(self) -> Mapping[int, Erasing]:
+        """Erasures that were announced and are not done, by the record that announced them."""
+        return MappingProxyType(self._erasing)
+
+    def was_erased(self, answer_id: AnswerId) -> bool:
+        """Whether an answer of this id was given, and erased."""
+        return answer_id in self._erased_answers
 
     @property
     def losses(self) -> tuple[Loss, ...]:

@@ -6,6 +6,7 @@ from tiermem.text.literals import Literals, Source, literals, omissions, page_li
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
+from tiermem.text.telltales import Telltales, exactly, telltales
 from tiermem.text.withheld import at_least, proof_rank, still_proved, withheld
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
@@ -16,8 +17,10 @@ __all__ = [
     "Normalised",
     "Piece",
     "Source",
+    "Telltales",
     "at_least",
     "display_date",
+    "exactly",
     "instruction_like",
     "link",
     "literals",
@@ -32,6 +35,7 @@ __all__ = [
     "stem",
     "stems",
     "still_proved",
+    "telltales",
     "unsupported_literals",
     "withheld",
     "words",

@@ -1,0 +1,89 @@
+"""Telling whether words are still somewhere: the phrases and names by which they would be known.
+
+Compared as words alone, so that case, punctuation, line breaks and escapes hide nothing. What is also
+said by somebody who stays tells nothing and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tiermem.text.literals import literals
+
+_PHRASE = 5
+"""Words in a row that hardly anybody says by chance. A shorter turn is looked for whole."""
+_SHORTEST = 12
+"""Bytes below which a whole turn ("Yes, sure.") is no telltale."""
+_SHORTEST_NAME = 4
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d[\d.,]*\d")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Telltales:
+    """Runs of words, each joined by blanks, and how many words they have."""
+
+    phrases: frozenset[str]
+    sizes: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.phrases)
+
+    def found_in(self, text: str) -> Iterator[str]:
+        """Every telltale in a text, in its order."""
+        words = _words(text)
+        for size in self.sizes:
+            for run in _runs(words, size):
+                if run in self.phrases:
+                    yield run
+
+
+def telltales(gone: Iterable[str], stays: Iterable[str]) -> Telltales:
+    """What the texts that go are known by: their phrases, names and numbers that no text that stays holds."""
+    found: dict[int, set[str]] = {}
+    for text in gone:
+        words = _words(text)
+        size = min(len(words), _PHRASE)
+        if size and len("".join(words).encode("utf-8", "replace")) >= _SHORTEST:
+            found.setdefault(size, set()).update(_runs(words, size))
+        for name in _names(text):
+            found.setdefault(name.count(" ") + 1, set()).add(name)
+    for text in stays:
+        words = _words(text)
+        for size, phrases in found.items():
+            phrases.difference_update(_runs(words, size))
+    return _of(found)
+
+
+def exactly(phrases: Iterable[str]) -> Telltales:
+    """These runs of words, whatever their length."""
+    found: dict[int, set[str]] = {}
+    for phrase in phrases:
+        words = _words(phrase)
+        if words:
+            found.setdefault(len(words), set()).add(" ".join(words))
+    return _of(found)
+
+
+def _of(found: dict[int, set[str]]) -> Telltales:
+    sizes = tuple(sorted(size for size, phrases in found.items() if phrases))
+    return Telltales(frozenset(phrase for phrases in found.values() for phrase in phrases), sizes)
+
+
+def _names(text: str) -> Iterator[str]:
+    numbers = (number for number in _NUMBER.findall(text) if not _YEAR.fullmatch(number))
+    for name in (*literals(text).names, *numbers):
+        words = _words(name)
+        if sum(map(len, words)) >= _SHORTEST_NAME:
+            yield " ".join(words)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _runs(words: Sequence[str], size: int) -> Iterator[str]:
+    return (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
