@@ -19,13 +19,13 @@ from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyRe
 from pagestore.bundle import Bundle
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
-from tiermem.ledger import AnswerInfo
+from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.memory.door import AsyncMemory, Says
 from tiermem.memory.opening import Engine, Mode
 from tiermem.memory.stats import Stats
 from tiermem.memory.values import Added, Flushed, Reindexed
 from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
-from tiermem.reading import Audit, Context
+from tiermem.reading import Audit, Context, OmissionReport, Replay
 from tiermem.settings import Settings
 from tiermem.writing import Progress
 
@@ -236,6 +236,18 @@ class Memory:
     def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """See `AsyncMemory.prove_growth`."""
         return self._call(self._async.prove_growth, old, new)
+
+    def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
+        """See `AsyncMemory.replay`."""
+        return self._call(self._async.replay, answer_id, rerun=rerun)
+
+    def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
+        """See `AsyncMemory.omissions`."""
+        return self._call(self._async.omissions, page, session=session)
+
+    def redistil(self, page_id: str) -> Redistilled:
+        """See `AsyncMemory.redistil`."""
+        return self._call(self._async.redistil, page_id)
 
     def stats(self) -> Stats:
         """See `AsyncMemory.stats`."""

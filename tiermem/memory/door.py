@@ -20,10 +20,12 @@ from pagestore.bundle import Bundle
 from pagestore.errors import ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import BudgetExceeded, InvalidInput, MemoryClosed
+from tiermem.errors import InvalidInput, MemoryClosed
 from tiermem.index.interface import Collection
-from tiermem.ledger import AnswerInfo
-from tiermem.llm.meter import Meter, step
+from tiermem.ledger import AnswerInfo, Redistilled
+from tiermem.llm.meter import Meter
+from tiermem.memory import replaying
+from tiermem.memory.asking import asked
 from tiermem.memory.background import Background, Job
 from tiermem.memory.opening import Engine, House, Mode, build
 from tiermem.memory.stats import Stats, stats
@@ -32,15 +34,11 @@ from tiermem.model import (
     Answer,
     AnswerId,
     Budget,
-    Decision,
-    Degradation,
     Evidence,
-    Recalled,
     SummaryUnit,
     WriteBack,
 )
-from tiermem.reading import Audit, Context
-from tiermem.routing import Router
+from tiermem.reading import Audit, Context, OmissionReport, Replay, omission_report
 from tiermem.settings import Settings, When
 from tiermem.writing import Progress, WriteBackReport
 
@@ -173,16 +171,15 @@ class AsyncMemory:
         house.meter.check()
         with house.paying(Meter(budget=budget or Budget())) as meter:
             async with house.writer.recording("ask"):
-                with step("recall"):
-                    recalled = await house.reader.recall(
-                        question, session=within, as_of=as_of, min_trust=min_trust
-                    )
-                with step("route"):
-                    recalled, decision = await routed(
-                        house.routers[mode], question, recalled, asked_at=moment
-                    )
-                outcome = await house.reader.answer(
-                    question, recalled, decision, asked_at=moment, may_escalate=mode == "router"
+                outcome = await asked(
+                    house.reader,
+                    house.routers[mode],
+                    question,
+                    session=within,
+                    asked_at=moment,
+                    as_of=as_of,
+                    min_trust=min_trust,
+                    may_escalate=mode == "router",
                 )
         answer, findings = house.reader.answered(outcome, meter=meter)
         await house.writer.answered(answer, findings)
@@ -294,6 +291,39 @@ class AsyncMemory:
         ledger = self._open.ledger
         return await ledger.prove_growth(old, new or await ledger.standing())
 
+    async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
+        """A past answer as the ledger keeps it: candidates, scores, route, prompts, checks.
+
+        With `rerun` the question is asked again over the memory as it stood then, and `differences` say
+        what comes out otherwise; nothing of it is recorded but its cost. Raises `UnknownId`.
+        """
+        if rerun:
+            return await replaying.rerun(self._writable, AnswerId(answer_id))
+        return await replaying.replay(self._open, AnswerId(answer_id))
+
+    async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
+        """Numbers, dates, names and negated statements that no unit keeps: of one page, a session, or all.
+
+        Pages are read again and compared with their units as they are now; `over_time` is what was
+        counted at each distilling. Raises `PageNotFound`, `InvalidInput` for a page not summarised yet.
+        """
+        return await omission_report(
+            self._open.ledger,
+            page=None if page is None else PageId(page),
+            session=None if session is None else SessionId(session),
+        )
+
+    async def redistil(self, page_id: str) -> Redistilled:
+        """Summarise a page again, told what its units lost. Units that are new and proved are added.
+
+        Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
+        not summarised yet, `ModelError`.
+        """
+        house = self._open
+        house.meter.check()
+        with house.paying(Meter()):
+            return await house.writer.redistil(PageId(page_id))
+
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what routing saved."""
         house = self._open
@@ -306,6 +336,8 @@ class AsyncMemory:
             sealed=await house.ledger.pages(),
             filling=await house.ledger.open_pages(),
             usage=house.meter.by_step(),
+            spent_today=house.meter.today(),
+            daily=house.meter.limits,
             problems=self._background.problems,
         )
 
@@ -367,18 +399,6 @@ class AsyncMemory:
             report = await self._open.writer.apply_pending()
         self._background.note(report.unfinished)
         return report
-
-
-async def routed(
-    router: Router, question: str, recalled: Recalled, *, asked_at: datetime
-) -> tuple[Recalled, Decision]:
-    """The router's decision; with the budget spent, what was recalled must do, and the trace says so."""
-    try:
-        return recalled, await router.decide(question, recalled, asked_at=asked_at)
-    except BudgetExceeded as error:
-        told = Degradation(stage="route", reason=str(error), fallback="answer from what was recalled")
-        decision = Decision(action="ANSWER", confidence=0.0, reason=str(error), router=router.name)
-        return replace(recalled, degradations=(*recalled.degradations, told)), decision
 
 
 def _question(text: object) -> str:

@@ -68,7 +68,7 @@ class House:
     closing: AsyncExitStack
     meter: DailyMeter
     """Pays for everything this opening does, and holds the space to its daily limits."""
-    scratch: Callable[[Path], Index]
+    scratch: Callable[[Path], QdrantEdgeIndex]
     """Makes an empty index in a directory, for looking at a past state."""
 
     def clock(self) -> datetime:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pagestore import Page, PageInfo, SpaceId
-from tiermem.ledger import Tier1
-from tiermem.model import StepUsage
+from tiermem.ledger import PageSummary, Tier1
+from tiermem.model import Budget, StepUsage, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """How a space stands.
 
-    `tokens_read` is the evidence all answers so far were worded from, `tokens_raw` what reading the
-    linked pages instead would have cost, by the same counter. `omissions` are numbers, dates, names
-    and negated statements of pages that no unit kept. `usage` is what this opening paid for, by step.
+    `tokens_read` is the evidence all answers so far were worded from; what it would have been from
+    summaries alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
+    `tokens_saved` is what the pages of answers given from summaries would have cost beyond that.
+    `omissions` are numbers, dates, names and negated statements of pages that no unit kept when they
+    were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is what
+    this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
     `problems` are the newest failures of background work, which stays pending.
     """
 
@@ -31,6 +34,7 @@ class Stats:
     units: int
     claims_rejected: int
     omissions: int
+    omissions_per_literal: float | None
     findings_pending: int
     answers: int
     answered_from_summaries: int
@@ -38,7 +42,11 @@ class Stats:
     abstained: int
     tokens_read: int
     tokens_raw: int
+    tokens_summary: int
+    tokens_saved: int
     usage: tuple[StepUsage, ...]
+    spent_today: Usage
+    daily: Budget
     problems: tuple[str, ...]
 
 
@@ -52,6 +60,8 @@ def stats(
     sealed: Sequence[PageInfo],
     filling: Sequence[Page],
     usage: tuple[StepUsage, ...],
+    spent_today: Usage,
+    daily: Budget,
     problems: tuple[str, ...],
 ) -> Stats:
     """The counts of one space; one pass over pages, units and answers."""
@@ -68,6 +78,7 @@ def stats(
         units=len(tier1.units()),
         claims_rejected=sum(page.rejected for page in pages),
         omissions=sum(len(page.omissions) for page in pages),
+        omissions_per_literal=_rate(pages),
         findings_pending=len(tier1.pending),
         answers=len(answers),
         answered_from_summaries=sum(a.route == "ANSWER" and not a.abstained for a in answers),
@@ -75,6 +86,17 @@ def stats(
         abstained=sum(a.abstained for a in answers),
         tokens_read=sum(a.read_tokens for a in answers),
         tokens_raw=sum(a.raw_tokens for a in answers),
+        tokens_summary=sum(a.summary_tokens for a in answers),
+        tokens_saved=sum(a.raw_tokens - a.read_tokens for a in answers if a.route == "ANSWER"),
         usage=usage,
+        spent_today=spent_today,
+        daily=daily,
         problems=problems,
     )
+
+
+def _rate(pages: Iterable[PageSummary]) -> float | None:
+    """Omissions per literal, over the pages whose literals were counted."""
+    counted = [page for page in pages if page.literals]
+    literals = sum(page.literals or 0 for page in counted)
+    return sum(len(page.omissions) for page in counted) / literals if literals else None

@@ -5,8 +5,10 @@ from tiermem.reading.audit import Audit, AuditedCitation, Standing
 from tiermem.reading.check import check
 from tiermem.reading.compose import ABSTENTION, Composed
 from tiermem.reading.context import Context
+from tiermem.reading.omissions import OmissionReport, OmissionsAt, PageOmissions, omission_report
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.reader import Reader
+from tiermem.reading.replay import Difference, Replay, differences_between, replayed
 from tiermem.reading.rerank import Reranker
 
 __all__ = [
@@ -15,12 +17,20 @@ __all__ = [
     "AuditedCitation",
     "Composed",
     "Context",
+    "Difference",
+    "OmissionReport",
+    "OmissionsAt",
     "Outcome",
+    "PageOmissions",
     "Reader",
     "ReadingOptions",
+    "Replay",
     "Reranker",
     "Standing",
     "answered",
     "check",
+    "differences_between",
+    "omission_report",
     "pending_findings",
+    "replayed",
 ]

@@ -53,6 +53,17 @@ class Reader:
         self._options = options
         self._reranker = reranker
 
+    def over(self, ledger: Ledger, index: Index | None = None) -> Reader:
+        """The same reader for another state of the space, with the same index or another."""
+        return Reader(
+            ledger,
+            index or self._index,
+            self._reasoner,
+            self._counter,
+            self._options,
+            reranker=self._reranker,
+        )
+
     async def recall(
         self,
         question: str,

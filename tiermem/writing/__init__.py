@@ -1,5 +1,6 @@
 """The only room that changes memory: observe, distil, project, write back."""
 
+from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
     DistilReport,
     Progress,
@@ -14,6 +15,7 @@ __all__ = [
     "DistilReport",
     "Progress",
     "Projected",
+    "Projection",
     "Unfinished",
     "WriteBackReport",
     "Writer",

@@ -1,0 +1,74 @@
+"""Running a past question again, over the memory as it stood then. Nothing of it is recorded but its cost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from anyio import to_thread
+
+from tiermem.ledger import Ledger
+from tiermem.llm.meter import Meter
+from tiermem.memory.asking import asked
+from tiermem.memory.opening import House
+from tiermem.model import Answer, AnswerId
+from tiermem.reading import Reader, Replay, differences_between, replayed
+from tiermem.writing import Projection
+
+
+async def replay(house: House, answer_id: AnswerId) -> Replay:
+    """A past answer as the ledger keeps it."""
+    return await replayed(house.ledger, answer_id)
+
+
+async def rerun(house: House, answer_id: AnswerId) -> Replay:
+    """The same, asked again over the memory as it stood, with today's engine, prompts and embedder.
+
+    Where the memory has changed since, a temporary index of the memory of then is made for it: the time
+    this takes grows with the memory (embedding every unit and page once), and no model is called for it.
+    """
+    past = await replayed(house.ledger, answer_id)
+    then = await house.ledger.as_it_stood(answer_id)
+    trace = past.answer.trace
+    house.meter.check()
+    meter = Meter(budget=trace.budget)
+    with house.paying(meter):
+        async with _reader(house, then, trace.head) as reader:
+            again = await _ask(house, reader, past.answer, meter)
+    await house.writer.spent("replay", meter.total())
+    return replace(past, rerun=again, differences=differences_between(past.answer, again))
+
+
+async def _ask(house: House, reader: Reader, answer: Answer, meter: Meter) -> Answer:
+    trace = answer.trace
+    outcome = await asked(
+        reader,
+        house.routers[trace.mode],
+        trace.question,
+        session=trace.session,
+        asked_at=trace.asked_at,
+        as_of=trace.as_of,
+        min_trust=trace.min_trust,
+        may_escalate=trace.mode == "router",
+    )
+    again, _ = reader.answered(outcome, meter=meter)
+    return again
+
+
+@asynccontextmanager
+async def _reader(house: House, then: Ledger, head: int) -> AsyncIterator[Reader]:
+    """A reader of the memory as it stood: with the index there is, where it holds nothing newer."""
+    changes = await house.ledger.changes(head)
+    if not changes.units and not changes.pages:
+        yield house.reader.over(then)
+        return
+    with TemporaryDirectory(prefix="tiermem-replay-") as directory:
+        index = await to_thread.run_sync(house.scratch, Path(directory))
+        try:
+            await Projection(then, index).project()
+            yield house.reader.over(then, index)
+        finally:
+            await index.close()
