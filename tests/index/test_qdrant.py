@@ -53,7 +53,7 @@ async def test_marks_whose_pages_were_deleted_are_not_believed(tmp_path: Path) -
     index = await QdrantIndex.open(where, HashEmbedder())
     index._client.delete_collection("tiermem-pages")
     await index.close()
-    with pytest.raises(IndexMismatch, match="no pages collection"):
+    with pytest.raises(IndexMismatch, match="no pages"):
         await QdrantIndex.open(where, HashEmbedder())
 
 
@@ -62,5 +62,6 @@ async def test_prefixes_keep_installations_apart(tmp_path: Path) -> None:
     assert {collection.name for collection in index._client.get_collections().collections} == {
         "a-units",
         "a-pages",
+        "a-turns",
     }
     await index.close()

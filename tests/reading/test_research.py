@@ -111,7 +111,7 @@ async def test_a_search_brings_new_pages_and_what_it_brings_is_integrated() -> N
     shown = [page_ids([view.page for view in views]) for views in world.judge.shown]
     assert shown == [[page.id] for page in (first, dog, fish)]
     assert ("pages", "words", "dog") in world.index.queries
-    assert {("units", "hybrid", "fish"), ("pages", "hybrid", "fish")} <= set(world.index.queries)
+    assert {("units", "hybrid", "fish"), ("turns", "hybrid", "fish")} <= set(world.index.queries)
 
 
 async def test_pages_read_before_do_not_hide_new_ones() -> None:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pagestore import LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
-from tiermem.index.interface import Collection, Entry, Hit, Mode
+from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, TurnHit, TurnHits
+from tiermem.index.lexicon import Stems
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Search, SummaryUnit, Usage
 from tiermem.reading import Reader, ReadingOptions, Reranker
@@ -74,6 +75,20 @@ class ListIndex:
             if shared and session in (None, entry.session) and (entry.active or inactive):
                 hits.append(Hit(id=entry.id, score=shared, similarity=None if mode == "words" else shared))
         return tuple(sorted(hits, key=lambda hit: -hit.score)[:limit])
+
+    async def turns(
+        self, space: SpaceId, question: str, *, limit: int, session: SessionId | None = None
+    ) -> TurnHits:
+        hits = await self.search(space, "turns", question, limit=limit, session=session)
+        return TurnHits(
+            hits=tuple(TurnHit(id=h.id, meaning=h.score, exchange=h.score, around=h.score) for h in hits),
+            rarity=dict.fromkeys(stems(question), 1.0),
+        )
+
+    async def lexicon(self) -> Lexicon:
+        if self.broken is not None:
+            raise self.broken
+        return Stems()
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
         return len(self.entries.get((space, collection), {}))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pagestore import MemoryLog, Page, SessionId, SpaceId, Turn
-from tiermem.index.interface import Collection, Entry, Hit, Mode
+from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, TurnHits
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
@@ -82,6 +82,14 @@ class DictIndex:
         ranked = sorted((hit for hit in hits if hit.score > 0), key=lambda hit: -hit.score)
         return tuple(ranked[:limit])
 
+    async def turns(
+        self, space: SpaceId, question: str, *, limit: int, session: SessionId | None = None
+    ) -> TurnHits:
+        raise AssertionError("writing looks up no turns")
+
+    async def lexicon(self) -> Lexicon:
+        raise AssertionError("writing compares no words")
+
     async def count(self, space: SpaceId, collection: Collection) -> int:
         return len(self.of(collection, space))
 
@@ -94,7 +102,7 @@ class DictIndex:
         self.marks[space] = seq
 
     async def drop(self, space: SpaceId) -> None:
-        for collection in ("units", "pages"):
+        for collection in ("units", "pages", "turns"):
             self.entries.pop((space, collection), None)
         self.marks.pop(space, None)
 

@@ -1,7 +1,21 @@
 """Finding by meaning and by words: a projection of pages and ledger, on Qdrant embedded or as a server."""
 
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.interface import Collection, Embedder, Entry, Hit, Index, Mode
+from tiermem.index.interface import (
+    Collection,
+    Compacts,
+    Embedder,
+    Entry,
+    Hit,
+    Index,
+    KnowsWords,
+    Lexicon,
+    Mode,
+    Said,
+    TurnHit,
+    TurnHits,
+)
+from tiermem.index.lexicon import lexicon_of
 from tiermem.index.minilm import MiniLMEmbedder
 from tiermem.index.openai_embedder import EndpointEmbedder
 from tiermem.index.qdrant import QdrantIndex
@@ -10,13 +24,20 @@ from tiermem.index.qdrant_edge import QdrantEdgeIndex
 __all__ = [
     "AbsentIndex",
     "Collection",
+    "Compacts",
     "Embedder",
     "EndpointEmbedder",
     "Entry",
     "Hit",
     "Index",
+    "KnowsWords",
+    "Lexicon",
     "MiniLMEmbedder",
     "Mode",
     "QdrantEdgeIndex",
     "QdrantIndex",
+    "Said",
+    "TurnHit",
+    "TurnHits",
+    "lexicon_of",
 ]

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from pagestore import SessionId, SpaceId
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry, Hit, Mode
+from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, TurnHits
 
 
 class AbsentIndex:
@@ -36,6 +36,21 @@ class AbsentIndex:
         inactive: bool = False,
     ) -> tuple[Hit, ...]:
         """Refused; the caller searches the log by keywords."""
+        self._refuse()
+
+    async def turns(
+        self,
+        space: SpaceId,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+    ) -> TurnHits:
+        """Refused; the caller searches the log by keywords."""
+        self._refuse()
+
+    async def lexicon(self) -> Lexicon:
+        """Refused."""
         self._refuse()
 
     async def count(self, space: SpaceId, collection: Collection) -> int:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
-from tiermem.index.interface import Collection
-from tiermem.text import stems
+from tiermem.index.interface import Collection, Entry, Said
+from tiermem.text import sentences, stems
 
-SCHEMA = 1
+SCHEMA = 2
 
 PIECE = 450
 """Characters embedded as one vector. A sentence embedder blurs a long text, and reads only its start."""
@@ -24,13 +26,58 @@ PIECE = 450
 PIECES = 64
 """Most vectors of one entry; words beyond them are found by keyword only."""
 
+SENTENCE = 20
+"""Shorter sentences are embedded with the next: alone they mean nothing."""
+
+TURN_PIECES = 8
+"""Into how many pieces of equal length a long turn is cut."""
+
+EXCHANGE = 400
+"""Characters up to which a turn is embedded whole, to be found together with the one before it."""
+
 SATURATION = 1.2
 LENGTH_WEIGHT = 0.75
-AVERAGE_STEMS: dict[Collection, int] = {"units": 13, "pages": 270}
+AVERAGE_STEMS: dict[Collection | Literal["around"], int] = {
+    "units": 13,
+    "pages": 270,
+    "turns": 15,
+    "around": 80,
+}
 """Typical entry lengths, fixed (measured on LoCoMo) so that a weight never depends on what else is stored."""
+
+Terms = dict[int, float]
 
 _STAMP = re.compile(r"^\[[^\]\n]{0,40}\] ", re.MULTILINE)
 _POINTS = UUID("b3c1b1f6-5a3e-5d0e-9d6f-0c9a5d1f7e21")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """An entry as an engine is given it: texts to embed, and term weights by field.
+
+    Each text of `meaning` has a vector of its own; those of `exchange` share one, their sum.
+    """
+
+    meaning: tuple[str, ...] = ()
+    exchange: tuple[str, ...] = ()
+    terms: dict[str, Terms] = field(default_factory=dict)
+
+
+def encoded(entry: Entry, collection: Collection) -> Encoded:
+    """Units by their pieces, pages by their words, turns by their sentences and what was said around them."""
+    words = {"words": document_terms(entry.text, collection)}
+    if collection == "units":
+        return Encoded(meaning=tuple(pieces(entry.text)), terms=words)
+    if collection == "pages":
+        return Encoded(terms=words)
+    said = entry.said or Said()
+    whole, before = spoken(clean(entry.text).strip(), said.speaker), clean(said.before).strip()
+    short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
+    return Encoded(
+        meaning=tuple(turn_pieces(entry.text, said.speaker)),
+        exchange=(whole, before) if short else (),
+        terms={**words, "around": document_terms(said.around, "around")},
+    )
 
 
 def clean(text: str) -> str:
@@ -57,6 +104,28 @@ def pieces(text: str) -> list[str]:
     return [piece.strip() for piece in found if piece.strip()][:PIECES]
 
 
+def turn_pieces(text: str, speaker: str | None) -> list[str]:
+    """What of a turn to embed: its sentences, or runs of them where it is long, each with its speaker."""
+    enough = max(SENTENCE, len(text) / TURN_PIECES)
+    found: list[str] = []
+    closed = True
+    for sentence in sentences(clean(text)):
+        for part in _parts(sentence.text):
+            if closed:
+                found.append(part)
+            else:
+                found[-1] += " " + part
+            closed = len(found[-1]) >= enough
+    if len(found) > 1 and len(found[-1]) < SENTENCE:
+        found[-2:] = [" ".join(found[-2:])]
+    return [spoken(piece.strip(), speaker) for piece in found]
+
+
+def spoken(text: str, speaker: str | None) -> str:
+    """The words with their speaker, where there is a name that says more than a role."""
+    return f"{clean(speaker)}: {text}" if speaker else text
+
+
 def _parts(line: str) -> Iterator[str]:
     while len(line) > PIECE:
         cut = line.rfind(" ", 1, PIECE) + 1 or PIECE
@@ -65,23 +134,31 @@ def _parts(line: str) -> Iterator[str]:
     yield line
 
 
-def document_terms(text: str, collection: Collection) -> dict[int, float]:
+def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
     """The saturated term frequencies of BM25; the engine multiplies them with IDF when it searches."""
     counts = Counter(stems(clean(text)))
-    length = counts.total() / AVERAGE_STEMS[collection]
+    length = counts.total() / AVERAGE_STEMS[kind]
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
-    weights: dict[int, float] = {}
+    weights: Terms = {}
     for term, count in counts.items():
-        weights[_dimension(term)] = count * (SATURATION + 1) / (count + damping)
+        weights[dimension(term)] = count * (SATURATION + 1) / (count + damping)
     return dict(sorted(weights.items()))
 
 
-def query_terms(text: str) -> dict[int, float]:
+def query_terms(text: str) -> Terms:
     """One for each different stem; empty when the text has no searchable word."""
-    return dict.fromkeys(sorted({_dimension(term) for term in stems(clean(text))}), 1.0)
+    return dict.fromkeys(sorted(map(dimension, query_stems(text))), 1.0)
 
 
-def _dimension(term: str) -> int:
+def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:
+    """The different stems of a query, in order, without those of some words unless that leaves none."""
+    found = list(dict.fromkeys(stems(clean(text))))
+    left_out = {stem for word in without for stem in stems(word)}
+    return [stem for stem in found if stem not in left_out] or found
+
+
+def dimension(term: str) -> int:
+    """Where a stem stands among the term weights."""
     return zlib.crc32(term.encode())
 
 

@@ -7,14 +7,16 @@ scores only: what they mean is read from the ledger, never from the index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
-from pagestore import SessionId, SpaceId
+from pagestore import PageId, SessionId, SpaceId
 
-Collection = Literal["units", "pages"]
+Collection = Literal["units", "pages", "turns"]
+"""Pages are found by words alone: what they mean is found turn by turn."""
+
 Mode = Literal["hybrid", "dense", "words"]
 
 
@@ -39,6 +41,38 @@ class Embedder(Protocol):
         ...
 
 
+class Lexicon(Protocol):
+    """How alike words are by themselves, whatever sentence they stand in."""
+
+    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        """For each word and each text, how near the text comes to saying it: 0 to 1. Blocking."""
+        ...
+
+
+@runtime_checkable
+class KnowsWords(Protocol):
+    """An embedder that has vectors of single words as well."""
+
+    async def lexicon(self) -> Lexicon:
+        """The same one at every call; raises `EmbedderUnavailable`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """How a turn was said: it is found by this too.
+
+    `speaker` is a name, `None` where there is only a role. `before` is the turn before it, as a line;
+    `around` are the words of the conversation around it, its own included; `near` are the ids of the
+    turns beside it.
+    """
+
+    speaker: str | None = None
+    before: str = ""
+    around: str = ""
+    near: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One thing to be found: its id, the words to find it by, and what searches filter on."""
@@ -51,6 +85,8 @@ class Entry:
     said_at: datetime | None = None
     active: bool = True
     """Superseded and retired units stay findable for `as_of` questions only."""
+    said: Said | None = None
+    """For turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +100,54 @@ class Hit:
     id: str
     score: float
     similarity: float | None = None
+
+
+def turn_id(page_id: PageId, line: int) -> str:
+    """The id of a turn: its page, and which line of it."""
+    return f"{page_id}/{line}"
+
+
+def turn_place(id_: str) -> tuple[PageId, int]:
+    """The page and the line that `turn_id` was given."""
+    page_id, _, line = id_.rpartition("/")
+    return PageId(page_id), int(line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnHit:
+    """A turn that may hold what is asked, and how near the question it is in three ways.
+
+    `meaning` is the cosine of its best sentence; `exchange` the cosine of the turn and the one before it
+    taken together (`meaning` where one of them is long); `around` the BM25 score of the conversation
+    around it, as a share of the rarity of all keywords.
+    """
+
+    id: str
+    meaning: float
+    exchange: float
+    around: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnHits:
+    """Candidates in no order that means anything, and what the question's words are worth here.
+
+    `rarity` is the IDF of each stem that was looked for; `named` are the words that name somebody who
+    speaks, in lower case: who speaks is told by the turn, so they are not looked for among what is said.
+    """
+
+    hits: tuple[TurnHit, ...] = ()
+    named: frozenset[str] = frozenset()
+    rarity: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Compacts(Protocol):
+    """An index that can rewrite its storage at once."""
+
+    async def compact(self) -> None:
+        """Leave nothing in any file of the index that was removed from it; raises `SummaryIndexError`."""
+        ...
 
 
 class Index(Protocol):
@@ -98,6 +182,21 @@ class Index(Protocol):
 
         An empty query, or `words` mode with no searchable word, gives no hits.
         """
+        ...
+
+    async def turns(
+        self,
+        space: SpaceId,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+    ) -> TurnHits:
+        """The best `limit` turns by meaning, by words and by the words around, and those beside them."""
+        ...
+
+    async def lexicon(self) -> Lexicon:
+        """The embedder's, or one that knows words by their stems. Raises `EmbedderUnavailable`."""
         ...
 
     async def count(self, space: SpaceId, collection: Collection) -> int:

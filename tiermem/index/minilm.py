@@ -19,7 +19,9 @@ from anyio import to_thread
 
 from tiermem.errors import EmbedderUnavailable
 from tiermem.index.encoding import clean
-from tiermem.index.minilm_graph import build_graph, initializers, read_safetensors
+from tiermem.index.interface import Lexicon
+from tiermem.index.lexicon import WordPieces
+from tiermem.index.minilm_graph import WORDS, build_graph, initializers, read_safetensors
 from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
@@ -78,6 +80,11 @@ class MiniLMEmbedder:
         pay(Usage(embedding_tokens=tokens, seconds=time.monotonic() - started, cost=0.0))
         return [vectors[at] for at in range(len(texts))]
 
+    async def lexicon(self) -> Lexicon:
+        """Its word pieces; `EmbedderUnavailable` when there are no usable weights."""
+        loaded = await to_thread.run_sync(self._load)
+        return await to_thread.run_sync(loaded.lexicon)
+
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
@@ -97,6 +104,9 @@ class _Loaded:
     def __init__(self, directory: Path, threads: int) -> None:
         from tokenizers import Tokenizer
 
+        self._directory = directory
+        self._lexicon: WordPieces | None = None
+        self._making = threading.Lock()
         try:
             self._tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
             self._tokenizer.enable_truncation(WORD_PIECES)
@@ -128,6 +138,20 @@ class _Loaded:
             mask[row, : len(pieces)] = 1
         found: list[list[float]] = self._session.run(None, {"ids": ids, "mask": mask})[0].tolist()
         return found
+
+    def lexicon(self) -> WordPieces:
+        from tokenizers import Tokenizer
+
+        with self._making:
+            if self._lexicon is None:
+                whole = Tokenizer.from_file(str(self._directory / TOKENIZER))
+                whole.no_truncation()
+                whole.no_padding()
+                rows = read_safetensors(self._directory / WEIGHTS)[WORDS]
+                self._lexicon = WordPieces(
+                    lambda text: whole.encode(clean(text), add_special_tokens=False).ids, rows
+                )
+            return self._lexicon
 
     def _likeness(self) -> float:
         """The smallest cosine between a reference vector and what this session makes of its sentence."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Weights = dict[str, NDArray[np.float32]]
 
+WORDS = "embeddings.word_embeddings.weight"
 LAYERS = 6
 HEADS = 12
 EPSILON = 1e-12
@@ -49,7 +50,7 @@ def initializers(tensors: Weights) -> Weights:
 
     embeddings = "embeddings."
     ready = {
-        "words": tensors[embeddings + "word_embeddings.weight"],
+        "words": tensors[WORDS],
         # Every text is one segment, so its embedding is a constant that belongs to the positions.
         "positions": tensors[embeddings + "position_embeddings.weight"]
         + tensors[embeddings + "token_type_embeddings.weight"][0],

@@ -7,8 +7,9 @@ before anything it stands for, so it never claims more than the index holds.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,12 +18,35 @@ from anyio import to_thread
 from pagestore import SessionId, SpaceId
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
+from tiermem.index.encoding import Terms
 from tiermem.index.fusion import Ranking, fuse, ranked
-from tiermem.index.interface import Collection, Embedder, Entry, Hit, Mode
+from tiermem.index.interface import Collection, Embedder, Entry, Hit, Lexicon, Mode, TurnHit, TurnHits
+from tiermem.index.lexicon import lexicon_of
+from tiermem.text import words
 
 T = TypeVar("T")
 
-COLLECTIONS: tuple[Collection, ...] = ("units", "pages")
+COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
+VECTORS: Mapping[Collection, tuple[str, ...]] = {
+    "units": ("meaning",),
+    "pages": (),
+    "turns": ("meaning", "exchange"),
+}
+TERMS: Mapping[Collection, tuple[str, ...]] = {
+    "units": ("words",),
+    "pages": ("words",),
+    "turns": ("words", "around"),
+}
+"""What an engine stores of an entry, by field. `meaning` holds several vectors, every other one."""
+
+FILTERED: Mapping[Collection, tuple[str, ...]] = {
+    "units": ("space", "session", "state"),
+    "pages": ("space", "session", "state"),
+    "turns": ("space", "session", "state", "named"),
+}
+VALUES = 256
+"""Most names looked at for one question: those of the speakers whom its words may mean."""
+
 BATCH = 256
 DEPTH = 50
 """Candidates taken from each ranking before fusing, or twice the limit where that is more."""
@@ -30,19 +54,27 @@ DEPTH = 50
 SLACK = 10
 """Taken beyond the limit of a single ranking, so that equal scores at its end are cut by id."""
 
+RECENT = 16
+"""Questions whose vector is kept: one question is looked up in several ways."""
+
 Vector = list[float]
-Terms = dict[int, float]
-Probe = Vector | Terms
-"""What to rank points by: a vector (meaning) or term weights (words)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What to rank points by: a vector or term weights, in one of their fields."""
+
+    field: str
+    by: Vector | Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One stored thing: vectors of its pieces, term weights, and what filters see."""
+    """One stored thing: its vectors and term weights by field, and what filters see."""
 
     id: str
-    vectors: list[Vector] = field(default_factory=list)
-    terms: Terms = field(default_factory=dict)
+    vectors: dict[str, list[Vector]] = field(default_factory=dict)
+    terms: dict[str, Terms] = field(default_factory=dict)
     payload: dict[str, Any]
 
 
@@ -62,6 +94,7 @@ class ProjectedIndex(ABC):
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._closed = False
+        self._recent: dict[str, Vector] = {}
 
     @abstractmethod
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None: ...
@@ -82,7 +115,19 @@ class ProjectedIndex(ABC):
     def _tally(self, collection: Collection, space: str) -> int: ...
 
     @abstractmethod
-    def _payload(self, collection: Collection, point_id: str) -> Mapping[str, Any] | None: ...
+    def _payloads(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]: ...
+
+    @abstractmethod
+    def _values(
+        self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]
+    ) -> Iterable[str]:
+        """Which of the wanted values a field has on any point of the space."""
+
+    @abstractmethod
+    def _best(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
+    ) -> list[tuple[float, Terms] | None]:
+        """For each probe by terms: the score of the best point and that point's own term weights."""
 
     @abstractmethod
     def _sync(self) -> None: ...
@@ -98,17 +143,18 @@ class ProjectedIndex(ABC):
             await self._call(self._upsert, collection, points)
 
     async def _points(self, space: str, collection: Collection, entries: Sequence[Entry]) -> list[Point]:
-        texts = [encoding.pieces(entry.text) for entry in entries]
-        flat = [piece for pieces in texts for piece in pieces]
-        vectors = iter(await self._embedder.embed(flat) if flat else ())
+        found = [encoding.encoded(entry, collection) for entry in entries]
+        texts = list(dict.fromkeys(text for one in found for text in (*one.meaning, *one.exchange)))
+        embedded = await self._embedder.embed(texts) if texts else []
+        vectors = dict(zip(texts, embedded, strict=True))
         return [
             Point(
                 id=encoding.point_id(space, entry.id),
-                vectors=[next(vectors) for _ in pieces],
-                terms=encoding.document_terms(entry.text, collection),
+                vectors=_vectors_of(one, vectors),
+                terms={name: terms for name, terms in one.terms.items() if terms},
                 payload=_payload_of(space, entry),
             )
-            for entry, pieces in zip(entries, texts, strict=True)
+            for entry, one in zip(entries, found, strict=True)
         ]
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
@@ -133,25 +179,29 @@ class ProjectedIndex(ABC):
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
         query = encoding.clean(query).strip()
+        if not VECTORS[collection]:
+            if mode == "dense":
+                return ()
+            mode = "words"
         terms = encoding.query_terms(query) if mode != "dense" else {}
         if limit < 1 or not query or (mode == "words" and not terms):
             return ()
         scope = _scope(space, session, inactive=inactive)
-        vector = (await self._embedder.embed([query]))[0] if mode != "words" else None
+        vector = await self._vector(query) if mode != "words" else None
         rank = self._by_one if mode != "hybrid" else self._by_both
         return await self._call(rank, collection, scope, vector, terms, limit)
 
     def _by_one(
         self, collection: Collection, scope: Scope, vector: Vector | None, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
-        probe = terms if vector is None else vector
+        probe = _by_words(terms) if vector is None else _by_meaning(vector)
         order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[:limit]
         return _hits(order, {} if vector is None else dict(order))
 
     def _by_both(
         self, collection: Collection, scope: Scope, vector: Vector, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
-        probes: list[Probe] = [vector, terms] if terms else [vector]
+        probes = [_by_meaning(vector), *([_by_words(terms)] if terms else [])]
         meaning, *words = self._find(collection, scope, probes, max(DEPTH, 2 * limit))
         order = fuse(meaning, words[0] if words else ())[:limit]
         similarity = dict(meaning)
@@ -164,9 +214,72 @@ class ProjectedIndex(ABC):
         self, collection: Collection, scope: Scope, vector: Vector, entries: Sequence[str]
     ) -> dict[str, float]:
         """Cosines of entries that words found and meaning ranked too low to be a candidate."""
-        ids = tuple(encoding.point_id(scope.space, encoding.name_of(entry)) for entry in entries)
+        ids = tuple(_point(scope, entry) for entry in entries)
         confined = Scope(space=scope.space, match=scope.match, among=ids)
-        return dict(self._find(collection, confined, [vector], len(ids))[0])
+        return dict(self._find(collection, confined, [_by_meaning(vector)], len(ids))[0])
+
+    async def turns(
+        self,
+        space: SpaceId,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+    ) -> TurnHits:
+        """The best `limit` turns in each of three ways and those beside them, with all their scores."""
+        question = encoding.clean(question).strip()
+        if limit < 1 or not question:
+            return TurnHits()
+        vector = await self._vector(question)
+        scope = _scope(space, session, inactive=False)
+        return await self._call(self._turns, scope, vector, question, limit)
+
+    def _turns(self, scope: Scope, vector: Vector, question: str, limit: int) -> TurnHits:
+        named = frozenset(self._values("turns", scope, "named", sorted(set(words(question)))))
+        stems = encoding.query_stems(question, without=named)
+        terms = dict.fromkeys(sorted(map(encoding.dimension, stems)), 1.0)
+        by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
+        rankings = self._find("turns", scope, [_by_meaning(vector), *by_words], limit + SLACK)
+        found = {entry for ranking in rankings for entry, _ in ranked(ranking)[:limit]}
+        among = self._with_neighbours(scope, found)
+        confined = Scope(space=scope.space, match=scope.match, among=among)
+        probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
+        rarity = self._rarity(scope, stems)
+        if not among:
+            return TurnHits(rarity=rarity, named=named)
+        scores = [dict(ranking) for ranking in self._find("turns", confined, probes, len(among))]
+        return TurnHits(hits=_turn_hits(scores, sum(rarity.values())), rarity=rarity, named=named)
+
+    def _with_neighbours(self, scope: Scope, entries: Iterable[str]) -> tuple[str, ...]:
+        """The points of these turns and of those beside them."""
+        points = [_point(scope, entry) for entry in sorted(entries)]
+        near = (entry for payload in self._payloads("turns", points) for entry in payload.get("near", ()))
+        return tuple(dict.fromkeys([*points, *(_point(scope, entry) for entry in near)]))
+
+    def _rarity(self, scope: Scope, stems: Sequence[str]) -> dict[str, float]:
+        """The engine's IDF of each stem: what it multiplied the best turn's own weight with."""
+        everywhere = Scope(space=scope.space, match={"space": scope.match["space"]})
+        terms = [encoding.dimension(stem) for stem in stems]
+        best = self._best("turns", everywhere, [Probe(field="around", by={term: 1.0}) for term in terms])
+        unsaid = math.log(2 * self._tally("turns", scope.match["space"]) + 2)
+        return {
+            stem: found[0] / found[1][term] if found else unsaid
+            for stem, term, found in zip(stems, terms, best, strict=True)
+        }
+
+    async def _vector(self, question: str) -> Vector:
+        """The question's vector; the newest ones are kept."""
+        vector = self._recent.get(question)
+        if vector is None:
+            vector = (await self._embedder.embed([question]))[0]
+            self._recent[question] = vector
+            while len(self._recent) > RECENT:
+                self._recent.pop(next(iter(self._recent)))
+        return vector
+
+    async def lexicon(self) -> Lexicon:
+        """The embedder's words, or stems."""
+        return await lexicon_of(self._embedder)
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
         """How many entries of a space are stored, inactive ones included."""
@@ -174,8 +287,8 @@ class ProjectedIndex(ABC):
 
     async def mark(self, space: SpaceId) -> int:
         """The ledger record up to which this index reflects the space; -1 when it holds nothing."""
-        payload = await self._call(self._payload, "units", encoding.mark_id(space))
-        return int(payload["mark"]) if payload else -1
+        payloads = await self._call(self._payloads, "units", [encoding.mark_id(space)])
+        return int(payloads[0]["mark"]) if payloads else -1
 
     async def set_mark(self, space: SpaceId, seq: int) -> None:
         """Say that the index reflects the space up to `seq`: what was put before is made durable first."""
@@ -209,7 +322,16 @@ class ProjectedIndex(ABC):
 
 def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
     """What is stored beside the vectors: names and times, never words."""
+    said = (
+        {
+            "near": [encoding.key(turn) for turn in entry.said.near],
+            "named": [encoding.key(word) for word in words(entry.said.speaker or "")],
+        }
+        if entry.said
+        else {}
+    )
     return {
+        **said,
         "space": encoding.key(space),
         "session": encoding.key(entry.session),
         "id": encoding.key(entry.id),
@@ -218,6 +340,42 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
         "pages": [encoding.key(page) for page in entry.page_ids],
         "said_at": entry.said_at.isoformat() if entry.said_at else None,
     }
+
+
+def _vectors_of(one: encoding.Encoded, vectors: Mapping[str, Vector]) -> dict[str, list[Vector]]:
+    fields = {"meaning": [vectors[text] for text in one.meaning]}
+    if one.exchange:
+        # The engine brings the sum to unit length.
+        together = [math.fsum(parts) for parts in zip(*(vectors[text] for text in one.exchange), strict=True)]
+        fields["exchange"] = [together] if any(together) else []
+    return {name: found for name, found in fields.items() if found}
+
+
+def _by_meaning(vector: Vector) -> Probe:
+    return Probe(field="meaning", by=vector)
+
+
+def _by_words(terms: Terms) -> Probe:
+    return Probe(field="words", by=terms)
+
+
+def _point(scope: Scope, entry: str) -> str:
+    return encoding.point_id(scope.space, encoding.name_of(entry))
+
+
+def _turn_hits(scores: Sequence[Mapping[str, float]], rarity: float) -> tuple[TurnHit, ...]:
+    """Every turn in any of the scores: meaning, exchange and, where there were keywords, around."""
+    meaning, exchange, *by_words = scores
+    around = by_words[0] if by_words else {}
+    return tuple(
+        TurnHit(
+            id=encoding.name_of(entry),
+            meaning=meaning.get(entry, 0.0),
+            exchange=exchange.get(entry, meaning.get(entry, 0.0)),
+            around=around.get(entry, 0.0) / rarity if rarity else 0.0,
+        )
+        for entry in sorted(meaning.keys() | exchange.keys() | around.keys())
+    )
 
 
 def _hits(order: Ranking, similarity: Mapping[str, float]) -> tuple[Hit, ...]:

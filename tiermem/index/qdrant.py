@@ -1,6 +1,6 @@
 """A Qdrant server or cluster by URL, for more than one process or machine; or the client's local mode.
 
-Two collections, `<prefix>-units` and `<prefix>-pages`, hold all spaces and say in their metadata what
+Three collections, `<prefix>-units`, `-pages` and `-turns`, hold all spaces and say in their metadata what
 they were made with. Use a server of 1.19 or later: from then on keyword weights are computed over the
 space asked about (in a cluster, over its part on each shard), before over all spaces together. Local
 mode (`:memory:` or a directory) scores in Python: it is for tests.
@@ -19,9 +19,20 @@ from anyio import to_thread
 
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
+from tiermem.index.encoding import Terms, key
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Embedder
-from tiermem.index.projection import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.projection import (
+    COLLECTIONS,
+    FILTERED,
+    TERMS,
+    VALUES,
+    VECTORS,
+    Point,
+    Probe,
+    ProjectedIndex,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -35,7 +46,7 @@ class QdrantIndex(ProjectedIndex):
 
     Opening blocks until the server answers; `open` awaits it. Raises `IndexUnavailable` when there is
     none, `IndexMismatch` when the collections were made with another embedder or schema. With
-    `fresh=True` the two collections are deleted first. `seconds` is the time one request may take.
+    `fresh=True` the collections are deleted first. `seconds` is the time one request may take.
     """
 
     def __init__(
@@ -102,9 +113,10 @@ class QdrantIndex(ProjectedIndex):
             "dimensions": self._embedder.dimensions,
         }
         there = {name for name, full in self._names.items() if self._client.collection_exists(full)}
-        if there == {"units"}:
-            # The marks are with the units and speak for both collections.
-            raise IndexMismatch(self._told("has no pages collection"))
+        if "units" in there and len(there) < len(COLLECTIONS):
+            # The marks are with the units and speak for all collections.
+            gone = [name for name in COLLECTIONS if name not in there]
+            raise IndexMismatch(self._told(f"has no {' and no '.join(gone)} collection"))
         for name in reversed(COLLECTIONS):
             if name not in there:
                 self._create(name, mine)
@@ -124,25 +136,26 @@ class QdrantIndex(ProjectedIndex):
         from qdrant_client import models
         from qdrant_client.http.exceptions import UnexpectedResponse
 
-        several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+        dense = models.VectorParams(
+            size=self._embedder.dimensions,
+            distance=models.Distance.COSINE,
+            multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+        )
         try:
             self._client.create_collection(
                 self._names[collection],
-                vectors_config={
-                    "meaning": models.VectorParams(
-                        size=self._embedder.dimensions,
-                        distance=models.Distance.COSINE,
-                        multivector_config=several,
-                    )
+                vectors_config=dict.fromkeys(VECTORS[collection], dense),
+                sparse_vectors_config={
+                    name: models.SparseVectorParams(modifier=models.Modifier.IDF)
+                    for name in TERMS[collection]
                 },
-                sparse_vectors_config={"words": models.SparseVectorParams(modifier=models.Modifier.IDF)},
                 metadata={_DESCRIPTION: dict(description)},
             )
         except UnexpectedResponse as error:
             if error.status_code != 409:  # another process made it a moment ago
                 raise
         # Local mode has no payload indexes, and warns about each.
-        for field in ("space", "session", "state") if self._remote else ():
+        for field in FILTERED[collection] if self._remote else ():
             params = models.KeywordIndexParams(
                 type=models.KeywordIndexType.KEYWORD, is_tenant=field == "space"
             )
@@ -192,10 +205,40 @@ class QdrantIndex(ProjectedIndex):
             )
         return found.count
 
-    def _payload(self, collection: Collection, point_id: str) -> Mapping[str, Any] | None:
+    def _payloads(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]:
         with self._translated():
-            found = self._client.retrieve(self._names[collection], [point_id], with_payload=True)
-        return found[0].payload if found else None
+            found = self._client.retrieve(self._names[collection], list(point_ids), with_payload=True)
+        return [point.payload for point in found if point.payload]
+
+    def _values(self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]) -> set[str]:
+        from qdrant_client import models
+
+        keys = {key(value): value for value in wanted}
+        conditions: list[Any] = [
+            models.FieldCondition(key="space", match=models.MatchValue(value=scope.match["space"])),
+            models.FieldCondition(key=field, match=models.MatchAny(any=list(keys))),
+        ]
+        with self._translated():
+            # A point found by one value counts all values it has.
+            found = self._client.facet(
+                self._names[collection],
+                field,
+                facet_filter=models.Filter(must=conditions),
+                limit=VALUES,
+                exact=True,
+            )
+        return {keys[str(hit.value)] for hit in found.hits if str(hit.value) in keys}
+
+    def _best(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
+    ) -> list[tuple[float, Terms] | None]:
+        requests = [_request(scope, probe, 1, with_vector=True) for probe in probes]
+        with self._translated():
+            results = self._client.query_batch_points(self._names[collection], requests)
+        return [
+            (result.points[0].score, _terms(result.points[0].vector, probe.field)) if result.points else None
+            for result, probe in zip(results, probes, strict=True)
+        ]
 
     def _sync(self) -> None:
         """Nothing to do: every write waited for the server's log."""
@@ -222,33 +265,36 @@ def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> Q
 def _stored(point: Point) -> models.PointStruct:
     from qdrant_client import models
 
-    vectors: dict[str, Any] = {}
-    if point.vectors:
-        vectors["meaning"] = point.vectors
-    if point.terms:
-        vectors["words"] = models.SparseVector(indices=list(point.terms), values=list(point.terms.values()))
+    vectors: dict[str, Any] = dict(point.vectors)
+    for name, terms in point.terms.items():
+        vectors[name] = models.SparseVector(indices=list(terms), values=list(terms.values()))
     return models.PointStruct(id=point.id, vector=vectors, payload=point.payload)
 
 
-def _request(scope: Scope, probe: Probe, limit: int) -> models.QueryRequest:
+def _terms(vectors: Any, field: str) -> Terms:
+    return dict(zip(vectors[field].indices, vectors[field].values, strict=True))
+
+
+def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = False) -> models.QueryRequest:
     from qdrant_client import models
 
     query: models.SparseVector | list[list[float]]
-    if isinstance(probe, dict):
-        query = models.SparseVector(indices=list(probe), values=list(probe.values()))
+    if isinstance(probe.by, dict):
+        query = models.SparseVector(indices=list(probe.by), values=list(probe.by.values()))
         # IDF over the space alone: what others store neither shows in a score nor moves a rank.
         corpus = models.IdfCorpusParams(corpus=_filter({"space": scope.match["space"]}))
         params = models.SearchParams(idf=corpus)
     else:
-        query = [probe]
+        query = [probe.by]
         params = models.SearchParams()
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
-        using="words" if isinstance(probe, dict) else "meaning",
+        using=probe.field,
         filter=_filter(scope.match, scope.among),
         params=params,
         limit=limit,
         with_payload=["id"],
+        with_vector=[probe.field] if with_vector else False,
     )
 
 

@@ -3,7 +3,7 @@
     index/
       LOCK         which process owns the directory
       index.json   schema and embedder it was built with
-      units/ pages/  one shard each, for all spaces
+      units/ pages/ turns/  one shard each, for all spaces
 
 Search is exact: the engine scores the entries of the space asked about, so equal content ranks
 equally whatever the order it came in (10,000 entries of one space: about a millisecond; 50,000: 11).
@@ -27,10 +27,22 @@ from anyio import to_thread
 
 from tiermem.errors import IndexMismatch, IndexUnavailable, MemoryClosed
 from tiermem.index import encoding
+from tiermem.index.encoding import Terms, key
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Embedder
 from tiermem.index.ownership import Ownership
-from tiermem.index.projection import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.projection import (
+    BATCH,
+    COLLECTIONS,
+    FILTERED,
+    TERMS,
+    VALUES,
+    VECTORS,
+    Point,
+    Probe,
+    ProjectedIndex,
+    Scope,
+)
 
 _NEVER = 2**40
 """A segment size, in kB, at which the engine would start to build its approximate graph."""
@@ -53,6 +65,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         try:
             if fresh:
                 self._forget_everything()
+            _finish_rewriting(self._path)
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
@@ -90,16 +103,17 @@ class QdrantEdgeIndex(ProjectedIndex):
                 f"the index at {str(self._path)!r} was built with {_told(theirs)}, this memory uses "
                 f"{_told(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
             )
-        if there == ["units"]:
-            # The marks are with the units and speak for both shards.
-            raise self._damaged("its pages are gone")
+        if "units" in there and len(there) < len(COLLECTIONS):
+            # The marks are with the units and speak for all shards.
+            gone = [name for name in COLLECTIONS if name not in there]
+            raise self._damaged(f"its {' and '.join(gone)} are gone")
 
     def _opened(self, collection: Collection) -> Any:
         from qdrant_edge import EdgeShard
 
         place = self._path / collection
         if not place.exists():
-            _create(place, self._embedder.dimensions)
+            _create(place, collection, self._embedder.dimensions)
         if not any(place.glob("segments/*")):
             # The engine would start from its write-ahead log, which still holds the newest marks.
             raise self._damaged(f"{collection}: its segments are gone")
@@ -160,20 +174,64 @@ class QdrantEdgeIndex(ProjectedIndex):
         with self._shard(collection) as shard:
             return int(shard.count(CountRequest(exact=True, filter=_filter({"space": space}))))
 
-    def _payload(self, collection: Collection, point_id: str) -> Mapping[str, Any] | None:
+    def _payloads(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]:
         with self._shard(collection) as shard:
-            found = shard.retrieve([point_id], True, False)
-        return found[0].payload if found else None
+            return [found.payload for found in shard.retrieve(list(point_ids), True, False)]
+
+    def _values(self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]) -> set[str]:
+        from qdrant_edge import FacetRequest, FieldCondition, Filter, MatchAny, MatchValue
+
+        keys = {key(value): value for value in wanted}
+        conditions: list[Any] = [
+            FieldCondition("space", MatchValue(scope.match["space"])),
+            FieldCondition(field, MatchAny(list(keys))),
+        ]
+        # A point found by one value counts all values it has.
+        request = FacetRequest(field, limit=VALUES, exact=True, filter=Filter(must=conditions))
+        with self._shard(collection) as shard:
+            return {keys[hit.value] for hit in shard.facet(request).hits if hit.value in keys}
+
+    def _best(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
+    ) -> list[tuple[float, Terms] | None]:
+        from qdrant_edge import QueryBatchRequest
+
+        requests = [_request(scope, probe, 1, with_vector=True) for probe in probes]
+        with self._shard(collection) as shard:
+            results = shard.query_batch(QueryBatchRequest(requests))
+        return [
+            (hits[0].score, _terms(hits[0].vector[probe.field])) if hits else None
+            for hits, probe in zip(results, probes, strict=True)
+        ]
 
     def _sync(self) -> None:
         with self._lock:
-            # Pages first: the marks are with the units and speak for both.
-            for collection in sorted(self._unsynced):
+            # Units last: the marks are with them and speak for all.
+            for collection in reversed(COLLECTIONS):
+                if collection not in self._unsynced:
+                    continue
                 with self._shard(collection) as shard:
                     shard.flush()
                     # Takes back the room of what was replaced or removed; without enough of it, a no-op.
                     shard.optimize()
                 self._unsynced.discard(collection)
+
+    async def compact(self) -> None:
+        """Rewrite the shards, so that no file of theirs holds anything that was removed."""
+        await self._call(self._rewrite)
+
+    def _rewrite(self) -> None:
+        with self._lock:
+            self._sync()
+            for collection in reversed(COLLECTIONS):
+                with self._shard(collection) as shard:
+                    copy = self._path / f"{collection}.copy"
+                    _create(copy, collection, self._embedder.dimensions)
+                    _copy_points(shard, copy)
+                    shard.close()
+                    del self._shards[collection]
+                _replace(self._path, collection)
+                self._shards[collection] = self._opened(collection)
 
     def _shut(self) -> None:
         with self._lock:
@@ -194,22 +252,23 @@ def _own(path: Path) -> Ownership:
         raise IndexUnavailable(f"cannot use {str(path)!r} for an index: {error}") from error
 
 
-def _create(place: Path, dimensions: int) -> None:
+def _create(place: Path, collection: Collection, dimensions: int) -> None:
     """Make an empty shard, complete or not at all."""
     import qdrant_edge as engine
 
     unfinished = place.with_name(place.name + ".new")
     shutil.rmtree(unfinished, ignore_errors=True)
     several = engine.MultiVectorConfig(engine.MultiVectorComparator.MaxSim)
+    dense = engine.EdgeVectorParams(dimensions, engine.Distance.Cosine, multivector_config=several)
     config = engine.EdgeConfig(
-        vectors={
-            "meaning": engine.EdgeVectorParams(dimensions, engine.Distance.Cosine, multivector_config=several)
+        vectors=dict.fromkeys(VECTORS[collection], dense),
+        sparse_vectors={
+            name: engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf) for name in TERMS[collection]
         },
-        sparse_vectors={"words": engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)},
         optimizers=engine.EdgeOptimizersConfig(indexing_threshold=_NEVER),
     )
     shard = engine.EdgeShard.create(str(unfinished), config)
-    for name in ("space", "session", "state"):
+    for name in FILTERED[collection]:
         params = engine.KeywordIndexParams(is_tenant=name == "space")
         shard.update(engine.UpdateOperation.create_field_index(name, params))
     shard.flush()
@@ -217,33 +276,78 @@ def _create(place: Path, dimensions: int) -> None:
     unfinished.rename(place)
 
 
+def _copy_points(shard: Any, place: Path) -> None:
+    """Put every point of a shard into the empty one at `place`; its write-ahead log comes along with nothing."""
+    import qdrant_edge as engine
+
+    copy = engine.EdgeShard.load(str(place))
+    offset = None
+    while True:
+        request = engine.ScrollRequest(offset=offset, limit=BATCH, with_payload=True, with_vector=True)
+        found, offset = shard.scroll(request)
+        points = [engine.Point(str(one.id), one.vector or {}, one.payload) for one in found]
+        if points:
+            copy.update(engine.UpdateOperation.upsert_points(points))
+        if offset is None:
+            break
+    copy.flush()
+    copy.close()
+
+
+def _replace(path: Path, collection: str) -> None:
+    """Put the complete copy of a shard in its place and destroy the old one; durable when this returns."""
+    old = path / f"{collection}.old"
+    (path / collection).rename(old)
+    (path / f"{collection}.copy").rename(path / collection)
+    shutil.rmtree(old)
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _finish_rewriting(path: Path) -> None:
+    """Tidy what a crash inside `compact` left: a copy that is not complete, or an old shard to destroy."""
+    for collection in COLLECTIONS:
+        old, copy = path / f"{collection}.old", path / f"{collection}.copy"
+        if old.exists() and not (path / collection).exists():
+            copy.rename(path / collection)
+        for left in (old, copy):
+            if left.exists():
+                shutil.rmtree(left)
+
+
 def _stored(point: Point) -> Any:
     import qdrant_edge as engine
 
-    vectors: dict[str, Any] = {}
-    if point.vectors:
-        vectors["meaning"] = point.vectors
-    if point.terms:
-        vectors["words"] = engine.SparseVector(list(point.terms), list(point.terms.values()))
+    vectors: dict[str, Any] = dict(point.vectors)
+    for name, terms in point.terms.items():
+        vectors[name] = engine.SparseVector(list(terms), list(terms.values()))
     return engine.Point(point.id, vectors, point.payload)
 
 
-def _request(scope: Scope, probe: Probe, limit: int) -> Any:
+def _terms(vector: Any) -> Terms:
+    return dict(zip(vector.indices, vector.values, strict=True))
+
+
+def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = False) -> Any:
     import qdrant_edge as engine
 
-    if isinstance(probe, dict):
-        terms = engine.SparseVector(list(probe), list(probe.values()))
-        query = engine.Query.Nearest(terms, "words")
+    if isinstance(probe.by, dict):
+        terms = engine.SparseVector(list(probe.by), list(probe.by.values()))
+        query = engine.Query.Nearest(terms, probe.field)
         # IDF over the space alone: what others store neither shows in a score nor moves a rank.
         params = engine.SearchParams(idf=engine.IdfParams(_filter({"space": scope.match["space"]})))
     else:
-        query = engine.Query.Nearest([probe], "meaning")
+        query = engine.Query.Nearest([probe.by], probe.field)
         params = engine.SearchParams(exact=True)
     return engine.QueryRequest(
         limit=limit,
         query=query,
         filter=_filter(scope.match, scope.among),
         with_payload=["id"],
+        with_vector=[probe.field] if with_vector else None,
         params=params,
     )
 

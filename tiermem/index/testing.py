@@ -21,7 +21,7 @@ import pytest
 
 from pagestore import SessionId, SpaceId
 from tiermem.errors import MemoryClosed
-from tiermem.index.interface import Entry, Hit, Index, Mode
+from tiermem.index.interface import Entry, Hit, Index, Mode, Said
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.text import stems, words
@@ -96,6 +96,30 @@ GARDEN = (
 )
 
 
+def turn(
+    id_: str,
+    text: str,
+    *,
+    before: str = "",
+    around: str = "",
+    near: tuple[str, ...] = (),
+    session: SessionId = MONDAY,
+) -> Entry:
+    """A turn of Ann's with these words."""
+    said = Said(speaker="Ann", before=before, around=around or text, near=near)
+    return Entry(id=id_, session=session, text=text, kind="turn", page_ids=("p1:a",), said=said)
+
+
+TALK = (
+    turn("t0", "Good morning, what is new?"),
+    turn("t1", "I planted the tomatoes. The weather was mild.", before="Ann: Good morning, what is new?"),
+    turn("t2", "And then?", around="I planted the tomatoes. And then? I bought a red bicycle."),
+    turn("t3", "I bought a red bicycle.", around="And then? I bought a red bicycle."),
+    turn("t4", "My neighbour plays the cello every evening.", near=("t5",)),
+    turn("t5", "Bob is afraid of thunderstorms.", near=("t4",), session=TUESDAY),
+)
+
+
 class IndexContract:
     """Inherit, say how to open one, and the index is specified."""
 
@@ -157,12 +181,75 @@ class IndexContract:
             filler = "\n".join(f"[2023-05-08T13:{n:02}:00] Ann: the weather is mild again" for n in range(60))
             await index.put(
                 ANN,
-                "pages",
+                "units",
                 [entry("p1", filler + "\nBob: the passport lies in the drawer"), entry("p2", filler)],
             )
-            hits = await index.search(ANN, "pages", "the passport lies in the drawer", limit=2, mode="dense")
+            hits = await index.search(ANN, "units", "the passport lies in the drawer", limit=2, mode="dense")
             assert hits[0].id == "p1"
             assert hits[0].score > hits[1].score + 0.2
+
+        self.run(tmp_path, scenario)
+
+    def test_pages_are_found_by_their_words_alone(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms"), entry("p2", "a page")])
+            assert await index.search(ANN, "pages", "a page on thunderstorms", limit=9, mode="dense") == ()
+            (hit,) = await index.search(ANN, "pages", "thunderstorms", limit=9)
+            assert (hit.id, hit.similarity) == ("p1", None)
+
+        self.run(tmp_path, scenario)
+
+    def test_a_turn_is_found_by_its_sentences_by_the_exchange_and_by_what_was_said_around(
+        self, tmp_path: Path
+    ) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "turns", TALK)
+            found = await index.turns(ANN, "Ann: I planted the tomatoes.", limit=9)
+            hits = {hit.id: hit for hit in found.hits}
+            assert hits["t1"].meaning == pytest.approx(1.0, abs=1e-4)
+            assert hits["t1"].exchange < hits["t1"].meaning
+            assert hits["t0"].exchange == hits["t0"].meaning  # nothing was said before
+            assert hits["t2"].around > hits["t3"].around
+            assert all(hit.around >= 0 for hit in found.hits)
+            assert found.rarity.keys() == {"plant", "tomato"}
+            assert found.named == {"ann"}
+
+        self.run(tmp_path, scenario)
+
+    def test_turns_beside_a_find_are_candidates_as_well(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "turns", TALK)
+            found = await index.turns(ANN, "thunderstorms", limit=1)
+            assert {hit.id for hit in found.hits} >= {"t4", "t5"}
+            assert not (await index.turns(ANN, " ", limit=1)).hits
+            assert not (await index.turns(ANN, "thunderstorms", limit=0)).hits
+
+        self.run(tmp_path, scenario)
+
+    def test_a_word_said_less_often_is_rarer_and_one_never_said_is_rarest(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "turns", TALK)
+            await index.put(BOB, "turns", [turn(f"b{n}", "a harbour at dawn") for n in range(30)])
+            found = await index.turns(ANN, "planted thunderstorms harbour", limit=3)
+            rarity = found.rarity
+            assert 0 < rarity["plant"] < rarity["thunderstorm"] < rarity["harbour"]
+            inside = await index.turns(ANN, "planted thunderstorms harbour", limit=3, session=TUESDAY)
+            assert inside.rarity == pytest.approx(rarity)
+            assert [hit.id for hit in inside.hits] == ["t5"]
+
+        self.run(tmp_path, scenario)
+
+    def test_turns_of_others_and_turns_removed_are_no_candidates(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "turns", TALK)
+            nothing = await index.turns(BOB, "Ann planted", limit=9)
+            assert (nothing.hits, nothing.named) == ((), frozenset())
+            assert nothing.rarity == pytest.approx({"ann": math.log(2), "plant": math.log(2)})
+            await index.remove(ANN, "turns", ["t1"])
+            left = await index.turns(ANN, "tomatoes", limit=9)
+            assert {hit.id for hit in left.hits} == {"t0", "t2", "t3", "t4", "t5"}
+            await index.drop(ANN)
+            assert not (await index.turns(ANN, "tomatoes", limit=9)).hits
 
         self.run(tmp_path, scenario)
 

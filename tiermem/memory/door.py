@@ -196,7 +196,9 @@ class AsyncMemory:
         session: str | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
-        """The units (or `kind="pages"`) that fit a query best, with the spans they rest on; no model call."""
+        """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
+        on; no model call.
+        """
         within = None if session is None else SessionId(session)
         return await self._open.reader.search(
             _question(query), limit=limit, kind=kind, session=within, min_trust=min_trust

@@ -6,18 +6,24 @@ not hold is found by keywords in Tier 1 and in the pages; every step down is sai
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anyio import to_thread
 
 from pagestore import Page, PageId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
-from tiermem.index.interface import Collection, Hit, Index, Mode
+from tiermem.index.interface import Collection, Hit, Index, Mode, TurnHit, turn_id, turn_place
+from tiermem.index.lexicon import Stems
 from tiermem.ledger import Changes, Ledger
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.keywords import Keywords
+from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import printable
+from tiermem.reading.ranking import Covers, asked, together
 from tiermem.reading.scope import Scope
+from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 
 RRF = 60
 """The usual constant of reciprocal rank fusion: how little the very first ranks count for more."""
@@ -43,6 +49,24 @@ class Pages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Turns by rank; ids of no page of this space; what could not run as meant."""
+
+    turns: tuple[FoundTurn, ...] = ()
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidates:
+    """Turns by id, with how near the index found them where it could say, and what it knows of the query."""
+
+    hits: Mapping[str, TurnHit | None] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
+    rarity: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Hits:
     hits: tuple[Hit, ...]
     degradations: tuple[Degradation, ...] = ()
@@ -51,18 +75,19 @@ class _Hits:
 class LookUp:
     """Looks up units and pages of one scope, for one question."""
 
-    def __init__(self, ledger: Ledger, index: Index, scope: Scope, *, as_of_pool: int) -> None:
+    def __init__(self, ledger: Ledger, index: Index, scope: Scope, options: ReadingOptions) -> None:
         self.scope = scope
         self._ledger = ledger
         self._index = index
-        self._as_of_pool = as_of_pool
+        self._options = options
         self._usable = True
-        self._newer_pages: tuple[list[PageId], Keywords] | None = None
+        self._newer_pages: tuple[Sequence[Page], Keywords] | None = None
+        self._ranked: dict[str, Turns] = {}
 
     async def units(self, query: str, *, limit: int) -> Found:
         """Units active in the scope, best first; hits that name no such unit are dropped and counted."""
         sees_all = self.scope.as_of is None and self.scope.min_trust is None
-        pool = limit if sees_all else max(limit, self._as_of_pool)
+        pool = limit if sees_all else max(limit, self._options.as_of_pool)
         found = await self._search("units", query, limit=pool, mode="hybrid")
         newer = await self._units_beyond_index()
         by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
@@ -75,15 +100,75 @@ class LookUp:
             degradations=found.degradations,
         )
 
+    async def turns(self, query: str) -> Turns:
+        """The turns that may hold what is asked, best first; open pages count."""
+        if query not in self._ranked:
+            self._ranked[query] = await self._turns(query)
+        return self._ranked[query]
+
+    async def _turns(self, query: str) -> Turns:
+        found, lexicon, degradations = await self._candidates(query)
+        read = await self._pages_of(found.hits)
+        newer = await self._newer_turns(query)
+        pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
+        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | dict(found.hits)
+        gathered = gather(hits, pages.values())
+        question = asked(query, found.named, found.rarity)
+        turns = await to_thread.run_sync(ranked_turns, question, gathered, lexicon, self._options.ranking)
+        return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
+
+    async def _candidates(self, query: str) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+        """From the index by meaning and words; by words alone where there are no vectors."""
+        limit = self._options.ranking.candidates
+        if self.scope.as_of is not None or self.scope.min_trust is not None:
+            limit = max(limit, self._options.as_of_pool)
+        try:
+            found = await self._index.turns(
+                self._ledger.space, printable(query), limit=limit, session=self.scope.session
+            )
+            hits = {hit.id: hit for hit in found.hits}
+            lexicon = await self._index.lexicon()
+            return _Candidates(hits=hits, named=found.named, rarity=found.rarity), lexicon, ()
+        except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
+            told = (_degraded(error, "keywords in the index"),)
+        except SummaryIndexError as error:
+            return _Candidates(), Stems(), self._without_index(error).degradations
+        words = await self._search("turns", query, limit=limit, mode="words")
+        bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
+        return _Candidates(hits=bare), Stems(), (*told, *words.degradations)
+
+    async def _pages_of(self, turns: Iterable[str]) -> Pages:
+        ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
+        return await self.read((Hit(id=page_id, score=0.0) for page_id in ids), limit=len(ids))
+
+    async def _newer_turns(self, query: str) -> list[tuple[Page, int]]:
+        """The turns that share most words with the query, of those the index does not hold."""
+        pages, _ = await self._pages_beyond_index()
+        said = [
+            (page, number, line.turn.text)
+            for page in pages
+            for number, line in enumerate(page.lines)
+            if line.turn is not None
+        ]
+        ranked = Keywords(text for *_, text in said).rank(query)
+        return [said[at][:2] for at, _ in ranked[: self._options.ranking.candidates]]
+
     async def pages(self, query: str, *, limit: int, mode: Mode) -> Found:
-        """Pages by rank, open ones among them. Whether an id is of this space is seen when it is read."""
-        found = await self._search("pages", query, limit=limit, mode=mode)
-        by_words = await self.unindexed(query, limit=limit)
-        return Found(pages=fuse(found.hits, by_words), degradations=found.degradations)
+        """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
+        found = await self._search("pages", query, limit=limit, mode="words")
+        by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
+        if mode == "words":
+            return Found(pages=by_words, degradations=found.degradations)
+        turns = await self.turns(query)
+        hits = (*_pages_by_turns(turns.turns), *by_words)
+        return Found(
+            pages=_once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
+        )
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages the index does not hold, open ones among them, that share a word with the query."""
-        return tuple(_ranked(query, *await self._pages_beyond_index())[:limit])
+        pages, keywords = await self._pages_beyond_index()
+        return tuple(_ranked(query, [page.id for page in pages], keywords)[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
         """The first `limit` pages of `hits` in the scope that are not to be skipped, each once."""
@@ -146,7 +231,7 @@ class LookUp:
         changed = (self.scope.unit(unit.id) for unit in (await self._beyond_index()).units)
         return [unit for unit in changed if unit is not None]
 
-    async def _pages_beyond_index(self) -> tuple[list[PageId], Keywords]:
+    async def _pages_beyond_index(self) -> tuple[Sequence[Page], Keywords]:
         """Read once a question: a scan of the whole log must not be repeated with every search."""
         if self._newer_pages is None:
             sealed = [Hit(id=info.id, score=0.0) for info in (await self._beyond_index()).pages]
@@ -154,12 +239,22 @@ class LookUp:
             opened = await self._ledger.open_pages(self.scope.session)
             filling = (self.scope.seen(page) for page in opened if self.scope.holds(page))
             pages = [*(page for _, page in found.read), *filling]
-            self._newer_pages = [page.id for page in pages], Keywords(page.text for page in pages)
+            self._newer_pages = pages, Keywords(page.text for page in pages)
         return self._newer_pages
 
 
 def _ranked(query: str, ids: Sequence[str], texts: Keywords) -> list[Hit]:
     return [Hit(id=ids[i], score=score) for i, score in texts.rank(query)]
+
+
+def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
+    """Pages by their turns together, each with the cosine of its nearest turn."""
+    nearest: dict[str, float] = {}
+    for turn in turns:
+        if turn.similarity is not None:
+            nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
+    ranked = together((turn.page.id, turn.score) for turn in turns)
+    return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
 
 
 def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:

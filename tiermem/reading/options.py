@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.reading.ranking import RankingOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class ReadingOptions:
     as_of_pool: int = 50
     """Hits looked through for a question about a past moment or with a floor of trust, to find the units
     that may be seen."""
+    ranking: RankingOptions = field(default_factory=RankingOptions)
     links: bool = True
     """Read the pages that recalled units link to first; off for the No-Linked ablation."""
     rerank_pool: int = 20

@@ -178,7 +178,7 @@ class Reader:
         session: SessionId | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
-        """The units or the pages that fit a query best; open pages count as pages.
+        """The units, pages or single turns that fit a query best; open pages count.
 
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
@@ -189,6 +189,10 @@ class Reader:
             found = await lookup.units(query, limit=limit)
             _warn(found.degradations)
             return found.units
+        if kind == "turns":
+            turns = await lookup.turns(query)
+            _warn(turns.degradations)
+            return tuple(turn.evidence() for turn in turns.turns[:limit])
         ranked = await lookup.pages(query, limit=limit, mode="hybrid")
         _warn(ranked.degradations)
         pages = await lookup.read(ranked.pages, limit=limit)
@@ -217,7 +221,7 @@ class Reader:
         self, session: SessionId | None, as_of: datetime | None, min_trust: str | None
     ) -> LookUp:
         seen = await self._scope(session, as_of, min_trust)
-        return LookUp(self._ledger, self._index, seen, as_of_pool=self._options.as_of_pool)
+        return LookUp(self._ledger, self._index, seen, self._options)
 
 
 def _warn(degradations: Iterable[Degradation]) -> None:

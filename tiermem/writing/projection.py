@@ -7,20 +7,24 @@ again. Ids are the ledger's, so doing it again stores nothing twice.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import anyio
 
-from pagestore import Page, PageInfo
+from pagestore import Page, PageId, PageInfo, PageLine
 from tiermem.errors import TierMemError
-from tiermem.index.interface import Entry, Index
+from tiermem.index.interface import Compacts, Entry, Index, Said, turn_id
 from tiermem.ledger import Ledger
 from tiermem.model import SummaryUnit
 from tiermem.writing.values import Projected, Unfinished
 
 _BATCH = 64
 _NOTHING = -1
+_AROUND = 3
+"""How many turns before and after a turn are the words around it."""
+
 _Item = TypeVar("_Item")
 
 
@@ -59,6 +63,19 @@ class Projection:
             await self._forget()
             return await self._project()
 
+    async def purge(self) -> bool:
+        """`rebuild`, with nothing of before left in the engine's storage; `False` where that is out of reach.
+
+        The whole space is put again: a turn is also found by the words around it, which may be gone.
+        """
+        async with self._one_at_a_time:
+            await self._forget()
+            compacts = isinstance(self._index, Compacts)
+            if isinstance(self._index, Compacts):
+                await self._index.compact()
+            await self._project()
+            return compacts
+
     async def _project(self) -> Projected:
         put = await self._put_changes()
         if self._to_mark:
@@ -82,7 +99,10 @@ class Projection:
         for units in _batches(changes.units):
             await self._index.put(space, "units", [self._unit_entry(unit) for unit in units])
         for pages in _batches(changes.pages):
-            await self._index.put(space, "pages", await self._page_entries(pages))
+            read = [await self._ledger.page(info.id) for info in pages]
+            await self._index.put(space, "pages", [_page_entry(page) for page in read])
+            for page in read:
+                await self._index.put(space, "turns", turn_entries(page, await self._before(page)))
         self._put_up_to = changes.head
         return Projected(units=len(changes.units), pages=len(changes.pages))
 
@@ -104,8 +124,11 @@ class Projection:
             active=self._ledger.tier1.is_active(unit.id),
         )
 
-    async def _page_entries(self, pages: Sequence[PageInfo]) -> list[Entry]:
-        return [_page_entry(await self._ledger.page(info.id)) for info in pages]
+    async def _before(self, page: Page) -> Page | None:
+        """The sealed page of the same session before this one."""
+        numbered = await self._ledger.pages(page.session)
+        found = bisect_left(numbered, page.number, key=_number)
+        return await self._ledger.page(numbered[found - 1].id) if found else None
 
 
 def _page_entry(page: Page) -> Entry:
@@ -118,6 +141,59 @@ def _page_entry(page: Page) -> Entry:
         page_ids=(page.id,),
         said_at=next((time for time in times if time is not None), None),
     )
+
+
+def turn_entries(page: Page, before: Page | None) -> list[Entry]:
+    """The turns of a sealed page, found also by what was said around them.
+
+    That reaches back to the page before. It does not reach on to the next page, which may not exist
+    yet: what is in the index never depends on when it was put there.
+    """
+    earlier = [] if before is None else _turns(before)[-_AROUND:]
+    turns = [*earlier, *_turns(page)]
+    ids = [turn_id(on, number) for on, number, _ in turns]
+    texts = [_words(line) for _, _, line in turns]
+    return [
+        Entry(
+            id=ids[at],
+            session=page.session,
+            text=texts[at],
+            kind="turn",
+            page_ids=(page.id,),
+            said_at=line.turn.said_at if line.turn else None,
+            said=Said(
+                speaker=_name(line),
+                before=_spoken(turns[at - 1][2]) if at else "",
+                around="\n".join(texts[max(0, at - _AROUND) : at + _AROUND + 1]),
+                near=tuple(ids[i] for i in (at - 1, at + 1) if 0 <= i < len(ids)),
+            ),
+        )
+        for at, (_, _, line) in enumerate(turns)
+        if at >= len(earlier)
+    ]
+
+
+def _turns(page: Page) -> list[tuple[PageId, int, PageLine]]:
+    return [(page.id, number, line) for number, line in enumerate(page.lines) if line.turn is not None]
+
+
+def _words(line: PageLine) -> str:
+    return line.turn.text.encode(errors="replace").decode() if line.turn else ""
+
+
+def _name(line: PageLine) -> str | None:
+    """Who spoke, where that is more than a role."""
+    turn = line.turn
+    return turn.speaker if turn is not None and turn.speaker != turn.role else None
+
+
+def _spoken(line: PageLine) -> str:
+    name = _name(line)
+    return f"{name}: {_words(line)}" if name else _words(line)
+
+
+def _number(info: PageInfo) -> int:
+    return info.number
 
 
 def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:

@@ -1,0 +1,85 @@
+"""How alike single words are: by the embedder's own word vectors where it has them, else by their stems.
+
+A text covers a word as well as its most alike word does. That costs no pass through the model: the
+vectors are the rows the model itself starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tiermem.index.interface import Embedder, KnowsWords, Lexicon
+from tiermem.text import stems
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.float32]
+
+FLOOR = 0.3
+"""The cosine below which two word pieces have nothing to do with each other."""
+
+KEPT = 8192
+"""Texts whose word pieces are kept in memory, so that the next question need not cut them again."""
+
+
+class Stems:
+    """Knows a word by its stem: a text covers it or does not."""
+
+    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        """1 where the text has a word of the same stem."""
+        held = [frozenset(stems(text)) for text in texts]
+        wanted = [frozenset(stems(word)) for word in words]
+        return [[float(bool(one & text)) for text in held] for one in wanted]
+
+
+class WordPieces:
+    """Compares the rows of a word-piece embedding, centred: common to all rows says nothing."""
+
+    def __init__(self, cut: Callable[[str], Sequence[int]], rows: Rows) -> None:
+        import numpy as np
+
+        self._cut = cut
+        self._rows = rows
+        self._mean = rows.mean(axis=0)
+        self._lengths = np.concatenate(
+            [np.linalg.norm(part - self._mean, axis=1) for part in np.array_split(rows, 16)]
+        )
+        self._lengths[self._lengths == 0] = 1.0
+        self._pieces = lru_cache(maxsize=KEPT)(self._different)
+
+    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        """The mean over the pieces of a word of how near the nearest piece of the text is."""
+        import numpy as np
+
+        asked = [list(self._cut(word)) for word in words]
+        alike = self._alike([piece for pieces in asked for piece in pieces])
+        empty = np.zeros(len(alike), np.float32)
+        held = [self._pieces(text) for text in texts]
+        best = [alike[:, pieces].max(axis=1) if len(pieces) else empty for pieces in held]
+        nearest = np.stack(best, axis=1) if best else np.zeros((len(alike), 0), np.float32)
+        ends = np.cumsum([len(pieces) for pieces in asked])
+        groups = [nearest[end - len(pieces) : end] for pieces, end in zip(asked, ends, strict=True)]
+        return [group.mean(axis=0).tolist() if len(group) else [0.0] * len(texts) for group in groups]
+
+    def _alike(self, pieces: Sequence[int]) -> Rows:
+        """Each piece against the whole vocabulary, 0 to 1."""
+        import numpy as np
+
+        asked = (self._rows[pieces] - self._mean) / self._lengths[pieces, None]
+        cosines = (asked @ self._rows.T - (asked @ self._mean)[:, None]) / self._lengths
+        near: Rows = np.clip((cosines - FLOOR) / (1 - FLOOR), 0.0, 1.0)
+        return near
+
+    def _different(self, text: str) -> NDArray[np.int32]:
+        import numpy as np
+
+        return np.unique(np.asarray(self._cut(text), np.int32))
+
+
+async def lexicon_of(embedder: Embedder) -> Lexicon:
+    """The embedder's words, or stems; raises `EmbedderUnavailable`."""
+    return await embedder.lexicon() if isinstance(embedder, KnowsWords) else Stems()

@@ -1,0 +1,176 @@
+"""How turns are ranked for a question, and pages and units by their turns: all of it is in this file.
+
+The index brings some hundred candidates (`Index.turns`). Each gets one score, a weighted sum of
+
+- how near it is in meaning: its best sentence, and the turn together with the one before it;
+- how many of the question's words are said there or right beside, synonyms counting in part, rare words
+  counting more (coverage), and how strongly the conversation around holds them (around);
+- whether the one person whom the question names is speaking;
+- whether a question for a time meets a turn that tells one;
+- how much the turn says at all, and whether it only asks.
+
+No signal is normalised over what is stored, so a score does not depend on what else there is. A page is
+as good as its turns together: the logarithm of the sum of their exponentials, so that two good turns
+count for more than one, and a crowd of poor ones for little.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from pagestore import PageLine
+from tiermem.index.interface import TurnHit
+from tiermem.text import STOP_WORDS, stems, words
+
+_Key = TypeVar("_Key")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingOptions:
+    """The weights of the sum, chosen on half of LoCoMo and LongMemEval_S and confirmed on the other half."""
+
+    candidates: int = 30
+    """Turns taken from each of the index's three rankings."""
+    exchange: float = 6.0
+    meaning: float = 4.0
+    coverage: float = 4.0
+    around: float = 2.5
+    named: float = 2.25
+    time: float = 2.5
+    content: float = 1.25
+    asks: float = -0.5
+    unseen: float = 0.5
+    """The share of its coverage that a turn too new for the index is credited with as nearness."""
+    enough: int = 12
+    """Content words after which more of them make a turn no better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a question says about the turn that holds its answer."""
+
+    words: tuple[str, ...]
+    """Its content words, without names of speakers."""
+    worth: tuple[float, ...]
+    """How rare each of the words is."""
+    speaker: str | None
+    """The one speaker it names."""
+    time: bool
+    """Whether it asks for a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A turn of a page, and how near the index found it: `None` where it does not hold the turn yet.
+
+    `beside` counts in the texts that are scored with it: its own and those of its neighbours.
+    """
+
+    hit: TurnHit | None
+    line: PageLine
+    beside: tuple[int, ...]
+
+
+class Covers(Protocol):
+    """Says for each word and each text how near the text comes to saying it, 0 to 1."""
+
+    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        """A row for each word."""
+        ...
+
+
+_ASKS_TIME = re.compile(
+    r"^\s*when\b|\b(how long|how many (days|weeks|months|years)|(what|which) (date|day|month|year|time)"
+    r"|first|before|after|order|ago|last)\b",
+    re.IGNORECASE,
+)
+# In lower case, "may" and "march" are verbs.
+_TELLS_TIME = re.compile(
+    r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday|january|february|april|june|july|august|september|october"
+    r"|november|december|recently|just|since)|March|May|(?:19|20)\d\d)\b"
+)
+
+
+def asked(question: str, named: Iterable[str], rarity: Mapping[str, float]) -> Asked:
+    """Read a question; `named` and `rarity` are what the index knows of its words."""
+    names = frozenset(named)
+    said = list(dict.fromkeys(words(question)))
+    content = [word for word in said if word not in STOP_WORDS and word not in names] or said
+    rarest = max(rarity.values(), default=1.0)
+    worth = (next((rarity[stem] for stem in stems(word) if stem in rarity), rarest) for word in content)
+    return Asked(
+        words=tuple(content),
+        worth=tuple(worth),
+        speaker=next(iter(names)) if len(names) == 1 else None,
+        time=_ASKS_TIME.search(question) is not None,
+    )
+
+
+def rescore(
+    question: Asked,
+    candidates: Sequence[Candidate],
+    texts: Sequence[str],
+    lexicon: Covers,
+    options: RankingOptions,
+) -> list[float]:
+    """The score of each candidate. Blocking: compares words by the thousand."""
+    covered = lexicon.cover(question.words, texts)
+    scores: list[float] = []
+    for candidate in candidates:
+        coverage = _coverage(question, covered, candidate.beside)
+        scores.append(
+            _near(candidate.hit, coverage, options)
+            + options.coverage * coverage
+            + _said(question, candidate.line, options)
+        )
+    return scores
+
+
+def _near(hit: TurnHit | None, coverage: float, options: RankingOptions) -> float:
+    """What the index says; of a turn it has not seen, what its words let one expect."""
+    if hit is None:
+        return (options.exchange + options.meaning + options.around) * coverage * options.unseen
+    return options.exchange * hit.exchange + options.meaning * hit.meaning + options.around * hit.around
+
+
+def _coverage(question: Asked, covered: Sequence[Sequence[float]], beside: Sequence[int]) -> float:
+    """The share of the question's words, by rarity, that these texts together say."""
+    total = sum(question.worth)
+    best = (max((row[at] for at in beside), default=0.0) for row in covered)
+    return (
+        sum(worth * near for worth, near in zip(question.worth, best, strict=True)) / total if total else 0.0
+    )
+
+
+def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
+    """What the turn itself is worth, whatever the question's words."""
+    if line.turn is None:
+        return 0.0
+    text = line.turn.text
+    score = options.content * math.log1p(min(len(stems(text)), options.enough))
+    if question.speaker is not None and question.speaker in words(line.turn.speaker):
+        score += options.named
+    if question.time and _TELLS_TIME.search(text):
+        score += options.time
+    if text.rstrip().endswith("?"):
+        score += options.asks
+    return score
+
+
+def together(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:
+    """Groups (pages, sessions) by the scores of their members together, best first."""
+    groups: dict[_Key, list[float]] = {}
+    for key, score in scores:
+        groups.setdefault(key, []).append(score)
+    summed = [(key, _log_sum_exp(members)) for key, members in groups.items()]
+    return sorted(summed, key=lambda pair: -pair[1])
+
+
+def _log_sum_exp(values: Sequence[float]) -> float:
+    highest = max(values)
+    return highest + math.log(math.fsum(math.exp(value - highest) for value in values))

@@ -1,0 +1,98 @@
+"""Candidate turns with the words of their pages, as `ranking` scores them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pagestore import Page, PageLine, Span
+from tiermem.index.interface import TurnHit, turn_id
+from tiermem.model import Evidence
+from tiermem.reading.quoting import printable
+from tiermem.reading.ranking import Asked, Candidate, Covers, RankingOptions, rescore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTurn:
+    """A turn where it stands, and its score."""
+
+    page: Page
+    line: PageLine
+    score: float
+    similarity: float | None = None
+
+    def holds(self, span: Span) -> bool:
+        """Whether a span touches the turn."""
+        return span.page_id == self.page.id and span.start < self.line.end and self.line.start < span.end
+
+    def evidence(self) -> Evidence:
+        """The turn as evidence: its text says who and when, its span covers the words alone."""
+        return Evidence(
+            text=printable(self.page.text[self.line.start : self.line.end]),
+            spans=(Span(page_id=self.page.id, start=self.line.body, end=self.line.end),),
+            score=self.score,
+            source="page" if self.page.sealed_at else "open",
+            said_at=self.line.turn.said_at if self.line.turn else None,
+            similarity=self.similarity,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """Candidates, each with its page, and the texts their `beside` counts in."""
+
+    candidates: tuple[Candidate, ...]
+    pages: tuple[Page, ...]
+    texts: tuple[str, ...]
+
+
+def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> Gathered:
+    """The hits whose turn stands on one of the pages and may be read, with what was said right beside."""
+    said = _in_order(pages)
+    places = {turn_id(page.id, number): at for at, (page, number, _) in enumerate(said)}
+    found = [(hit, places[id_]) for id_, hit in hits.items() if id_ in places]
+    beside = [_beside(said, at) for _, at in found]
+    needed = {at: place for place, at in enumerate(sorted({at for around in beside for at in around}))}
+    return Gathered(
+        candidates=tuple(
+            Candidate(hit=hit, line=said[at][2], beside=tuple(needed[i] for i in around))
+            for (hit, at), around in zip(found, beside, strict=True)
+        ),
+        pages=tuple(said[at][0] for _, at in found),
+        texts=tuple(line.turn.text for at in needed if (line := said[at][2]).turn is not None),
+    )
+
+
+def ranked_turns(
+    question: Asked, gathered: Gathered, lexicon: Covers, options: RankingOptions
+) -> tuple[FoundTurn, ...]:
+    """The candidates with their scores, best first. Blocking."""
+    if not gathered.candidates:
+        return ()
+    scores = rescore(question, gathered.candidates, gathered.texts, lexicon, options)
+    turns = (
+        FoundTurn(page=page, line=one.line, score=score, similarity=one.hit.meaning if one.hit else None)
+        for page, one, score in zip(gathered.pages, gathered.candidates, scores, strict=True)
+    )
+    return tuple(sorted(turns, key=lambda turn: (-turn.score, turn.line.seq)))
+
+
+_Said = tuple[Page, int, PageLine]
+
+
+def _in_order(pages: Iterable[Page]) -> list[_Said]:
+    """The turns of pages that may be read, in the order they were said."""
+    ordered = sorted(pages, key=lambda page: (page.session, page.number))
+    return [(page, n, line) for page in ordered for n, line in enumerate(page.lines) if line.turn]
+
+
+def _beside(said: Sequence[_Said], at: int) -> list[int]:
+    """The turn and its neighbours; that may reach over to the next page, where that was read too."""
+    page = said[at][0]
+    return [
+        i
+        for i in (at - 1, at, at + 1)
+        if 0 <= i < len(said)
+        and said[i][0].session == page.session
+        and abs(said[i][0].number - page.number) <= 1
+    ]
