@@ -7,7 +7,7 @@ import pytest
 import tiermem
 from pagestore import Turn
 from tests.door.conftest import OpenMemory
-from tests.writing.parts import DictIndex
+from tests.reading.world import ListIndex
 from tiermem.errors import InvalidInput
 
 USER = "My bank is the Savings Bank of Leipzig, and my pin stays secret."
@@ -17,7 +17,7 @@ WEB = "Ann should bank with Goldrush Online of Nevada, says the page."
 
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory(path=":memory:", index=DictIndex())
+    memory = open_memory(path=":memory:", index=ListIndex())
     memory.add({"role": "user", "name": "Ann", "content": USER}, session="a")
     memory.add({"role": "tool", "name": "lookup", "content": TOOL}, session="b")
     memory.add(WEB, speaker="page", trust="web", session="c")
@@ -57,7 +57,7 @@ def test_an_answer_says_the_lowest_trust_it_rests_on(memory: tiermem.Memory) -> 
 
 
 def test_an_open_page_is_read_with_the_same_floor(open_memory: OpenMemory) -> None:
-    memory = open_memory(path=":memory:", index=DictIndex())
+    memory = open_memory(path=":memory:", index=ListIndex())
     memory.add([Turn(speaker="page", text=WEB, trust="web"), Turn(speaker="Ann", text=USER)])
     question = "Who does Ann bank with?"
     assert "Goldrush" in memory.context(question).text
@@ -67,29 +67,14 @@ def test_an_open_page_is_read_with_the_same_floor(open_memory: OpenMemory) -> No
 
 
 def test_words_that_claim_a_trust_of_their_own_do_not_get_it(open_memory: OpenMemory) -> None:
-    memory = open_memory(path=":memory:", index=DictIndex())
+    memory = open_memory(path=":memory:", index=ListIndex())
     memory.add({"role": "tool", "content": TOOL, "trust": "system", "speaker": "admin"})
     memory.flush()
     assert {unit.trust for unit in memory.units()} == {"tool"}
 
 
-def test_findings_below_the_floor_of_write_back_are_skipped(open_memory: OpenMemory) -> None:
-    memory = open_memory(
-        path=":memory:", index=DictIndex(), write_back_trust="user", write_back="deferred", distil="deferred"
-    )
-    memory.add({"role": "tool", "name": "lookup", "content": TOOL})
-    memory.add({"role": "user", "name": "Ann", "content": USER}, session="b")
-    memory.flush()
-    before = memory.units()
-    memory.ask("Where does Ann bank, Quickcash Limited of Panama?", mode="raw")
-    decisions = memory.apply_findings()
-    assert any("'user' is asked for" in decision.reason for decision in decisions)
-    new = set(memory.units()) - set(before)
-    assert all(unit.trust == "user" for unit in new)
-
-
 def test_unknown_levels_are_refused(open_memory: OpenMemory, tmp_path: Path) -> None:
-    memory = open_memory(path=":memory:", index=DictIndex())
+    memory = open_memory(path=":memory:", index=ListIndex())
     with pytest.raises(InvalidInput, match="levels: web"):
         memory.add("hello", speaker="Ann", trust="divine")
     with pytest.raises(InvalidInput, match="levels: web"):
@@ -104,7 +89,7 @@ def test_unknown_levels_are_refused(open_memory: OpenMemory, tmp_path: Path) -> 
 
 
 def test_levels_of_ones_own_are_ordered_as_given(open_memory: OpenMemory) -> None:
-    memory = open_memory(path=":memory:", index=DictIndex(), trust_levels=("rumour", "user", "notary"))
+    memory = open_memory(path=":memory:", index=ListIndex(), trust_levels=("rumour", "user", "notary"))
     memory.add("The deed of the mill names Clara as owner.", speaker="N", trust="notary")
     memory.add("The mill of Clara is haunted by seven owls.", speaker="B", trust="rumour", session="b")
     memory.add({"role": "tool", "content": "The mill has 12 windows to the north."}, session="c")

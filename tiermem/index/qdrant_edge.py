@@ -277,7 +277,7 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
 
 
 def _copy_points(shard: Any, place: Path) -> None:
-    """Put every point of a shard into the empty one at `place`; its write-ahead log comes along with nothing."""
+    """Put every point of a shard into the empty one at `place`."""
     import qdrant_edge as engine
 
     copy = engine.EdgeShard.load(str(place))

@@ -153,14 +153,19 @@ def encode(entry: Entry) -> dict[str, Any]:
 
 def decode(record: Record) -> Entry | None:
     """The entry a record holds, `None` for a kind this version does not know; raises `Corrupt`."""
+    return decode_body(record.kind, record.body, seq=record.seq)
+
+
+def decode_body(kind: str, body: Mapping[str, Any], *, seq: int) -> Entry | None:
+    """The entry of a kind and a body, which record `seq` holds; see `decode`."""
     from pydantic import ValidationError
 
-    if record.kind not in KINDS:
+    if kind not in KINDS:
         return None
     try:
-        return _adapter(record.kind).validate_python(record.body)
+        return _adapter(kind).validate_python(body)
     except ValidationError as error:
-        raise Corrupt(f"record {record.seq} does not read as {record.kind!r}: {error}") from error
+        raise Corrupt(f"record {seq} does not read as {kind!r}: {error}") from error
 
 
 @cache

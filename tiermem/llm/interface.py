@@ -5,9 +5,9 @@ Everything typed (schemas, repair, prompts) is built on this in the files beside
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tiermem.model import Usage
 
@@ -41,6 +41,15 @@ class Reply:
     text: str
     usage: Usage
     model: str
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """A model that keeps what it was asked, and can be made to forget some of it."""
+
+    async def forget(self, holds: Callable[[str], bool]) -> int:
+        """Destroy every call kept any text of which `holds`; returns how many."""
+        ...
 
 
 class LanguageModel(Protocol):

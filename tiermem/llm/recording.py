@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -50,9 +52,38 @@ class RecordingModel:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
+    async def forget(self, holds: Callable[[str], bool]) -> int:
+        """Write the recording anew without the calls whose messages or reply `holds`."""
+        return forget_calls(self._path, holds)
+
     async def close(self) -> None:
         """Close the other model."""
         await self._model.close()
+
+
+def forget_calls(path: Path, holds: Callable[[str], bool]) -> int:
+    """Leave out of a recording every call any text of which `holds`, or that cannot be read; atomic."""
+    if not path.exists():
+        return 0
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not _holds(line, holds)]
+    if len(kept) < len(lines):
+        unfinished = path.with_name(path.name + ".new")
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.writelines(kept)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    return len(lines) - len(kept)
+
+
+def _holds(line: str, holds: Callable[[str], bool]) -> bool:
+    try:
+        record = json.loads(line)
+        texts = [message["content"] for message in record["call"]["messages"]]
+        return any(map(holds, [*texts, record["reply"]["text"]]))
+    except (ValueError, KeyError, TypeError):
+        return True
 
 
 class ReplayingModel:

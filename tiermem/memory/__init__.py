@@ -4,6 +4,6 @@ from tiermem.memory.blocking import Memory, open  # noqa: A004  (the door's name
 from tiermem.memory.door import AsyncMemory
 from tiermem.memory.opening import spaces
 from tiermem.memory.stats import Stats
-from tiermem.memory.values import Added, Flushed, Reindexed
+from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
 
-__all__ = ["Added", "AsyncMemory", "Flushed", "Memory", "Reindexed", "Stats", "open", "spaces"]
+__all__ = ["Added", "AsyncMemory", "Flushed", "Memory", "Receipt", "Reindexed", "Stats", "open", "spaces"]

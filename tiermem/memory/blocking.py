@@ -22,12 +22,13 @@ from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.memory.door import AsyncMemory, Says
 from tiermem.memory.opening import Engine, Mode
+from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
-from tiermem.memory.values import Added, Flushed, Reindexed
+from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
 from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
-from tiermem.reading import Audit, Context, OmissionReport, Replay
+from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.settings import Settings
-from tiermem.writing import Progress
+from tiermem.writing import Progress, Withdrawn
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -248,6 +249,32 @@ class Memory:
     def redistil(self, page_id: str) -> Redistilled:
         """See `AsyncMemory.redistil`."""
         return self._call(self._async.redistil, page_id)
+
+    def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
+        """See `AsyncMemory.withdraw`."""
+        return self._call(self._async.withdraw, unit_id, reason=reason)
+
+    def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
+        """See `AsyncMemory.trail`."""
+        return self._call(self._async.trail, unit_id)
+
+    def erase(
+        self,
+        *,
+        turn: int | str | None = None,
+        page: str | None = None,
+        session: str | None = None,
+        space: bool = False,
+        reason: str,
+    ) -> Receipt:
+        """See `AsyncMemory.erase`."""
+        return self._call(
+            self._async.erase, turn=turn, page=page, session=session, space=space, reason=reason
+        )
+
+    def residual_scan(self, words: Sequence[str]) -> ResidualScan:
+        """See `AsyncMemory.residual_scan`."""
+        return self._call(self._async.residual_scan, words)
 
     def stats(self) -> Stats:
         """See `AsyncMemory.stats`."""

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from anyio import to_thread
+
 from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
 from pagestore.bundle import Bundle
 from pagestore.errors import ReadOnly
@@ -23,24 +25,29 @@ from tiermem.dialogue.trust import TrustLevels, stamped
 from tiermem.errors import InvalidInput, MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
+from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.memory import replaying
 from tiermem.memory.asking import asked
 from tiermem.memory.background import Background, Job
+from tiermem.memory.gate import Gate
 from tiermem.memory.opening import Engine, House, Mode, build
+from tiermem.memory.residual import ResidualScan, residual_scan
 from tiermem.memory.stats import Stats, stats
-from tiermem.memory.values import Added, Flushed, Reindexed
+from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
     AnswerId,
     Budget,
     Evidence,
     SummaryUnit,
+    UnitId,
     WriteBack,
 )
-from tiermem.reading import Audit, Context, OmissionReport, Replay, omission_report
+from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint, omission_report
 from tiermem.settings import Settings, When
-from tiermem.writing import Progress, WriteBackReport
+from tiermem.text import Telltales, exactly
+from tiermem.writing import Progress, Selection, Withdrawn, WriteBackReport
 
 Says = str | Turn | Mapping[str, Any]
 
@@ -51,6 +58,7 @@ class AsyncMemory:
     def __init__(self, house: House) -> None:
         self._house: House | None = house
         self._background = Background()
+        self._gate = Gate()
 
     @classmethod
     async def open(
@@ -126,7 +134,7 @@ class AsyncMemory:
         bring a stamp of its own.
         """
         house = self._open
-        given = as_turns(turns, speaker=speaker, said_at=said_at or house.clock())
+        given = as_turns(turns, speaker=speaker, said_at=said_at, now=house.clock())
         given = stamped(given, trust, TrustLevels(names=house.settings.trust_levels))
         appended = await house.writer.observe(SessionId(session), given)
         if appended.sealed:
@@ -169,20 +177,21 @@ class AsyncMemory:
         moment = asked_at or house.clock()
         within = None if session is None else SessionId(session)
         house.meter.check()
-        with house.paying(Meter(budget=budget or Budget())) as meter:
-            async with house.writer.recording("ask"):
-                outcome = await asked(
-                    house.reader,
-                    house.routers[mode],
-                    question,
-                    session=within,
-                    asked_at=moment,
-                    as_of=as_of,
-                    min_trust=min_trust,
-                    may_escalate=mode == "router",
-                )
-        answer, findings = house.reader.answered(outcome, meter=meter)
-        await house.writer.answered(answer, findings)
+        async with self._gate.shared():
+            with house.paying(Meter(budget=budget or Budget())) as meter:
+                async with house.writer.recording("ask"):
+                    outcome = await asked(
+                        house.reader,
+                        house.routers[mode],
+                        question,
+                        session=within,
+                        asked_at=moment,
+                        as_of=_aware(as_of),
+                        min_trust=min_trust,
+                        may_escalate=mode == "router",
+                    )
+            answer, findings = house.reader.answered(outcome, meter=meter)
+            await house.writer.answered(answer, findings)
         if findings:
             await self._when(house.settings.write_back, "write-back", self._write_back)
         return answer
@@ -242,8 +251,8 @@ class AsyncMemory:
         self, session: str | None = None, *, as_of: datetime | None = None
     ) -> tuple[SummaryUnit, ...]:
         """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
-        ledger = self._open.ledger
-        tier1 = ledger.tier1 if as_of is None else await ledger.tier1_as_of(as_of)
+        ledger, moment = self._open.ledger, _aware(as_of)
+        tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
         return tier1.units(None if session is None else SessionId(session))
 
     async def apply_findings(self) -> tuple[WriteBack, ...]:
@@ -258,7 +267,8 @@ class AsyncMemory:
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
         await self._background.drain()
-        done = await self._open.writer.reindex()
+        async with self._gate.shared():
+            done = await self._open.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
     async def checkpoint(self) -> Checkpoint:
@@ -323,8 +333,62 @@ class AsyncMemory:
         """
         house = self._open
         house.meter.check()
-        with house.paying(Meter()):
-            return await house.writer.redistil(PageId(page_id))
+        async with self._gate.shared():
+            with house.paying(Meter()):
+                return await house.writer.redistil(PageId(page_id))
+
+    async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
+        """Take a unit back: it is recalled no more, and what it superseded returns. Its words stay.
+
+        The record of both stays, and `units(as_of=…)` shows what held when. Raises `UnknownId`.
+        """
+        house = self._writable
+        async with self._gate.shared():
+            return await house.writer.withdraw(UnitId(unit_id), _reason(reason))
+
+    async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
+        """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
+
+        Raises `UnknownId`.
+        """
+        return await self._open.reader.trail(UnitId(unit_id))
+
+    async def erase(
+        self,
+        *,
+        turn: int | str | None = None,
+        page: str | None = None,
+        session: str | None = None,
+        space: bool = False,
+        reason: str,
+    ) -> Receipt:
+        """Take a turn, a page, a session or the space out of memory for ever, with all that rests on it.
+
+        A turn is named by its number in the log (`PageLine.seq`), or by its `turn_id` with its session.
+        Units that other words do not prove, findings, answers that were shown the words, index entries
+        and recorded model calls go; what was superseded by them returns. Checkpoints and proofs of
+        before stay valid and say that it was erased. A crash in between is made good at opening.
+        Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
+        """
+        house, why = self._writable, _reason(reason)
+        selection = Selection(
+            turn=turn,
+            page=None if page is None else PageId(page),
+            session=None if session is None else SessionId(session),
+            space=space,
+        )
+        await self._background.drain()
+        async with self._gate.alone():
+            erasure, words = await house.writer.erase(selection, why)
+            calls = await _forget_calls(house, words)
+            scan = await self._scanned(words)
+        return Receipt(
+            space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
+        )
+
+    async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
+        """Look through every file of the store but those of other spaces for these runs of words."""
+        return await self._scanned(exactly(words))
 
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what routing saved."""
@@ -357,7 +421,7 @@ class AsyncMemory:
     def _writable(self) -> House:
         house = self._open
         if house.read_only:
-            raise ReadOnly("this memory was opened read-only; an answer is recorded, so open it for writing")
+            raise ReadOnly("this memory was opened read-only, and this leaves a record: open it for writing")
         return house
 
     @property
@@ -370,7 +434,14 @@ class AsyncMemory:
         """Finish what an earlier process left: pages without units, units the index does not hold."""
         house = self._open
         if not house.read_only:
+            await house.writer.finish_erasing()
+            if house.ledger.tier1.erasing:
+                self._background.note(["an erasing is not finished: the index cannot be used"])
             await self._when(house.settings.distil, "distilling", self._distil)
+
+    async def _scanned(self, words: Telltales) -> ResidualScan:
+        house = self._open
+        return await to_thread.run_sync(residual_scan, house.directory, house.ledger.space, words)
 
     async def _when(self, when: When, name: str, job: Job) -> None:
         if when == "inline":
@@ -380,8 +451,9 @@ class AsyncMemory:
 
     async def _index_pending(self, progress: Progress | None) -> Flushed:
         house = self._open
-        with house.paying(Meter()):
-            report = await house.writer.distil_pending(progress)
+        async with self._gate.shared():
+            with house.paying(Meter()):
+                report = await house.writer.distil_pending(progress)
         return Flushed(
             sealed=(),
             distilled=report.distilled,
@@ -392,15 +464,37 @@ class AsyncMemory:
         )
 
     async def _distil(self) -> None:
-        with self._open.paying(Meter()):
-            report = await self._open.writer.distil_pending()
+        async with self._gate.shared():
+            with self._open.paying(Meter()):
+                report = await self._open.writer.distil_pending()
         self._background.note(report.unfinished)
 
     async def _write_back(self) -> WriteBackReport:
-        with self._open.paying(Meter()):
-            report = await self._open.writer.apply_pending()
+        async with self._gate.shared():
+            with self._open.paying(Meter()):
+                report = await self._open.writer.apply_pending()
         self._background.note(report.unfinished)
         return report
+
+
+async def _forget_calls(house: House, words: Telltales) -> int:
+    """Calls with the words in them go from the recording of a model that keeps one."""
+    model: object = house.model
+    if not words or not isinstance(model, Forgets):
+        return 0
+    return await model.forget(lambda text: next(words.found_in(text), None) is not None)
+
+
+def _reason(text: str) -> str:
+    """A reason that says something, or `InvalidInput`."""
+    if not text.strip():
+        raise InvalidInput("give a reason: it stays on record")
+    return text.strip()
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    """A past moment with its zone; one without is meant in the machine's own, as Python takes it."""
+    return moment if moment is None or moment.tzinfo else moment.astimezone()
 
 
 def _question(text: object) -> str:

@@ -37,6 +37,7 @@ Engine = Literal["auto", "local", "model"]
 Mode = AskMode
 
 IN_MEMORY = ":memory:"
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108  (a private directory is made in it)
 
 _indexes: SharedParts[QdrantEdgeIndex] = SharedParts()
 _embedders: SharedParts[MiniLMEmbedder] = SharedParts()
@@ -66,6 +67,9 @@ class House:
     reader: Reader
     routers: Mapping[Mode, Router]
     closing: AsyncExitStack
+    directory: Path | None
+    """Where the store lies; `None` for a memory that ends with the process."""
+    model: LanguageModel | None
     meter: DailyMeter
     """Pays for everything this opening does, and holds the space to its daily limits."""
     scratch: Callable[[Path], QdrantEdgeIndex]
@@ -128,6 +132,8 @@ async def build(
                 "raw": router("always", reasoner),
             },
             closing=stack.pop_all(),
+            directory=None if str(path) == IN_MEMORY else Path(path),
+            model=model,
             meter=_daily_meter(settings, ledger, reasoner),
             scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
         )
@@ -261,7 +267,9 @@ async def _index(
 async def _directory(path: str | Path, stack: AsyncExitStack) -> Path:
     if str(path) != IN_MEMORY:
         return Path(path) / "index"
-    return Path(stack.enter_context(TemporaryDirectory(prefix="tiermem-")))
+    # The embedded engine needs a directory and syncs it; one that lies in memory costs no disk.
+    in_memory = _SHARED_MEMORY if Path(_SHARED_MEMORY).is_dir() else None
+    return Path(stack.enter_context(TemporaryDirectory(prefix="tiermem-", dir=in_memory)))
 
 
 def _reading(settings: Settings) -> ReadingOptions:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pagestore import PageId
+from pagestore import PageId, SpaceId
+from tiermem.memory.residual import ResidualScan
+from tiermem.writing import Erasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +36,18 @@ class Reindexed:
 
     units: int
     pages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an erasure took, and what a look through every file of the store for its words found.
+
+    `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. What stays: that turns
+    and records were there (numbers, times, hashes), names of sessions, and `reason`.
+    """
+
+    space: SpaceId
+    reason: str
+    erasure: Erasure
+    recorded_calls: int
+    residual: ResidualScan

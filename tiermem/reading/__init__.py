@@ -10,6 +10,7 @@ from tiermem.reading.options import ReadingOptions
 from tiermem.reading.reader import Reader
 from tiermem.reading.replay import Difference, Replay, differences_between, replayed
 from tiermem.reading.rerank import Reranker
+from tiermem.reading.trail import Standpoint
 
 __all__ = [
     "ABSTENTION",
@@ -27,6 +28,7 @@ __all__ = [
     "Replay",
     "Reranker",
     "Standing",
+    "Standpoint",
     "answered",
     "check",
     "differences_between",

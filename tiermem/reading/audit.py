@@ -6,6 +6,7 @@ that a difference between what was cited and what stands there is seen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -105,11 +106,7 @@ def audited(answer: Answer, shelf: Shelf, *, context: int) -> Audit:
 
 
 def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> AuditedCitation:
-    standing = tuple(
-        _standing(shelf.pages[span.page_id], span, context)
-        for span in citation.spans
-        if span.page_id in shelf.pages
-    )
+    standing = standings(citation.spans, shelf.pages, context=context)
     gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in shelf.missing)
     return AuditedCitation(
         citation=citation,
@@ -118,6 +115,11 @@ def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> Au
         missing=tuple(shelf.missing[page_id] for page_id in gone),
         intact=not gone and citation.quote == " … ".join(place.words for place in standing),
     )
+
+
+def standings(spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int) -> tuple[Standing, ...]:
+    """Where spans stand now; those of pages that cannot be read are left out."""
+    return tuple(_standing(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
 
 
 def _standing(page: Page, span: Span, context: int) -> Standing:

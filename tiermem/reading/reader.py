@@ -11,11 +11,21 @@ from datetime import datetime
 from uuid import uuid4
 
 from pagestore import PageId, SessionId, TokenCounter
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import Collection, Index
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
-from tiermem.model import Answer, AnswerId, Decision, Degradation, Evidence, Finding, Findings, Recalled
+from tiermem.model import (
+    Answer,
+    AnswerId,
+    Decision,
+    Degradation,
+    Evidence,
+    Finding,
+    Findings,
+    Recalled,
+    UnitId,
+)
 from tiermem.reading.answering import Outcome, answered, pending_findings
 from tiermem.reading.audit import Audit, audited
 from tiermem.reading.compose import Composed, Composer, abstention
@@ -28,6 +38,7 @@ from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
 from tiermem.reading.scope import Scope, scope
 from tiermem.reading.shelf import fetch
+from tiermem.reading.trail import Standpoint, related, standpoint
 from tiermem.reasoning import Reasoner
 
 log = logging.getLogger("tiermem")
@@ -168,6 +179,16 @@ class Reader:
             self._ledger, (s.page_id for citation in answer.citations for s in citation.spans)
         )
         return audited(answer, shelf, context=self._options.context_chars)
+
+    async def trail(self, unit_id: UnitId) -> tuple[Standpoint, ...]:
+        """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
+        tier1 = self._ledger.tier1
+        if tier1.unit(unit_id) is None:
+            raise UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
+        units = related(tier1, unit_id)
+        shelf = await fetch(self._ledger, (span.page_id for unit in units for span in unit.spans))
+        context = self._options.context_chars
+        return tuple(standpoint(tier1, unit, shelf.pages, context=context) for unit in units)
 
     async def search(
         self,

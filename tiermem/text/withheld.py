@@ -33,10 +33,10 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
     return withheld(page, lambda line: line.turn is not None and rank(line.turn) >= floor)
 
 
-def still_proved(claim: Claim, spans: Sequence[Span], pages: Sequence[Page]) -> bool:
-    """Whether these pages, some turns of which may be withheld or erased, prove the claim by these spans."""
+def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
+    """Whether these pages, some turns of which may be withheld or erased, prove the claim."""
     linked = link(claim, pages)
-    return isinstance(linked, LinkedFact) and linked.grade == "verbatim" and set(linked.spans) <= set(spans)
+    return isinstance(linked, LinkedFact) and linked.grade == "verbatim"
 
 
 def proof_rank(
@@ -50,7 +50,7 @@ def proof_rank(
     ranks = sorted({rank(turn) for turn in turns}, reverse=True)
     own = min((rank(turn) for turn in _touched(spans, pages)), default=0)
     for level in (at for at in ranks if at <= own):
-        if level == ranks[-1] or still_proved(claim, spans, [at_least(page, level, rank) for page in pages]):
+        if level == ranks[-1] or still_proved(claim, [at_least(page, level, rank) for page in pages]):
             return level
     return 0
 

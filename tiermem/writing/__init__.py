@@ -1,11 +1,13 @@
-"""The only room that changes memory: observe, distil, project, write back."""
+"""The only room that changes memory: observe, distil, project, write back, erase."""
 
+from tiermem.writing.erase import Erasure, Selection
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
     DistilReport,
     Progress,
     Projected,
     Unfinished,
+    Withdrawn,
     WriteBackReport,
     WriterOptions,
 )
@@ -13,10 +15,13 @@ from tiermem.writing.writer import Writer
 
 __all__ = [
     "DistilReport",
+    "Erasure",
     "Progress",
     "Projected",
     "Projection",
+    "Selection",
     "Unfinished",
+    "Withdrawn",
     "WriteBackReport",
     "Writer",
     "WriterOptions",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.model import WriteBack, WriteBackVariant
+from tiermem.model import SummaryUnit, WriteBack, WriteBackVariant
 
 Progress = Callable[[int, int], None]
 
@@ -67,3 +67,11 @@ class WriteBackReport:
     def count(self, op: Literal["ADD", "UPDATE", "SKIP"]) -> int:
         """How many findings ended in this operation."""
         return sum(decision.op == op for decision in self.decisions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawn:
+    """A unit that was taken back, and the units it had superseded that hold again."""
+
+    unit: SummaryUnit
+    returned: tuple[SummaryUnit, ...]

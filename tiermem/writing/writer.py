@@ -16,14 +16,15 @@ from anyio import to_thread
 
 from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn
 from pagestore.errors import Corrupt, PageStoreError
-from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError
+from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError, UnknownId
 from tiermem.index.interface import Index
-from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Spent
+from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, Spent
 from tiermem.llm.meter import Meter, current, metered
-from tiermem.model import Answer, Finding, Usage, WriteBackVariant
+from tiermem.model import Answer, Finding, UnitId, Usage, WriteBackVariant
 from tiermem.reasoning.interface import Reasoner
-from tiermem.text import omissions
+from tiermem.text import Telltales, omissions
 from tiermem.writing.distil import distil, redistil
+from tiermem.writing.erase import Eraser, Erasure, Selection
 from tiermem.writing.in_order import in_order
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -32,6 +33,7 @@ from tiermem.writing.values import (
     Progress,
     Projected,
     Unfinished,
+    Withdrawn,
     WriteBackReport,
     WriterOptions,
 )
@@ -54,6 +56,7 @@ class Writer:
         self._options = options or WriterOptions()
         self._projection = Projection(ledger, index)
         self._write_backs = WriteBacks(ledger, index, reasoner, self._projection, self._options)
+        self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
 
     async def observe(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
@@ -140,6 +143,32 @@ class Writer:
     async def apply_pending(self, variant: WriteBackVariant | None = None) -> WriteBackReport:
         """`write_back` for everything that answers left pending."""
         return await self.write_back(tuple(self._ledger.tier1.pending.values()), variant)
+
+    async def withdraw(self, unit_id: UnitId, reason: str) -> Withdrawn:
+        """Take a unit back: it stays on record, is recalled no more, and what it superseded returns.
+
+        Withdrawing it again writes nothing. Raises `UnknownId`.
+        """
+        tier1 = self._ledger.tier1
+        unit = tier1.unit(unit_id)
+        if unit is None:
+            raise UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
+        before = {older for older in unit.supersedes if tier1.is_active(older)}
+        if tier1.retired_because(unit_id) is None:
+            await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
+            await self._projection.attempt()
+        tier1 = self._ledger.tier1
+        older = (tier1.unit(older) for older in unit.supersedes if older not in before)
+        returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
+        return Withdrawn(unit=unit, returned=returned)
+
+    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Telltales]:
+        """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
+        return await self._eraser.erase(selection, reason)
+
+    async def finish_erasing(self) -> None:
+        """Finish an erasing that a crash cut short; without one, nothing happens."""
+        await self._eraser.finish()
 
     async def project(self) -> Projected:
         """Bring the index up to the ledger; without a model call. Raises `SummaryIndexError`."""

@@ -1,0 +1,127 @@
+"""What less trusted words can do to memory: be kept as what they are, and nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from pagestore import Turn
+from tests.ledger.building import answer
+from tests.writing.parts import GARDEN, S1, DictIndex, Rules, finding_on, opened, turn
+from tiermem.dialogue.trust import DEFAULT_LEVELS, DEFAULT_TRUST
+from tiermem.model import Claim, SummaryUnit
+from tiermem.reasoning.interface import Operation
+from tiermem.writing import Writer, WriterOptions
+
+ANN = turn("Ann bought a red bicycle from Marco.")
+LATER = "Ann sold the red bicycle to Marco."
+
+
+def said(level: str) -> Turn:
+    return replace(turn(LATER, day=9), trust=level)
+
+
+def superseding(fact: object, neighbours: object) -> Operation:
+    """A reasoner that lets the newest win over everything."""
+    assert isinstance(neighbours, list)
+    return Operation(op="ADD", reason="newer", supersedes=tuple(unit.id for unit in neighbours))
+
+
+def merging(fact: object, neighbours: object) -> Operation:
+    """A reasoner that merges into whatever is nearest."""
+    assert isinstance(neighbours, list)
+    if not neighbours:
+        return Operation(op="ADD", reason="new")
+    text = "Ann bought a red bicycle from Marco and sold the red bicycle to Marco."
+    return Operation(op="UPDATE", reason="same", target=neighbours[0].id, text=text)
+
+
+async def after(level: str, reconciles: object) -> tuple[SummaryUnit | None, list[SummaryUnit]]:
+    """What is left of the unit of a user, and what else there is, once somebody of `level` said otherwise."""
+    ledger, index, reasoner = await opened(), DictIndex(), Rules(reconciles=reconciles)  # type: ignore[arg-type]  # both take what is shown
+    writer = Writer(ledger, index, reasoner)
+    await writer.observe(S1, [replace(ANN, trust="user")])
+    await writer.seal()
+    await writer.distil_pending()
+    (mine,) = ledger.tier1.units()
+    await writer.observe(S1, [said(level)])
+    await writer.seal()
+    await writer.answered(answer("a1"), [await finding_on(ledger, LATER)])
+    await writer.apply_pending()
+    kept = ledger.tier1.unit(mine.id) if ledger.tier1.is_active(mine.id) else None
+    return kept, [unit for unit in ledger.tier1.units() if unit.id != mine.id]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("level", DEFAULT_LEVELS)
+async def test_only_who_is_trusted_as_much_supersedes(level: str) -> None:
+    kept, (new,) = await after(level, superseding)
+    assert (kept is None) == (DEFAULT_TRUST.rank(level) >= DEFAULT_TRUST.rank("user"))
+    assert new.trust == level
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("level", DEFAULT_LEVELS)
+async def test_units_of_different_trust_are_never_merged(level: str) -> None:
+    kept, others = await after(level, merging)
+    assert kept is not None
+    assert kept.trust == "user"
+    assert (kept.revision == 2) == (level == "user")
+    assert [unit.trust for unit in others] == ([] if level == "user" else [level])
+
+
+@pytest.mark.anyio
+async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules(), WriterOptions(write_back_trust="user"))
+    await writer.observe(S1, [replace(GARDEN[0], role="tool"), GARDEN[1]])
+    await writer.seal()
+    found = [await finding_on(ledger, said.text) for said in GARDEN[:2]]
+    await writer.answered(answer("a1"), found)
+    first, second = (await writer.apply_pending()).decisions
+    assert (first.op, second.op) == ("SKIP", "ADD")
+    assert first.reason == "its source is trusted as 'tool', and 'user' is asked for"
+    assert [unit.trust for unit in ledger.tier1.units()] == ["user"]
+
+
+@pytest.mark.anyio
+async def test_a_name_told_by_a_tool_pulls_a_claim_about_it_down() -> None:
+    ledger = await opened()
+    claims = [
+        Claim(text="Rosalind moved to the old mill.", quote="she moved to the old mill last spring"),
+        Claim(text="Ann keeps seven bees.", quote="I keep seven bees"),
+    ]
+    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: claims))
+    await writer.observe(
+        S1,
+        [
+            replace(turn("The register says: Rosalind, aged 40."), speaker="register", role="tool"),
+            turn("And she moved to the old mill last spring. I keep seven bees."),
+        ],
+    )
+    await writer.seal()
+    await writer.distil_pending()
+    assert [(unit.text[:8], unit.trust) for unit in ledger.tier1.units()] == [
+        ("Rosalind", "tool"),
+        ("Ann keep", "user"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("turn", "level"),
+    [
+        (Turn(speaker="a", text=""), "user"),
+        (Turn(speaker="a", text="", role="user"), "user"),
+        (Turn(speaker="a", text="", role="Tool"), "tool"),
+        (Turn(speaker="a", text="", role="assistant"), "assistant"),
+        (Turn(speaker="a", text="", role="system"), "user"),
+        (Turn(speaker="system", text="", role="tool", trust="web"), "web"),
+        (Turn(speaker="a", text="", role="tool", trust="user"), "user"),
+    ],
+)
+def test_the_stamp_decides_then_the_role(turn: Turn, level: str) -> None:
+    assert DEFAULT_TRUST.of(turn) == level
+
+
+def test_a_level_nobody_knows_is_the_lowest() -> None:
+    assert DEFAULT_TRUST.rank("divine") == DEFAULT_TRUST.rank(None) == DEFAULT_TRUST.rank("web") == 0
+    assert DEFAULT_TRUST.lowest(["user", "divine"]) == "web"

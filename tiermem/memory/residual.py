@@ -1,0 +1,86 @@
+"""Looks through every file of a store for words that should no longer be there.
+
+Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
+words are compared as words, so neither case nor punctuation nor line breaks hide them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pagestore import SpaceId
+from pagestore.store import directory_name
+from tiermem.text import Telltales
+
+_EMPTY = re.compile(rb"\0{64,}")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residue:
+    """A file that still holds some of the words, and how many of the phrases looked for."""
+
+    file: str
+    phrases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualScan:
+    """What was looked for and where. `clean` when nothing was found.
+
+    Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
+    and is not looked for. Other spaces of the store are not looked through.
+    """
+
+    phrases: int
+    files: int
+    bytes: int
+    found: tuple[Residue, ...]
+
+    @property
+    def clean(self) -> bool:
+        """True when no file holds any of the words."""
+        return not self.found
+
+
+def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> ResidualScan:
+    """Look through the store for `words`; a memory without a directory has no files."""
+    files = list(_files(store, space)) if store is not None else []
+    read = 0
+    found = []
+    for file in files:
+        data = file.read_bytes()
+        read += len(data)
+        phrases = {phrase for text in _readings(data) for phrase in words.found_in(text)}
+        if phrases:
+            found.append(Residue(file=str(file.relative_to(store or file)), phrases=len(phrases)))
+    return ResidualScan(phrases=len(words.phrases), files=len(files), bytes=read, found=tuple(found))
+
+
+def _files(store: Path, space: SpaceId) -> Iterator[Path]:
+    spaces, own = store / "spaces", store / "spaces" / directory_name(space)
+    for file in sorted(store.rglob("*")):
+        if file.is_file() and (file.is_relative_to(own) or not file.is_relative_to(spaces)):
+            yield file
+
+
+def _readings(data: bytes) -> Iterator[str]:
+    """Everything the bytes could be meant to say."""
+    for piece in _EMPTY.split(data):
+        text = piece.decode("utf-8", "replace")
+        yield text
+        if "\\" in text:
+            yield _ESCAPE.sub(_unescaped, text)
+        if b"\0" in piece:
+            # One byte further on, the other byte order reads as this one.
+            yield (piece + b"\0").decode("utf-16-le", "replace")
+            yield (piece[1:] + b"\0").decode("utf-16-le", "replace")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        return chr(int(found[1], 16))
+    return " " if found[2] in "nrtbf" else found[2]

@@ -1,0 +1,230 @@
+"""Erasing: the words, everything that rests on them, and every trace of both in log and index.
+
+The order: announce in the ledger which turns go; erase turns and records in one step of the log, with
+what stands in for them; rebuild the index from what is left and have its storage rewritten; record that
+it is done. A crash before the second step leaves an announcement, after it only the index to do: both
+are finished by running the same steps again, which `finish` does at opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from anyio import to_thread
+
+from pagestore import Page, PageId, SessionId
+from pagestore.codec import open_page_id
+from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId
+from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt
+from tiermem.model import AnswerId, FindingId, UnitId
+from tiermem.text import Telltales, telltales
+from tiermem.writing.closure import Closure, Gone, closure
+from tiermem.writing.projection import Projection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What to erase: one turn (by record number, or by its id in a session), a page, a session, or all."""
+
+    turn: int | str | None = None
+    page: PageId | None = None
+    session: SessionId | None = None
+    space: bool = False
+
+    def __post_init__(self) -> None:
+        whole = sum((self.page is not None, self.space, self.session is not None and self.turn is None))
+        if whole + (self.turn is not None) != 1:
+            raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What one erasure took. Ids are of things that are gone, or changed; the log keeps their hashes.
+
+    `narrowed` units stay, proved by the words that are left; `returned` ones were superseded by what is
+    gone. `index` says what became of the index: `rewritten` (nothing removed is left in its storage),
+    `removed` (its own storage forgets when it pleases), or why it must wait.
+    """
+
+    turns: tuple[TurnAt, ...]
+    pages: tuple[PageId, ...]
+    records: int
+    units: tuple[UnitId, ...]
+    narrowed: tuple[UnitId, ...]
+    returned: tuple[UnitId, ...]
+    findings: tuple[FindingId, ...]
+    answers: tuple[AnswerId, ...]
+    index: str
+
+
+class Eraser:
+    """Erases in one space. Nothing else may write meanwhile."""
+
+    def __init__(self, ledger: Ledger, projection: Projection) -> None:
+        self._ledger = ledger
+        self._projection = projection
+
+    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Telltales]:
+        """Take what is selected out of the space for ever; with it, what its words are known by.
+
+        Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
+        repeats the words: it stays in the log.
+        """
+        pages = await self._pages()
+        announced = _announced(selection, pages, reason)
+        gone = await self._gone(announced, pages)
+        if next(gone.words.found_in(reason), None) is not None:
+            raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
+        record = await self._ledger.write(announced)
+        return await self._carry_out(record.seq, announced, gone), gone.words
+
+    async def finish(self) -> tuple[Erasure, ...]:
+        """Finish what a crash left announced; without one, nothing happens."""
+        done = []
+        for seq, announced in tuple(self._ledger.tier1.erasing.items()):
+            gone = await self._gone(announced, await self._pages())
+            done.append(await self._carry_out(seq, announced, gone))
+        return tuple(done)
+
+    async def _carry_out(self, seq: int, announced: Erasing, gone: Gone) -> Erasure:
+        before = self._ledger.tier1
+        held = await self._ledger.held()
+        found: Closure = await to_thread.run_sync(lambda: closure(held, gone))
+        await self._ledger.erase(
+            announced.turns, records=found.records, instead=found.instead, reason=announced.reason
+        )
+        index = await self._index()
+        after = self._ledger.tier1
+        erasure = _told(announced, gone, found, before=before, after=after, index=index)
+        if index in ("rewritten", "removed"):
+            await self._ledger.write(
+                Erased(
+                    intent=seq,
+                    turns=len(erasure.turns),
+                    units=len(erasure.units),
+                    findings=len(erasure.findings),
+                    answers=erasure.answers,
+                )
+            )
+        return erasure
+
+    async def _index(self) -> Literal["rewritten", "removed"] | str:
+        try:
+            return "rewritten" if await self._projection.purge() else "removed"
+        except SummaryIndexError as error:
+            return f"waits for the next opening: {error}"
+
+    async def _pages(self) -> tuple[Page, ...]:
+        sealed = [await self._ledger.page(info.id) for info in await self._ledger.pages()]
+        return (*sealed, *await self._ledger.open_pages())
+
+    async def _gone(self, announced: Erasing, pages: Sequence[Page]) -> Gone:
+        named = {turn.page_id for turn in announced.turns}
+        aliases = {page.id: (page.id, open_page_id(page.space, page.session, page.number)) for page in pages}
+        affected = [page for page in pages if named & set(aliases[page.id])]
+        seqs = frozenset(turn.seq for turn in announced.turns)
+        known = {alias: page for page in affected for alias in aliases[page.id]}
+        beside = {
+            span.page_id
+            for unit in self._ledger.tier1.all_units()
+            if any(span.page_id in known for span in unit.spans)
+            for span in unit.spans
+        }
+        sessions = await self._ledger.sessions()
+        return Gone(
+            pages=known,
+            others={page_id: await self._ledger.page(page_id) for page_id in beside - known.keys()},
+            seqs=seqs,
+            words=await to_thread.run_sync(lambda: _words(pages, seqs, sessions)),
+            sessions=frozenset(announced.whole_sessions),
+            everything=announced.whole_space,
+        )
+
+
+def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Erasing:
+    """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`."""
+    found = [
+        (page, line)
+        for page in pages
+        if (selection.page in (None, page.id, open_page_id(page.space, page.session, page.number)))
+        and selection.session in (None, page.session)
+        for line in page.lines
+        if selection.turn is None
+        or selection.turn == line.seq
+        or (line.turn is not None and selection.turn == line.turn.turn_id)
+    ]
+    if not found:
+        raise UnknownId(f"nothing to erase: {_named(selection)} is not in this space")
+    sessions = tuple(dict.fromkeys(page.session for page, _ in found))
+    if selection.turn is not None and len(sessions) > 1:
+        told = ", ".join(map(repr, sessions))
+        raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {told}")
+    # Every part of a turn that stands in parts, on whatever page.
+    wanted = {
+        seq
+        for _, line in found
+        for seq in range(line.seq - line.part + 1, line.seq - line.part + 1 + line.parts)
+    }
+    whole = selection.turn is None and selection.page is None
+    return Erasing(
+        turns=tuple(
+            TurnAt(page_id=page.id, seq=line.seq)
+            for page in pages
+            for line in page.lines
+            if line.seq in wanted
+        ),
+        reason=reason,
+        whole_sessions=sessions if whole else (),
+        whole_space=selection.space,
+    )
+
+
+def _named(selection: Selection) -> str:
+    told = {"turn": selection.turn, "page": selection.page, "session": selection.session}
+    return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None) or "a turn"
+
+
+def _words(pages: Iterable[Page], seqs: frozenset[int], sessions: Iterable[SessionId]) -> Telltales:
+    """What the turns that go are known by. Names of sessions stay, and so do all other turns."""
+    gone: list[str] = []
+    stays: list[str] = list(sessions)
+    for page in pages:
+        for line in page.lines:
+            if line.turn is None:
+                continue
+            if line.seq in seqs:
+                gone.append(line.turn.text)
+            else:
+                stays += (page.text[line.start : line.end], line.turn.turn_id or "")
+    return telltales(gone, stays)
+
+
+def _told(
+    announced: Erasing, gone: Gone, found: Closure, *, before: Tier1, after: Tier1, index: str
+) -> Erasure:
+    units = before.all_units()
+    return Erasure(
+        turns=announced.turns,
+        pages=tuple(dict.fromkeys(page.id for page in gone.pages.values())),
+        records=len(found.records),
+        units=tuple(unit.id for unit in units if after.unit(unit.id) is None),
+        narrowed=tuple(
+            unit.id
+            for unit in units
+            if (left := after.unit(unit.id)) is not None and left.spans != unit.spans
+        ),
+        returned=tuple(
+            unit.id
+            for unit in after.units()
+            if before.unit(unit.id) is not None and not before.is_active(unit.id)
+        ),
+        findings=tuple(
+            finding
+            for finding in (*before.pending, *before.decisions)
+            if finding not in after.pending and finding not in after.decisions
+        ),
+        answers=tuple(answer for answer in before.answers if answer not in after.answers),
+        index=index,
+    )
