@@ -16,7 +16,8 @@ names = st.one_of(
     st.sampled_from(
         [
             "default", "DEFAULT", "../default", "a/b", "a b", "'; DROP TABLE units; --", ".", "..",
-            "x" * 10_000, "\x00", "space\n", "*", '{"must": []}', "défaut", "CON", "\u202espace", "index", "", " ",
+            "x" * 10_000, "\x00", "space\n", "*", '{"must": []}',
+            "défaut", "CON", "\u202espace", "index", "", " ",
         ]
     ),
     st.text(min_size=1, max_size=30),

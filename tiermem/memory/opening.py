@@ -267,9 +267,7 @@ async def _index(
 async def _directory(path: str | Path, stack: AsyncExitStack) -> Path:
     if str(path) != IN_MEMORY:
         return Path(path) / "index"
-    # The embedded engine needs a directory and syncs it; one that lies in memory costs no disk.
-    in_memory = _SHARED_MEMORY if Path(_SHARED_MEMORY).is_dir() else None
-    return Path(stack.enter_context(TemporaryDirectory(prefix="tiermem-", dir=in_memory)))
+    return Path(stack.enter_context(_passing_directory()))
 
 
 def _reading(settings: Settings) -> ReadingOptions:
@@ -292,3 +290,9 @@ def _writing(settings: Settings) -> WriterOptions:
 
 async def _nothing_to_close(_: object) -> None:
     """An embedder holds memory only."""
+
+
+def _passing_directory() -> TemporaryDirectory[str]:
+    """The embedded engine needs a directory and syncs it; one that lies in memory costs no disk."""
+    in_memory = _SHARED_MEMORY if Path(_SHARED_MEMORY).is_dir() else None
+    return TemporaryDirectory(prefix="tiermem-", dir=in_memory)
