@@ -81,7 +81,7 @@ def test_unknown_levels_are_refused(open_memory: OpenMemory, tmp_path: Path) -> 
         memory.add(Turn(speaker="Ann", text="hello", trust="divine"))
     for ask in (memory.ask, memory.search, memory.context):
         with pytest.raises(InvalidInput, match="levels: web"):
-            ask("Where?", min_trust="divine")  # type: ignore[operator]  # three signatures, one keyword
+            ask("Where?", min_trust="divine")
     with pytest.raises(InvalidInput, match="write_back_trust"):
         tiermem.open(tmp_path, write_back_trust="divine")
     with pytest.raises(InvalidInput, match="trust_levels"):

@@ -1,0 +1,387 @@
+"""What goes with a turn, what stays, and what returns; also when the process ends half-way."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import pytest
+
+from pagestore import DiskLog, LogOptions, PageId, Record
+from pagestore.files import MemoryFiles
+from tests.ledger.building import answer
+from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
+from tiermem.errors import IndexUnavailable, UnknownId
+from tiermem.ledger import Ledger
+from tiermem.model import Evidence, SummaryUnit, UnitId
+from tiermem.reasoning.interface import Operation
+from tiermem.writing import Selection, Writer
+
+TOWNS = ("Lisbon", "Oslo", "Riga", "Turin", "Ghent")
+MOVES = [turn(f"Ann moved her workshop to {town}.", day=1 + n) for n, town in enumerate(TOWNS)]
+
+
+async def newest_wins(ledger: Ledger, index: DictIndex) -> Writer:
+    """A memory in which each move was found by a question and superseded the one before: a chain of five."""
+    reasoner = Rules(
+        distils=lambda page: (),
+        reconciles=lambda fact, shown: Operation(
+            op="ADD", reason="newer", supersedes=tuple(unit.id for unit in shown)
+        ),
+    )
+    writer = Writer(ledger, index, reasoner)
+    for number, move in enumerate(MOVES):
+        await writer.observe(S1, [move])
+        await writer.seal()
+        await writer.answered(
+            answer(f"a{number}"), [await finding_on(ledger, move.text, answer_id=f"a{number}")]
+        )
+        await writer.apply_pending()
+    await writer.distil_pending()
+    return writer
+
+
+def towns(units: Sequence[SummaryUnit]) -> list[str]:
+    return [unit.text.rpartition(" ")[2].strip(".") for unit in units]
+
+
+@pytest.mark.anyio
+async def test_a_chain_of_five_falls_back_one_by_one_as_each_is_withdrawn() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = await newest_wins(ledger, index)
+    chain = ledger.tier1.all_units()
+    assert towns(chain) == list(TOWNS)
+    for at in range(4, -1, -1):
+        assert towns(ledger.tier1.units()) == [TOWNS[at]]
+        done = await writer.withdraw(chain[at].id, "it was a mistake")
+        assert towns(done.returned) == list(TOWNS[:at][-1:])
+        again = await writer.withdraw(chain[at].id, "twice")
+        assert again.unit == done.unit
+        for fresh in (await Ledger.open(ledger._log), ledger):
+            assert towns(fresh.tier1.units()) == list(TOWNS[:at][-1:])
+    with pytest.raises(UnknownId):
+        await writer.withdraw(UnitId("u1:nowhere"), "no")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("at", range(5))
+@pytest.mark.parametrize("way", ["withdraw", "erase"])
+async def test_a_link_taken_out_of_the_chain_leaves_the_newest_in_force(at: int, way: str) -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = await newest_wins(ledger, index)
+    chain = ledger.tier1.all_units()
+    if way == "withdraw":
+        await writer.withdraw(chain[at].id, "it was a mistake")
+    else:
+        erasure, words = await writer.erase(Selection(turn=MOVES[at].turn_id), "asked to")
+        assert erasure.units == (chain[at].id,)
+        assert erasure.returned == ((chain[3].id,) if at == 4 else ())
+        assert any(TOWNS[at].lower() in phrase for phrase in words.phrases)
+    left = [TOWNS[3] if at == 4 else TOWNS[4]]
+    assert towns(ledger.tier1.units()) == left
+    assert towns((await Ledger.open(ledger._log)).tier1.units()) == left
+    await writer.reindex()
+    shown = [e for e in index.of("units").values() if e.active]
+    assert [entry.text for entry in shown] == [f"Ann moved her workshop to {left[0]}."]
+
+
+@pytest.mark.anyio
+async def test_both_stay_readable_with_their_words_and_what_became_of_them() -> None:
+    from pagestore import EstimateCounter
+    from tiermem.reading import Reader
+
+    ledger, index = await opened(), DictIndex()
+    writer = await newest_wins(ledger, index)
+    reader = Reader(ledger, index, Rules(), EstimateCounter())
+    chain = ledger.tier1.all_units()
+    await writer.withdraw(chain[4].id, "it was a mistake")
+    trail = await reader.trail(chain[2].id)
+    assert [one.unit for one in trail] == list(chain)
+    assert [one.state for one in trail] == ["superseded"] * 3 + ["holds", "withdrawn"]
+    assert trail[4].because == "it was a mistake"
+    assert [one.standing[0].words for one in trail] == [move.text.rstrip(".") + "." for move in MOVES]
+
+
+MERGED = "Ann planted 12 tomatoes and counted 12 tomatoes in the garden."
+FIRST, SECOND = (
+    turn("Ann planted 12 tomatoes in the garden."),
+    turn("Ann counted 12 tomatoes in the garden.", day=2),
+)
+
+
+async def merged(ledger: Ledger, text: str) -> tuple[Writer, SummaryUnit]:
+    """A unit that two turns of two pages support."""
+
+    def merge(fact: object, shown: Sequence[SummaryUnit]) -> Operation:
+        return Operation(op="UPDATE", reason="same", target=shown[0].id, text=text)
+
+    writer = Writer(ledger, DictIndex(), Rules(reconciles=merge))
+    await writer.observe(S1, [FIRST])
+    await writer.seal()
+    await writer.distil_pending()
+    await writer.observe(S1, [SECOND])
+    await writer.seal()
+    await writer.answered(answer("a1"), [await finding_on(ledger, SECOND.text)])
+    await writer.apply_pending()
+    (unit,) = ledger.tier1.units()
+    assert len(unit.spans) == 2
+    return writer, unit
+
+
+@pytest.mark.anyio
+async def test_a_unit_that_other_words_prove_loses_only_the_span() -> None:
+    ledger = await opened()
+    writer, unit = await merged(ledger, "Ann counted 12 tomatoes in the garden.")
+    erasure, _ = await writer.erase(Selection(turn=FIRST.turn_id), "asked to")
+    (left,) = ledger.tier1.units()
+    assert erasure.narrowed == (unit.id,)
+    assert (left.id, left.text, left.spans) == (unit.id, unit.text, unit.spans[1:])
+    assert (await Ledger.open(ledger._log)).tier1.units() == (left,)
+
+
+@pytest.mark.anyio
+async def test_a_merged_unit_falls_back_to_what_it_was_before_the_merge() -> None:
+    ledger = await opened()
+    writer, unit = await merged(ledger, MERGED)
+    erasure, _ = await writer.erase(Selection(turn=SECOND.turn_id), "asked to")
+    (left,) = ledger.tier1.units()
+    assert erasure.narrowed == (unit.id,)
+    assert (left.id, left.text, left.revision) == (unit.id, FIRST.text, 1)
+
+
+@pytest.mark.anyio
+async def test_an_answer_goes_when_it_was_shown_the_words() -> None:
+    ledger = await opened()
+    writer = await newest_wins(ledger, DictIndex())
+    page = (await ledger.pages())[0].id
+    line = (await ledger.page(page)).lines[0]
+    span = (await finding_on(ledger, MOVES[0].text)).fact.spans[0]
+    shown = Evidence(text="elsewhere", spans=(span,), score=1.0, source="unit")
+    beside = answer("beside")
+    seen = replace(beside, id=answer("seen").id, trace=replace(beside.trace, candidates=(shown,)))
+    told = replace(beside, id=answer("told").id, text="She moved to Lisbon.")
+    for one in (beside, seen, told):
+        await writer.answered(one)
+    erasure, _ = await writer.erase(Selection(turn=line.seq), "asked to")
+    assert set(erasure.answers) == {"a0", "seen", "told"}
+    assert {"beside", "a1", "a4"} <= ledger.tier1.answers.keys()
+
+
+@pytest.mark.anyio
+async def test_what_the_past_looked_like_is_what_may_still_be_known_of_it() -> None:
+    ledger = await opened()
+    writer = await newest_wins(ledger, DictIndex())
+    moments = [record.at for record in ledger._log.records(kinds=frozenset({"wrote-back"}))]
+    await writer.erase(Selection(turn=MOVES[1].turn_id), "asked to")
+    seen = [towns((await ledger.tier1_as_of(moment)).units()) for moment in moments]
+    assert seen == [["Lisbon"], ["Lisbon"], ["Riga"], ["Turin"], ["Ghent"]]
+
+
+@pytest.mark.anyio
+async def test_what_was_paid_for_erased_answers_still_counts_today() -> None:
+    ledger = await opened()
+    writer = await newest_wins(ledger, DictIndex())
+    day = next(iter(ledger.tier1.answers.values())).at.date()
+    before = ledger.tier1.spent_on(day)
+    assert before.calls > 0
+    await writer.erase(Selection(space=True), "asked to")
+    assert not ledger.tier1.answers
+    assert ledger.tier1.spent_on(day) == before
+
+
+@pytest.mark.anyio
+async def test_an_index_out_of_reach_is_purged_at_the_next_opening() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = await newest_wins(ledger, index)
+    index.fail = IndexUnavailable("down")
+    erasure, _ = await writer.erase(Selection(turn=MOVES[4].turn_id), "asked to")
+    assert "waits" in erasure.index
+    assert any("Ghent" in entry.text for entry in index.of("units").values())
+    index.fail = None
+    ledger = await Ledger.open(ledger._log)
+    assert ledger.tier1.erasing
+    await Writer(ledger, index, Rules()).finish_erasing()
+    assert not ledger.tier1.erasing
+    assert not any("Ghent" in e.text for kind in ("units", "pages", "turns") for e in index.of(kind).values())
+    assert towns(ledger.tier1.units()) == ["Turin"]
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+class Steps:
+    """Counts the writes of a process and ends it at one of them."""
+
+    def __init__(self, ends_at: int | None) -> None:
+        self.ends_at = ends_at
+        self.taken = 0
+
+    def step(self) -> None:
+        self.taken += 1
+        if self.taken == self.ends_at:
+            raise Crash
+
+
+class CrashingFiles(MemoryFiles):
+    """The disk, on which every write, cut and removal is a step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = Steps(None)
+
+    def write(self, fd: int, data: bytes, offset: int) -> int:
+        self.steps.step()
+        return super().write(fd, data, offset)
+
+    def sync(self, fd: int) -> None:
+        self.steps.step()
+        super().sync(fd)
+
+
+class CrashingIndex(DictIndex):
+    """An index on which every change is a step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = Steps(None)
+
+    async def put(self, space: Any, collection: Any, entries: Any) -> None:
+        self.steps.step()
+        await super().put(space, collection, entries)
+
+    async def drop(self, space: Any) -> None:
+        self.steps.step()
+        await super().drop(space)
+
+    async def set_mark(self, space: Any, seq: int) -> None:
+        self.steps.step()
+        await super().set_mark(space, seq)
+
+
+def log_on(files: MemoryFiles) -> DiskLog:
+    return DiskLog("disk", SPACE, options=LogOptions(page_tokens=40), files=files)
+
+
+def words_on(files: MemoryFiles, index: DictIndex, word: str) -> int:
+    entries = [e for kind in ("units", "pages", "turns") for e in index.of(kind).values()]
+    on_disk = sum(content.count(word.encode()) for content in files._contents.values())
+    return on_disk + sum(word in entry.text for entry in entries)
+
+
+def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_it() -> None:
+    """Every write of an erasing is the last one once; then the memory is opened again, and asked again."""
+
+    async def life(ends_at: int | None) -> int:
+        files, index = CrashingFiles(), CrashingIndex()
+        ledger = await Ledger.open(log_on(files))
+        writer = await newest_wins(ledger, index)
+        before = ledger.tier1.all_units()
+        steps = files.steps = index.steps = Steps(ends_at)
+        crashed = False
+        try:
+            await writer.erase(Selection(turn=MOVES[4].turn_id), "asked to")
+        except Crash:
+            crashed = True
+        files.steps = index.steps = Steps(None)
+        if crashed:
+            ledger = await Ledger.open(log_on(files))
+            writer = Writer(ledger, index, Rules())
+            await writer.finish_erasing()
+            if ledger.tier1.all_units() == before:
+                assert words_on(files, index, "Ghent") > 0
+                await writer.erase(Selection(turn=MOVES[4].turn_id), "asked to")
+        assert words_on(files, index, "Ghent") == 0
+        assert towns(ledger.tier1.units()) == ["Turin"]
+        assert not ledger.tier1.erasing
+        assert ledger._log.verify().ok
+        await writer.project()
+        assert index.of("units").keys() == {unit.id for unit in ledger.tier1.all_units()}
+        reopened = await Ledger.open(ledger._log)
+        assert reopened.tier1.all_units() == ledger.tier1.all_units()
+        return steps.taken
+
+    total = anyio.run(life, None)
+    assert total > 12
+    for ends_at in range(1, total + 1):
+        anyio.run(life, ends_at)
+
+
+def test_whatever_is_erased_nothing_repeats_it_and_the_rest_is_as_if_it_had_never_been() -> None:
+    """Random lives: turns, summaries, findings that merge and supersede; then any of the turns go."""
+
+    async def life(seed: int) -> None:
+        chance = random.Random(seed)
+        files = MemoryFiles()
+        ledger = await Ledger.open(log_on(files))
+        index = DictIndex()
+        writer = Writer(ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)))
+        said = [
+            turn(f"Ann carried {n + 10} stones to the {place}-{n}canary.", day=n + 1)
+            for n, place in enumerate(chance.choices(("mill", "tower", "barn"), k=8))
+        ]
+        for number, one in enumerate(said):
+            await writer.observe(S1, [one])
+            if chance.random() < 0.3:
+                await writer.seal()
+                await writer.distil_pending()
+            if chance.random() < 0.5:
+                found = await finding_on(
+                    ledger, chance.choice(said[: number + 1]).text, answer_id=f"a{number}"
+                )
+                await writer.answered(answer(f"a{number}"), [found])
+                await writer.apply_pending()
+        await writer.seal()
+        await writer.distil_pending()
+        checkpoint = await ledger.checkpoint()
+        gone = chance.sample(said, chance.randint(1, 4))
+        for one in gone:
+            await writer.erase(Selection(turn=one.turn_id), "asked to")
+        for one in gone:
+            canary = one.text.rpartition(" ")[2].strip(".")
+            assert words_on(files, index, canary) == 0, (seed, canary)
+        for unit in ledger.tier1.all_units():
+            assert unit.spans
+            for span in unit.spans:
+                assert "[erased]" not in (await ledger.page(span.page_id)).words(span)
+        assert (await ledger.verify(checkpoint)).ok
+        reopened = await Ledger.open(ledger._log)
+        assert reopened.tier1.all_units() == ledger.tier1.all_units()
+        assert reopened.tier1.pending == ledger.tier1.pending
+
+    for seed in range(25):
+        anyio.run(life, seed)
+
+
+def _anything(chance: random.Random, fact: Any, shown: Sequence[SummaryUnit]) -> Operation:
+    if not shown:
+        return Operation(op="ADD", reason="new")
+    target = chance.choice(list(shown))
+    match chance.randrange(3):
+        case 0:
+            return Operation(op="ADD", reason=f"newer than {target.text}", supersedes=(target.id,))
+        case 1:
+            text = f"{target.text} {fact.claim}"
+            return Operation(op="UPDATE", reason="more", target=target.id, text=text)
+    return Operation(op="SKIP", reason=f"known: {fact.claim}")
+
+
+def test_records_of_a_kind_nobody_knows_go_when_they_hold_the_words() -> None:
+    async def main() -> None:
+        ledger = await opened()
+        writer = await newest_wins(ledger, DictIndex())
+        page: PageId = (await ledger.pages())[0].id
+
+        def put(body: Mapping[str, Any]) -> Record:
+            return ledger._log.record("of-tomorrow", body)
+
+        spans = put({"about": [{"page_id": page, "start": 0, "end": 30}]})
+        words = put({"text": "Ann moved her WORKSHOP, to Lisbon"})
+        beside = put({"text": "Ann likes tea"})
+        await writer.erase(Selection(turn=MOVES[0].turn_id), "asked to")
+        left = {record.seq for record in ledger._log.records(kinds=frozenset({"of-tomorrow"}))}
+        assert beside.seq in left
+        assert not {spans.seq, words.seq} & left
+
+    anyio.run(main)
