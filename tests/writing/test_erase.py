@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from pagestore import DiskLog, LogOptions, PageId, Record
+from pagestore import DiskLog, LogOptions, PageId, Record, Turn
 from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
@@ -110,7 +110,7 @@ FIRST, SECOND = (
 )
 
 
-async def merged(ledger: Ledger, text: str) -> tuple[Writer, SummaryUnit]:
+async def merged(ledger: Ledger, text: str, second: Turn = SECOND) -> tuple[Writer, SummaryUnit]:
     """A unit that two turns of two pages support."""
 
     def merge(fact: object, shown: Sequence[SummaryUnit]) -> Operation:
@@ -120,9 +120,9 @@ async def merged(ledger: Ledger, text: str) -> tuple[Writer, SummaryUnit]:
     await writer.observe(S1, [FIRST])
     await writer.seal()
     await writer.distil_pending()
-    await writer.observe(S1, [SECOND])
+    await writer.observe(S1, [second])
     await writer.seal()
-    await writer.answered(answer("a1"), [await finding_on(ledger, SECOND.text)])
+    await writer.answered(answer("a1"), [await finding_on(ledger, second.text)])
     await writer.apply_pending()
     (unit,) = ledger.tier1.units()
     assert len(unit.spans) == 2
@@ -148,6 +148,16 @@ async def test_a_merged_unit_falls_back_to_what_it_was_before_the_merge() -> Non
     (left,) = ledger.tier1.units()
     assert erasure.narrowed == (unit.id,)
     assert (left.id, left.text, left.revision) == (unit.id, FIRST.text, 1)
+
+
+@pytest.mark.anyio
+async def test_a_merged_unit_does_not_keep_a_number_that_only_the_erased_words_told() -> None:
+    ledger = await opened()
+    second = turn("Ann has 77 beds of tomatoes in the garden.", day=2)
+    writer, unit = await merged(ledger, "Ann planted 12 tomatoes in 77 beds of the garden.", second)
+    await writer.erase(Selection(turn=second.turn_id), "asked to")
+    (left,) = ledger.tier1.units()
+    assert (left.id, left.text) == (unit.id, FIRST.text)
 
 
 @pytest.mark.anyio
