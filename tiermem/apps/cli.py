@@ -275,6 +275,30 @@ def audit(
 
 
 @app.command()
+def replay(
+    answer_id: Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")] = None,
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Ask again over the memory as it stood, and show what differs.")
+    ] = False,
+    engine: EngineOption = Engine.AUTO,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how a past answer came about: candidates, scores, route, prompts and checks, as they were."""
+    with _memory(store, space, read_only=not rerun, engine=engine.value) as memory:
+        past = memory.replay(answer_id or _newest_answer(memory), rerun=rerun)
+
+    def view() -> Any:
+        from tiermem.apps.looking_back import replay_view
+
+        return replay_view(past)
+
+    _show(past, view, as_json=as_json)
+
+
+@app.command()
 def answers(
     store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False
 ) -> None:
@@ -363,6 +387,49 @@ def stats(store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json
         return stats_view(standing)
 
     _show(standing, view, as_json=as_json)
+
+
+@app.command()
+def omissions(
+    page: Annotated[str | None, typer.Option(help="Only this page (a beginning of its id).")] = None,
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what the summaries lost: numbers, dates, names and negations of pages that no unit keeps."""
+    with _memory(store, space, read_only=True) as memory:
+        report = memory.omissions(page and _page_id(memory, page), session=session)
+
+    def view() -> Any:
+        from tiermem.apps.looking_back import omissions_view
+
+        return omissions_view(report) if report.pages else "no summarised pages yet"
+
+    shown = {"literals": report.literals, "lost": report.lost, "rate": report.rate, "report": report}
+    _show(shown, view, as_json=as_json)
+
+
+@app.command()
+def redistil(
+    page_id: Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")],
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    engine: EngineOption = Engine.AUTO,
+    as_json: JsonOption = False,
+) -> None:
+    """Summarise a page again, told what its summaries lost. New units are added; nothing is removed."""
+    with _memory(store, space, engine=engine.value) as memory:
+        done = memory.redistil(_page_id(memory, page_id))
+
+    def view() -> Any:
+        from tiermem.apps.looking_back import redistilled_view
+
+        return redistilled_view(done)
+
+    _show(done, view, as_json=as_json)
 
 
 @app.command()
@@ -532,6 +599,12 @@ def _newest_answer(memory: Memory) -> str:
     if not given:
         raise InvalidInput(f"space {memory.space!r} has given no answer yet: `tiermem ask` gives one")
     return given[-1].id
+
+
+def _page_id(memory: Memory, written: str) -> str:
+    """The id of the one page whose id begins so; as it is written where none or several do."""
+    begins = [info.id for info in memory.pages() if info.id.startswith(written)]
+    return begins[0] if len(begins) == 1 else written
 
 
 def _moment(option: str, written: str | None) -> datetime | None:

@@ -132,7 +132,8 @@ def _found(item: Evidence) -> Text:
 
 def stats_view(stats: Stats) -> Group:
     """A space in figures."""
-    raw = stats.tokens_raw
+    raw, share = stats.tokens_raw, stats.omissions_per_literal
+    lost = "" if share is None else f" ({share:.1%})"
     saved = f" ({1 - stats.tokens_read / raw:.0%} saved)" if raw > stats.tokens_read else ""
     rows: list[tuple[str, str | Text]] = [
         ("space", stats.space),
@@ -144,16 +145,33 @@ def stats_view(stats: Stats) -> Group:
             "waiting",
             f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back",
         ),
-        ("lost", f"{stats.omissions:,} numbers, dates, names and negations that no unit preserves"),
+        ("lost", f"{stats.omissions:,} numbers, dates, names and negations that no unit preserves{lost}"),
         (
             "answers",
             f"{stats.answers:,}: {stats.answered_from_summaries:,} from summaries, "
             f"{stats.escalated:,} escalated, {stats.abstained:,} abstained",
         ),
         ("tokens", f"worded from {stats.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
+        (
+            "routing",
+            f"{stats.tokens_saved:,} tokens of pages left unread; from summaries alone all answers would "
+            f"have read {stats.tokens_summary:,}",
+        ),
+        ("today", _today(stats)),
     ]
     rows += [("problem", Text(safe(problem), style="yellow")) for problem in stats.problems]
     return Group(pairs(rows))
+
+
+def _today(stats: Stats) -> str:
+    """What was spent today, beside the limits there are."""
+    spent, daily = stats.spent_today, stats.daily
+    paid = (
+        (f"{spent.calls:,} calls", daily.calls),
+        (f"{spent.input_tokens + spent.output_tokens:,} tokens", daily.tokens),
+        (f"{spent.cost or 0:.4f} cost", daily.cost),
+    )
+    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid)
 
 
 def verify_view(reports: Sequence[VerifyReport]) -> Group:
