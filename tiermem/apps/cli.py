@@ -44,6 +44,7 @@ class Kind(StrEnum):
 
     UNITS = "units"
     PAGES = "pages"
+    TURNS = "turns"
 
 
 class DialogueFormat(StrEnum):
@@ -67,6 +68,9 @@ SessionOption = Annotated[str | None, typer.Option("--session", help="Only this 
 EngineOption = Annotated[
     Engine,
     typer.Option("--engine", help="Who reasons: a model where one is configured (auto), or local rules."),
+]
+MinTrustOption = Annotated[
+    str | None, typer.Option("--min-trust", help="Leave out what rests on anybody trusted less.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -141,6 +145,10 @@ def ingest(
     session: Annotated[
         str | None, typer.Option("--session", help="Name for turns that name no session.")
     ] = None,
+    trust: Annotated[
+        str | None,
+        typer.Option("--trust", help="How far the source is trusted: web, tool, assistant, user, …"),
+    ] = None,
     form: Annotated[
         DialogueFormat, typer.Option("--format", help="What the files hold.")
     ] = DialogueFormat.AUTO,
@@ -155,7 +163,7 @@ def ingest(
     from tiermem.dialogue import read_dialogue
 
     conversations = [one for file in files for one in read_dialogue(file, form.value, session=session)]
-    results = ingest_into(store, conversations, space=space, engine=engine.value)
+    results = ingest_into(store, conversations, space=space, engine=engine.value, trust=trust)
     _show({"store": store, "spaces": results}, lambda: ingested_view(results), as_json=as_json)
     unfinished = [result for result in results if result.pending]
     if unfinished:
@@ -177,6 +185,7 @@ def ask(
         str | None, typer.Option(help="When it is asked, for words like “yesterday” (now).")
     ] = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
+    min_trust: MinTrustOption = None,
     engine: EngineOption = Engine.AUTO,
     as_json: JsonOption = False,
 ) -> None:
@@ -190,6 +199,7 @@ def ask(
             mode=mode.value,
             asked_at=_moment("--asked-at", asked_at),
             as_of=_moment("--as-of", as_of),
+            min_trust=min_trust,
         )
         cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, space)
 
@@ -210,11 +220,12 @@ def search(
     session: SessionOption = None,
     kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
+    min_trust: MinTrustOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find summaries or pages by meaning and by words."""
     with _memory(store, space) as memory:
-        found = memory.search(query, limit=limit, kind=kind.value, session=session)
+        found = memory.search(query, limit=limit, kind=kind.value, session=session, min_trust=min_trust)
 
     def view() -> Any:
         from tiermem.apps.tables import evidence_view
@@ -530,6 +541,76 @@ def reindex(
 
 
 @app.command()
+def erase(
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    turn: Annotated[
+        str | None, typer.Option("--turn", help="A turn: its number in the log, or its id (with --session).")
+    ] = None,
+    page: Annotated[str | None, typer.Option("--page", help="A page, or a beginning of its id.")] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="A session, or the turn's session.")
+    ] = None,
+    whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why. It stays on record.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any are left."""
+    from tiermem.apps.erasing import named, receipt_view
+
+    with _memory(store, space) as memory:
+        where = str(memory.space)
+        what = named(turn, page, session, space=where if whole_space else None)
+        if not yes:
+            typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
+        receipt = memory.erase(
+            turn=int(turn) if turn is not None and turn.isdecimal() and session is None else turn,
+            page=None if page is None else _page_id(memory, page),
+            session=session,
+            space=whole_space,
+            reason=reason,
+        )
+    _show(receipt, lambda: receipt_view(receipt), as_json=as_json)
+    if not receipt.residual.clean:
+        raise typer.Exit(EXIT_DAMAGE)
+
+
+@app.command()
+def withdraw(
+    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why. It stays on record.")],
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back a summary unit: it is recalled no more, and what it superseded returns."""
+    from tiermem.apps.erasing import withdrawn_view
+
+    with _memory(store, space) as memory:
+        done = memory.withdraw(_unit_id(memory, unit_id), reason=reason)
+    _show(done, lambda: withdrawn_view(done), as_json=as_json)
+
+
+@app.command()
+def trail(
+    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a unit superseded and what superseded it, each with the words it rests on."""
+    from tiermem.apps.erasing import trail_view
+
+    with _memory(store, space, read_only=True) as memory:
+        standing = memory.trail(_unit_id(memory, unit_id))
+    _show({"trail": standing}, lambda: trail_view(standing), as_json=as_json)
+
+
+@app.command()
 def spaces(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """List the spaces of a store."""
     names = _spaces(store)
@@ -604,6 +685,12 @@ def _newest_answer(memory: Memory) -> str:
 def _page_id(memory: Memory, written: str) -> str:
     """The id of the one page whose id begins so; as it is written where none or several do."""
     begins = [info.id for info in memory.pages() if info.id.startswith(written)]
+    return begins[0] if len(begins) == 1 else written
+
+
+def _unit_id(memory: Memory, written: str) -> str:
+    """The unit whose id this is, or the only active one whose id begins so."""
+    begins = [unit.id for unit in memory.units() if unit.id.startswith(written)]
     return begins[0] if len(begins) == 1 else written
 
 

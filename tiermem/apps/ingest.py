@@ -44,6 +44,7 @@ def ingest_into(
     *,
     space: str | None,
     engine: Engine,
+    trust: str | None = None,
 ) -> tuple[Ingested, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
@@ -54,7 +55,8 @@ def ingest_into(
     for conversation in conversations:
         placed.setdefault(space or conversation.space_hint or DEFAULT_SPACE, []).append(conversation)
     return tuple(
-        _ingest(store, name, there, engine, apart=space is not None) for name, there in placed.items()
+        _ingest(store, name, there, engine, apart=space is not None, trust=trust)
+        for name, there in placed.items()
     )
 
 
@@ -65,13 +67,14 @@ def _ingest(
     engine: Engine,
     *,
     apart: bool,
+    trust: str | None,
 ) -> Ingested:
     started = time.monotonic()
     turns = sum(conversation.turns for conversation in conversations)
     with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
-            new = _store(memory, conversations, report, total=turns, apart=apart)
+            new = _store(memory, conversations, report, total=turns, apart=apart, trust=trust)
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
@@ -91,7 +94,13 @@ def _ingest(
 
 
 def _store(
-    memory: tiermem.Memory, conversations: Sequence[Conversation], report: Report, *, total: int, apart: bool
+    memory: tiermem.Memory,
+    conversations: Sequence[Conversation],
+    report: Report,
+    *,
+    total: int,
+    apart: bool,
+    trust: str | None,
 ) -> int:
     done = new = 0
     for conversation in conversations:
@@ -99,7 +108,7 @@ def _store(
         for session in conversation.sessions:
             for start in range(0, len(session.turns), _BATCH):
                 batch = session.turns[start : start + _BATCH]
-                new += memory.add(batch, session=prefix + session.session).new
+                new += memory.add(batch, session=prefix + session.session, trust=trust).new
                 done += len(batch)
                 report(done, total)
     return new

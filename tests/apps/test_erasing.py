@@ -1,0 +1,61 @@
+"""`tiermem erase`, `withdraw`, `trail` and the options of trust, as a person and a program use them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import tiermem
+from tiermem.apps.cli import app
+from tiermem.index.testing import HashEmbedder
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with one turn of a user and one of a web page; vectors by hash, so that nothing is loaded."""
+    from tiermem.memory import opening
+
+    monkeypatch.setattr(opening, "find_weights", lambda named: None)
+    monkeypatch.setattr(opening, "MiniLMEmbedder", lambda weights: HashEmbedder())
+    path = tmp_path / "memory"
+    with tiermem.open(path, engine="local", distil="inline") as memory:
+        memory.add(
+            {"speaker": "Ann", "text": "My dog Biscuit is allergic to chicken.", "id": "t1"}, session="s"
+        )
+        memory.add("The web says dogs thrive on 12 onions a day.", speaker="page", session="w", trust="web")
+        memory.flush()
+    return path
+
+
+def run(*args: str, code: int = 0, given: str | None = None) -> str:
+    result = CliRunner().invoke(app, args, input=given)
+    assert result.exit_code == code, (result.output, result.exception)
+    return result.output
+
+
+def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
+    at = ("--store", str(store))
+    found = json.loads(run("search", "dogs and onions", *at, "--json"))["results"]
+    assert {one["trust"] for one in found} == {"user", "web"}
+    found = json.loads(run("search", "dogs and onions", *at, "--json", "--min-trust", "user"))["results"]
+    assert {one["trust"] for one in found} == {"user"}
+    onions = next(
+        one["id"] for one in json.loads(run("units", *at, "--json"))["units"] if "onions" in one["text"]
+    )
+    assert "onions" in run("withdraw", onions, *at, "--reason", "not so")
+    assert json.loads(run("trail", onions, *at, "--json"))["trail"][0]["because"] == "not so"
+    assert "withdrawn: not so" in run("trail", onions, *at)
+    refused = run("erase", *at, "--turn", "t1", "--session", "s", "--reason", "asked to", given="n\n", code=1)
+    assert "Erase turn t1 of session s" in refused
+    assert "Biscuit" in run("units", *at)
+    receipt = json.loads(
+        run("erase", *at, "--turn", "t1", "--session", "s", "--reason", "asked", "--yes", "--json")
+    )
+    assert receipt["residual"]["found"] == []
+    assert len(receipt["erasure"]["units"]) == 1
+    assert "Biscuit" not in run("units", *at)
+    assert "nothing found" in run("erase", *at, "--whole-space", "--reason", "asked to", "--yes")
+    assert "damage" not in run("verify", *at)
+    assert b"onions" not in b"".join(f.read_bytes() for f in store.rglob("*") if f.is_file())
+    run("erase", *at, "--reason", "asked to", "--yes", code=1)

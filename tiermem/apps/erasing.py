@@ -1,0 +1,78 @@
+"""`tiermem erase`, `withdraw` and `trail` for people: what is about to go, what went, how things stood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tiermem.apps.tables import counted, pairs, short, table
+from tiermem.apps.terminal import safe, when
+
+if TYPE_CHECKING:
+    from tiermem.memory import Receipt
+    from tiermem.reading import Standpoint
+    from tiermem.writing import Withdrawn
+
+
+def named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
+    """What is to be erased, in words."""
+    told = [
+        f"turn {turn}" if turn else "",
+        f"page {page}" if page else "",
+        f"session {session}" if session else "",
+        f"the whole space {space}" if space else "",
+    ]
+    return safe(" of ".join(part for part in told if part) or "nothing")
+
+
+def receipt_view(receipt: Receipt) -> RenderableType:
+    """What an erasure took, and whether any file still holds the words."""
+    erasure, scan = receipt.erasure, receipt.residual
+    left = "nothing found" if scan.clean else "FOUND in " + ", ".join(residue.file for residue in scan.found)
+    looked = (
+        f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, 'file')}, {scan.bytes:,} bytes: {left}"
+    )
+    return pairs(
+        [
+            ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
+            ("gone with it", _gone(receipt)),
+            ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
+            ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
+            ("index", erasure.index),
+            ("looked for", Text(looked, style="" if scan.clean else "bold red")),
+        ]
+    )
+
+
+def _gone(receipt: Receipt) -> str:
+    erasure = receipt.erasure
+    parts = (
+        counted(len(erasure.units), "unit"),
+        counted(len(erasure.findings), "finding"),
+        counted(len(erasure.answers), "answer"),
+        counted(receipt.recorded_calls, "recorded model call"),
+    )
+    return ", ".join(parts)
+
+
+def withdrawn_view(done: Withdrawn) -> RenderableType:
+    """What was taken back and what holds again."""
+    again = [("holds again", unit.text) for unit in done.returned] or [("holds again", "nothing")]
+    return pairs([("withdrawn", done.unit.text), *again])
+
+
+def trail_view(trail: Sequence[Standpoint]) -> RenderableType:
+    """Every unit of a trail with its words, oldest first."""
+    rows = [
+        (
+            short(one.unit.id),
+            one.state + (f": {one.because}" if one.because else ""),
+            one.unit.text,
+            "\n".join(f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.standing),
+        )
+        for one in trail
+    ]
+    return Group(table(("unit", "state", "says", "rests on"), rows, whole=("unit",)))
