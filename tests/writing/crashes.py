@@ -116,7 +116,7 @@ class CrashingIndex(DictIndex):
         """What a power cut leaves."""
         for key, entries in self.entries.items():
             flushed = self._flushed.get(key, {})
-            for entry_id in {*entries, *flushed}:
+            for entry_id in sorted({*entries, *flushed}):
                 if self.world.chance.random() < 0.5:
                     continue
                 entries.pop(entry_id, None)

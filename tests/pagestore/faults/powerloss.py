@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 from pagestore import DiskLog, SessionId, Turn
 from pagestore.errors import PageStoreError, Poisoned
-from tests.pagestore.faults.simfiles import LOSSES, Crash, Image, SimFiles
+from tests.pagestore.faults.simfiles import LOSSES, Crash, Image, Loss, SimFiles
 from tests.pagestore.faults.workload import Expected, Spoken, Step, erase, open_log, script, seen
 
 
@@ -32,11 +32,14 @@ def explore(
     images_per_point: int = 6,
     limit: int | None = None,
     failing_sync: bool = False,
+    losses: Sequence[Loss] = LOSSES,
     stop_at_first: bool = False,
 ) -> Tally:
     """Crash before every operation of every script, and check `images_per_point` disks each.
 
-    With `failing_sync` one sync of the script also fails with EIO, and the client restarts at once.
+    `losses` are what the disk may have kept of what was not synced; `("all",)` is a process that is killed
+    while the machine goes on. With `failing_sync` one sync of the script also fails with EIO, and the client
+    restarts at once.
     """
     tally = Tally()
     for seed in seeds:
@@ -51,7 +54,7 @@ def explore(
             if expected is None:
                 continue
             for number in range(images_per_point):
-                image = files.image(LOSSES[(point + number) % len(LOSSES)], chance)
+                image = files.image(losses[(point + number) % len(losses)], chance)
                 tally.images += 1
                 _count_violations(image, expected, seed, chance, tally)
                 if (stop_at_first and tally.violations) or tally.images == limit:

@@ -1,0 +1,205 @@
+"""What was measured: a table for a person, a file to go on from, a page for the documentation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from tests.torture.data import LOCOMO, shared
+from tests.torture.harness import Missing, together
+from tests.torture.rows import ROWS
+from tests.torture.running import Result
+
+
+def table(results: Sequence[Result], *, headed: bool = True) -> Table:
+    """Rows as they were run."""
+    made = Table(show_header=headed, title="Failures, and what became of them" if headed else None)
+    for name in ("row", "what was done"):
+        made.add_column(name, overflow="fold")
+    for name in ("count", "violations", "seconds"):
+        made.add_column(name, justify="right")
+    made.add_column("beside that", overflow="fold")
+    for result in results:
+        entry = entry_of(result, scale=1.0)
+        broken = sum(entry["violations"].values())
+        made.add_row(
+            entry["name"],
+            entry["done"],
+            f"{entry['count']:,} {entry['unit']}",
+            f"[{'red' if broken else 'green'}]{broken:,}[/]",
+            f"{entry['seconds']:.0f}",
+            _beside(entry),
+            style="dim" if entry["missing"] else None,
+        )
+    return made
+
+
+def entry_of(result: Result, *, scale: float) -> dict[str, Any]:
+    """A result as plain JSON."""
+    row, outcome = result.row, result.outcome
+    told = (row.note or together)(outcome.seen)
+    return {
+        "name": row.name,
+        "failure": row.failure,
+        "done": row.done,
+        "unit": row.unit,
+        "aim": row.count,
+        "count": outcome.count,
+        "violations": dict(outcome.violations),
+        "beside": told,
+        "missing": result.missing,
+        "cut_short": result.cut_short,
+        "seed": result.seed,
+        "scale": scale,
+        "seconds": round(result.seconds, 1),
+        "cpu": round(result.cpu, 1),
+        "began": result.began.isoformat(timespec="seconds"),
+        "commit": commit(),
+    }
+
+
+def _beside(entry: dict[str, Any]) -> str:
+    parts = [
+        f"not run: {entry['missing']}" if entry["missing"] else "",
+        "time was up before the rest" if entry["cut_short"] else "",
+        entry["beside"],
+        "; ".join(f"{what} ({n:,})" for what, n in list(entry["violations"].items())[:5]),
+    ]
+    return ". ".join(part for part in parts if part)
+
+
+class Kept:
+    """Results by row, in a file when there is one, written after every row."""
+
+    def __init__(self, path: Path | None, entries: dict[str, dict[str, Any]]) -> None:
+        self._path = path
+        self._entries = entries
+
+    @classmethod
+    def load(cls, path: Path | None) -> Kept:
+        """What an earlier run left there."""
+        found = json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else []
+        return cls(path, {entry["name"]: entry for entry in found})
+
+    def put(self, result: Result, *, scale: float) -> None:
+        """Keep a result in place of an earlier one of the same row."""
+        self._entries[result.row.name] = entry_of(result, scale=scale)
+        if self._path is not None:
+            self._path.write_text(json.dumps(self.entries, indent=1, ensure_ascii=False), encoding="utf-8")
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        """In the order of the table."""
+        order = [row.name for row in ROWS]
+        return sorted(
+            (entry for name, entry in self._entries.items() if name in order),
+            key=lambda entry: order.index(entry["name"]),
+        )
+
+
+_HEAD = """# Reliability: what was tried, and what broke
+
+Each row of the failure table is a harness that anybody can run again:
+
+```
+make torture                                      # every row, both cores
+python -m tests.torture --only kill-9 --seed 2    # one row, other cases
+python -m tests.torture --scale 0.01              # every row, a hundredth of the cases
+```
+
+This page is written by `python -m tests.torture --json FILE --markdown FILE`; every number in it was
+measured by the run named in the last columns. *Count* is what was really gone through; where it is less
+than the aim, the row says so. *Processor s* adds up all processes; *s* is the clock on the wall, on a
+machine that had other work to do at the time.
+"""
+
+
+def page(kept: Kept) -> str:
+    """The results as Markdown."""
+    entries = kept.entries
+    ran = [entry for entry in entries if not entry["missing"]]
+    broken = sum(sum(entry["violations"].values()) for entry in ran)
+    lines = [
+        _HEAD,
+        f"**{len(ran)} rows, {sum(e['count'] for e in ran):,} cases, {broken:,} violations;** "
+        f"{sum(e['cpu'] for e in ran) / 60:.0f} minutes of processor time, {machine()}.",
+        "",
+    ]
+    lines += [
+        "| row | failure | what was done | count | aim | violations | beside that "
+        "| processor s | s | seed | commit |",
+        "|---|---|---|---:|---:|---:|---|---:|---:|---:|---|",
+    ]
+    lines += [_line(entry) for entry in entries]
+    lines += ["", *_violations(entries), *_checksums()]
+    return "\n".join(lines) + "\n"
+
+
+def _line(entry: dict[str, Any]) -> str:
+    beside = [f"**not run:** {entry['missing']}" if entry["missing"] else "", entry["beside"]]
+    if entry["cut_short"]:
+        beside.append("time was up before the rest")
+    cells = (
+        f"`{entry['name']}`",
+        entry["failure"],
+        entry["done"],
+        f"{entry['count']:,} {entry['unit']}",
+        f"{entry['aim']:,}",
+        f"{sum(entry['violations'].values()):,}",
+        "; ".join(part for part in beside if part),
+        f"{entry['cpu']:,.0f}",
+        f"{entry['seconds']:,.0f}",
+        str(entry["seed"]),
+        f"`{entry['commit']}`",
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _violations(entries: Sequence[dict[str, Any]]) -> list[str]:
+    found = [(e["name"], what, n) for e in entries for what, n in e["violations"].items()]
+    told = [f"- `{name}`: {what} ({n:,} times)" for name, what, n in found]
+    return ["## Violations", "", *told, ""] if told else []
+
+
+def _checksums() -> list[str]:
+    """Which real dialogue was used."""
+    try:
+        root = shared()
+    except Missing as error:
+        return ["## Data", "", f"Rows on real dialogue: {error}."]
+    files = [root / LOCOMO, *sorted((root / LOCOMO).parent.glob("model_facts/*.jsonl"))]
+    told = [
+        f"- `{file.relative_to(root)}`: SHA-256 `{hashlib.sha256(file.read_bytes()).hexdigest()}`"
+        for file in files
+    ]
+    return ["## Data", "", *told]
+
+
+def machine() -> str:
+    """The machine in words."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    kernel = ".".join(platform.release().split(".")[:2])
+    return (
+        f"on {os.cpu_count()} cores ({platform.machine()}) with {memory:.0f} GiB of memory, "
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {kernel}"
+    )
+
+
+def commit() -> str:
+    """The commit of the code that ran, marked where files differ from it."""
+    root = Path(__file__).parents[2]
+
+    def git(*words: str) -> str:
+        asked = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+        return asked.stdout.strip()
+
+    found = git("rev-parse", "--short", "HEAD") or "unknown"
+    return f"{found}, changed" if git("status", "--porcelain", "-uno") else found

@@ -1,0 +1,5 @@
+"""All rows, in the order of the failure table."""
+
+from tests.torture import disk, facts, pipeline, replies, spaces, words
+
+ROWS = (*disk.ROWS, *replies.ROWS, *pipeline.ROWS, *words.ROWS, *spaces.ROWS, *facts.ROWS)
