@@ -16,6 +16,7 @@ from typing import Final
 
 from anyio import to_thread
 
+from tiermem.index import Lexicon, lexicon_of
 from tiermem.index.interface import Embedder
 
 _AT_ONCE: Final = 256
@@ -69,6 +70,10 @@ class CachedEmbedder:
             known |= packed
             self.computed += len(batch)
         return [_unpacked(known[key]) for key in keys]
+
+    async def lexicon(self) -> Lexicon:
+        """The words of the embedder behind."""
+        return await lexicon_of(self._embedder)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from eval.corpus import the_user
 from eval.runner import Candidate
@@ -38,12 +38,14 @@ class _Variant:
     """A way to read or write one TierMem memory. Variants that write alike share a `home`."""
 
     mode: Mode = "router"
+    turns_by: Literal["turns", "units"] = "turns"
     home: str = "tiermem"
     given: Mapping[str, Any] = field(default_factory=dict)
 
 
 TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem": _Variant(),
+    "tiermem:units": _Variant(turns_by="units"),
     "tiermem:summary": _Variant(mode="summary"),
     "tiermem:raw": _Variant(mode="raw"),
     "tiermem:no-links": _Variant(given={"links": False}),
@@ -96,7 +98,14 @@ def _tiermem(name: str, variant: _Variant, setup: Setup) -> Callable[[CaseId, Pa
             "embedder": setup.embedder,
             "reasoner": setup.reasoner(case),
         }
-        return TierMem(name=name, directory=directory, counter=setup.counter, mode=variant.mode, given=given)
+        return TierMem(
+            name=name,
+            directory=directory,
+            counter=setup.counter,
+            mode=variant.mode,
+            turns_by=variant.turns_by,
+            given=given,
+        )
 
     return opened
 

@@ -48,6 +48,7 @@ class TierMem:
     directory: Path
     counter: TokenCounter
     mode: Mode = "router"
+    turns_by: Literal["turns", "units"] = "turns"
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,11 +79,14 @@ class TierMem:
     async def retrieve(
         self, question: str, *, level: Level, limit: int, asked_at: datetime | None = None
     ) -> tuple[Passage, ...]:
-        """Turns through the spans of units, pages and sessions through pages, in the order of the search."""
+        """Turns and pages as they are found, sessions through pages, in the order of the search.
+
+        With `turns_by="units"` turns are those that the units found rest on: what Tier 1 alone finds.
+        """
         wanted = limit
         while True:
             found = await self._memory.search(
-                question, limit=wanted, kind="units" if level == "turn" else "pages"
+                question, limit=wanted, kind=self.turns_by if level == "turn" else "pages"
             )
             spans = [span for evidence in found for span in evidence.spans]
             passages = tuple(dict.fromkeys(self._passages(spans, level)))

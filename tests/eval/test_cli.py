@@ -1,0 +1,82 @@
+"""The commands, as a person types them, on a file small enough for a test."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eval.cli import app
+from tests.eval.test_datasets import locomo, write
+
+COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full"]}
+
+
+def invoke(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write(tmp_path / "locomo.json", locomo(["D1:1"]))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_prints_tables_and_writes_its_reports(command: str, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    cache = ["--cache", str(tmp_path / "cache")]
+    asked = [command, "locomo", "--data", str(data), "--out", str(out), *COMMANDS[command], *cache]
+    code, said = invoke(*asked)
+    assert code == 0, said
+    assert "bm25" in said
+    assert {path.name for path in out.iterdir()} >= {
+        "manifest.json",
+        "results.jsonl",
+        "report.md",
+        "report.html",
+    }
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert len(manifest["checksum"]) == 64
+    code, said = invoke(*asked)
+    assert code == 1
+    assert "--resume" in said
+    before = (out / "results.jsonl").read_bytes()
+    code, said = invoke(*asked, "--resume")
+    assert code == 0, said
+    assert (out / "results.jsonl").read_bytes() == before
+
+
+def test_a_report_can_be_had_again_as_json(data: Path, tmp_path: Path) -> None:
+    out, cache = str(tmp_path / "run"), str(tmp_path / "cache")
+    invoke("retrieval", "locomo", "--data", str(data), "--out", out, "--systems", "bm25", "--cache", cache)
+    code, first = invoke("report", out, "--json")
+    assert code == 0
+    numbers = json.loads(first)[0]["numbers"]
+    assert numbers["turn/evidence"]["bm25"]["questions"] == 1
+    assert invoke("report", out, "--json") == (0, first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--systems", "elastic"], "there are: tiermem"),
+        (["--systems", "bm25", "--resume"], "--resume needs --out"),
+        (["--systems", "bm25", "--engine", "recorded"], "--facts"),
+        (["--systems", "bm25", "--engine", "model"], "TIERMEM_MODEL"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_one_line(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = invoke("qa", "locomo", "--data", str(data), "--cache", str(tmp_path / "cache"), *arguments)
+    assert code == 1
+    assert words in said
+    assert said.strip().count("\n") == 0
+
+
+def test_the_systems_are_listed() -> None:
+    code, said = invoke("systems")
+    assert code == 0
+    assert {"tiermem", "bm25", "mem0", "full"} <= set(said.split())

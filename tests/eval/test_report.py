@@ -1,0 +1,142 @@
+"""Reports: the layouts of the paper's tables, pictures that are valid, a page that needs nothing else."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import anyio
+import pytest
+
+from eval.folder import RunFolder
+from eval.judge import ByWords
+from eval.metrics.intervals import estimate
+from eval.report import Report, markdown, page, report, terminal
+from eval.report.charts import lines, pareto, scatter, stacked
+from eval.report.values import interval, number, quantile, share
+from eval.runner import qa, replay, retrieval
+from eval.types import Case
+from tests.eval import tiny
+
+MODES = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "bm25", "full"]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The report of one run of all modes; asked for once."""
+    where = tmp_path_factory.mktemp("answers") / "run"
+    folder = tiny.new_folder(where, "qa", MODES)
+    anyio.run(qa, tiny.plan(folder, MODES), ByWords())
+    return report(RunFolder.open(where))
+
+
+def test_answers_come_in_the_layouts_of_the_paper(answers: Report) -> None:
+    tables = {table.title: table for table in answers.tables}
+    quality = tables["Answers: accuracy by category (layout of Tables 1 and 2)"]
+    assert quality.columns[:3] == ("System", "fact", "Overall")
+    assert [row[0] for row in quality.rows] == MODES
+    assert any("no judge model" in note for note in quality.notes)
+    for layout in ("Table 3", "Table 4", "Table 12", "Table 13"):
+        assert any(f"(layout of {layout})" in title for title in tables)
+    links = tables["Provenance links (layout of Table 4)"]
+    assert [row[0].split(":")[0] for row in links.rows] == ["Raw-only", "No-Linked", "Linked (ours)"]
+
+
+def test_unanswerable_categories_stand_apart(answers: Report) -> None:
+    found = answers
+    assert all("adversarial" not in table.columns for table in found.tables)
+    (apart,) = [table for table in found.tables if table.title.startswith("Set apart")]
+    assert all(row[1].endswith("(2)") for row in apart.rows)
+    assert found.numbers["bm25"]["questions"] == 6
+
+
+@pytest.mark.anyio
+async def test_a_replay_comes_in_the_layout_of_table_5(tmp_path: Path) -> None:
+    systems = ["tiermem:no-recall", "tiermem"]
+    folder = tiny.new_folder(tmp_path, "replay", systems)
+    await replay(tiny.plan(folder, systems), ByWords(), epochs=2)
+    (table,) = report(folder).tables
+    assert [row[:2] for row in table.rows] == [
+        ("tiermem:no-recall (no-recall)", "E1"),
+        ("tiermem:no-recall (no-recall)", "E2"),
+        ("tiermem (retrieve-and-edit)", "E1"),
+        ("tiermem (retrieve-and-edit)", "E2"),
+    ]
+    assert table.columns[3:6] == ("S-Traffic", "S-Acc. %", "S-Correct")
+    assert re.search(r"\([+-]\d+\)", table.rows[1][5])
+
+
+@pytest.mark.anyio
+async def test_retrieval_tables_name_every_cutoff_and_its_tokens(tmp_path: Path) -> None:
+    folder = tiny.new_folder(tmp_path, "retrieval", ["tiermem", "bm25"])
+    await retrieval(tiny.plan(folder, ["tiermem", "bm25"]))
+    found = report(folder)
+    every = [table for table in found.tables if "every measure" in table.title]
+    assert len(every) == 3
+    for table in every:
+        assert table.columns[2:] == ("@1", "@3", "@5", "@10", "@20")
+        assert {row[1] for row in table.rows} == {"recall any", "recall all", "recall", "NDCG any", "tokens"}
+    differences = [table for table in found.tables if "less each other" in table.title]
+    assert [row[0] for row in differences[0].rows] == ["bm25"]
+    assert len(found.charts) == 3
+
+
+@pytest.mark.anyio
+async def test_systems_that_answered_different_questions_are_called_incomparable(tmp_path: Path) -> None:
+    folder = tiny.new_folder(tmp_path, "retrieval", ["bm25", "tiermem"])
+    await retrieval(tiny.plan(folder, ["bm25"]))
+    await retrieval(tiny.plan(folder, ["tiermem"], dataset=tiny.Tiny("one")))
+    assert any("NOT COMPARABLE" in note for note in report(folder).tables[0].notes)
+
+
+@pytest.mark.anyio
+async def test_the_page_needs_nothing_else_and_its_words_cannot_break_out(tmp_path: Path) -> None:
+    class Hostile(tiny.Tiny):
+        def cases(self) -> Iterator[Case]:
+            evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+            for case in super().cases():
+                yield replace(case, questions=(replace(case.questions[0], text=evil),))
+
+    folder = tiny.new_folder(tmp_path, "qa", ["bm25"])
+    await qa(tiny.plan(folder, dataset=Hostile("one")), ByWords())
+    text = page([report(folder)])
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    outside = re.findall(r"""(?:src|href)=["']?([^"'> ]+)""", text.replace(data, ""))
+    assert all(address.startswith("#") for address in outside)
+    assert json.loads(data)[0]["text"].startswith("</script>")
+
+
+def test_markdown_and_terminal_hold_every_table(answers: Report) -> None:
+    found = answers
+    text = markdown([found])
+    assert all(f"## {table.title}" in text for table in found.tables)
+    assert len(terminal(found, full=True)) > len(terminal(found))
+
+
+def test_pictures_are_valid_and_name_every_series() -> None:
+    drawn = [
+        lines({"a<b": [(1, 0.2), (5, 0.9)], "c": [(1, 0.1), (5, 0.1)]}, x="k", y="recall", high=1.0),
+        scatter({"a<b": (100, 0.5), "c": (10_000, 0.5), "d": (1, 0.0)}, x="tokens", y="accuracy"),
+        stacked({"a<b": [3, 1], "c": [0, 0]}, ["right", "wrong"], unit="questions"),
+        lines({}, x="k", y="y"),
+        scatter({"only": (7, 0.3)}, x="x", y="y"),
+    ]
+    for svg in drawn:
+        ElementTree.fromstring(svg)  # noqa: S314  (our own SVG)
+    assert all("a<b" in html.unescape(svg) for svg in drawn[:3])
+
+
+def test_the_front_joins_what_nobody_beats() -> None:
+    assert pareto([(100, 0.5), (50, 0.6), (200, 0.7), (300, 0.7)]) == [(50, 0.6), (200, 0.7)]
+
+
+def test_numbers_read_as_in_the_paper() -> None:
+    assert (share(0.851), share(1.0), share(None), number(7398.4)) == (".851", "1.000", "–", "7,398")
+    assert interval(estimate([1.0, 0.0], ["one", "one"])) == ".500"
+    assert interval(estimate([1.0, 1.0], ["one", "two"])) == "1.000 [1.00, 1.00]"
+    assert (quantile([3.0, 1.0, 2.0], 0.5), quantile([], 0.5)) == (2.0, None)
