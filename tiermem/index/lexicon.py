@@ -56,21 +56,23 @@ class WordPieces:
         import numpy as np
 
         asked = [list(self._cut(word)) for word in words]
-        alike = self._alike([piece for pieces in asked for piece in pieces])
-        empty = np.zeros(len(alike), np.float32)
         held = [self._pieces(text) for text in texts]
-        best = [alike[:, pieces].max(axis=1) if len(pieces) else empty for pieces in held]
+        known = np.unique(np.concatenate([*held, np.zeros(0, np.int32)]))
+        alike = self._alike([piece for pieces in asked for piece in pieces], known)
+        empty = np.zeros(len(alike), np.float32)
+        places = [np.searchsorted(known, pieces) for pieces in held]
+        best = [alike[:, at].max(axis=1) if len(at) else empty for at in places]
         nearest = np.stack(best, axis=1) if best else np.zeros((len(alike), 0), np.float32)
         ends = np.cumsum([len(pieces) for pieces in asked])
         groups = [nearest[end - len(pieces) : end] for pieces, end in zip(asked, ends, strict=True)]
         return [group.mean(axis=0).tolist() if len(group) else [0.0] * len(texts) for group in groups]
 
-    def _alike(self, pieces: Sequence[int]) -> Rows:
-        """Each piece against the whole vocabulary, 0 to 1."""
+    def _alike(self, asked: Sequence[int], known: NDArray[np.int32]) -> Rows:
+        """Each piece of the one against each of the other, 0 to 1."""
         import numpy as np
 
-        asked = (self._rows[pieces] - self._mean) / self._lengths[pieces, None]
-        cosines = (asked @ self._rows.T - (asked @ self._mean)[:, None]) / self._lengths
+        left = (self._rows[asked] - self._mean) / self._lengths[asked, None]
+        cosines = left @ (self._rows[known] - self._mean).T / self._lengths[known]
         near: Rows = np.clip((cosines - FLOOR) / (1 - FLOOR), 0.0, 1.0)
         return near
 

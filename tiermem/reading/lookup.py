@@ -28,6 +28,12 @@ from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 RRF = 60
 """The usual constant of reciprocal rank fusion: how little the very first ranks count for more."""
 
+UNITS = 50
+"""Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
+
+AGREEING = 2
+"""The constant where two good rankings meet: what both put first comes first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -88,17 +94,28 @@ class LookUp:
         """Units active in the scope, best first; hits that name no such unit are dropped and counted."""
         sees_all = self.scope.as_of is None and self.scope.min_trust is None
         pool = limit if sees_all else max(limit, self._options.as_of_pool)
-        found = await self._search("units", query, limit=pool, mode="hybrid")
+        found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
         newer = await self._units_beyond_index()
         by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
-        hits = fuse(found.hits, by_words[:pool])
+        turns = await self.turns(query)
+        by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
+        hits = fuse(fuse(found.hits, by_words[:pool]), by_turns, constant=AGREEING)
         known = [(hit, unit) for hit in hits if (unit := self.scope.unit(hit.id)) is not None]
         return Found(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
             # Seen from a past moment or from a floor of trust, most other hits are simply out of sight.
             dropped=len(hits) - len(known) if sees_all else 0,
-            degradations=found.degradations,
+            degradations=tuple(dict.fromkeys((*found.degradations, *turns.degradations))),
         )
+
+    def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
+        """Units that rest on these turns, each as good as the best of its turns."""
+        return [
+            Hit(id=unit.id, score=turn.score)
+            for turn in turns
+            for unit in self.scope.tier1.units_of_page(turn.page.id)
+            if any(turn.holds(span) for span in unit.spans)
+        ]
 
     async def turns(self, query: str) -> Turns:
         """The turns that may hold what is asked, best first; open pages count."""
@@ -281,7 +298,7 @@ def linked_pages(units: Iterable[Evidence]) -> tuple[Hit, ...]:
     return tuple(best.values())
 
 
-def fuse(*rankings: Sequence[Hit]) -> tuple[Hit, ...]:
+def fuse(*rankings: Sequence[Hit], constant: int = RRF) -> tuple[Hit, ...]:
     """One ranking from several by reciprocal rank; a single one keeps its scores. Every id comes once."""
     filled = [_once(ranking) for ranking in rankings if ranking]
     if len(filled) == 1:
@@ -290,7 +307,7 @@ def fuse(*rankings: Sequence[Hit]) -> tuple[Hit, ...]:
     cosines: dict[str, float] = {}
     for ranking in filled:
         for rank, hit in enumerate(ranking):
-            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (RRF + rank)
+            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + rank)
             if hit.similarity is not None:
                 cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))
     ordered = sorted(scores, key=lambda hit_id: -scores[hit_id])

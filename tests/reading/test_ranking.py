@@ -1,0 +1,180 @@
+"""How turns are ranked: each signal alone, and what they are together."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagestore import PageLine, Turn
+from tests.reading.world import MAIN, SPACE, World
+from tiermem.errors import EmbedderUnavailable, IndexUnavailable
+from tiermem.index.interface import TurnHit, turn_id, turn_place
+from tiermem.index.lexicon import Stems
+from tiermem.reading.ranking import Asked, Candidate, RankingOptions, asked, rescore, together
+
+pytestmark = pytest.mark.anyio
+
+OPTIONS = RankingOptions()
+NOWHERE = TurnHit(id="p/0", meaning=0.0, exchange=0.0, around=0.0)
+
+
+def line(text: str, speaker: str = "Ann") -> PageLine:
+    return PageLine(seq=0, start=0, body=0, end=len(text), turn=Turn(speaker=speaker, text=text))
+
+
+def candidate(text: str, *, speaker: str = "Ann", hit: TurnHit | None = NOWHERE) -> Candidate:
+    return Candidate(hit=hit, line=line(text, speaker), beside=(0,))
+
+
+def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -> float:
+    said = one.line.turn.text if one.line.turn else ""
+    (found,) = rescore(question, [one], texts or [said], Stems(), OPTIONS)
+    return found
+
+
+QUESTION = asked("Which bicycle did Ann buy?", {"ann"}, {"bicycl": 3.0, "buy": 1.0})
+
+
+def test_a_question_is_read_without_stop_words_and_without_the_speakers_it_names() -> None:
+    assert QUESTION.words == ("bicycle", "buy")
+    assert QUESTION.worth == (3.0, 1.0)
+    assert (QUESTION.speaker, QUESTION.time) == ("ann", False)
+    both = asked("What did Ann tell Bob?", {"ann", "bob"}, {})
+    assert both.speaker is None
+    assert asked("What is it?", set(), {}).words == ("what", "is", "it")
+
+
+@pytest.mark.parametrize(
+    ("question", "time"),
+    [
+        ("When did she move?", True),
+        ("How many weeks ago did it rain?", True),
+        ("Which year was it?", True),
+        ("What does Bob do when it rains?", False),
+        ("Who plays the cello?", False),
+    ],
+)
+def test_questions_for_a_time_are_told_by_their_words(question: str, time: bool) -> None:
+    assert asked(question, set(), {}).time is time
+
+
+def test_each_signal_of_the_index_adds_its_weight() -> None:
+    plain = score(QUESTION, candidate("the weather is mild"))
+    for name in ("meaning", "exchange", "around"):
+        hit = replace(NOWHERE, **{name: 0.5})  # type: ignore[arg-type]  # all three are numbers
+        more = score(QUESTION, candidate("the weather is mild", hit=hit))
+        assert more - plain == pytest.approx(0.5 * getattr(OPTIONS, name))
+
+
+def test_rare_words_of_the_question_cover_more() -> None:
+    rare = score(QUESTION, candidate("a bicycle here"))
+    common = score(QUESTION, candidate("to buy here"))
+    assert rare - common == pytest.approx(OPTIONS.coverage * (3 - 1) / 4)
+
+
+def test_what_is_said_right_beside_covers_too() -> None:
+    alone = rescore(QUESTION, [candidate("yes")], ["yes", "a bicycle"], Stems(), OPTIONS)
+    beside = replace(candidate("yes"), beside=(0, 1))
+    assert rescore(QUESTION, [beside], ["yes", "a bicycle"], Stems(), OPTIONS) > alone
+
+
+def test_the_one_speaker_who_is_named_counts_for_more() -> None:
+    by_ann, by_bob = (score(QUESTION, candidate("it was red", speaker=name)) for name in ("Ann", "Bob"))
+    assert by_ann - by_bob == pytest.approx(OPTIONS.named)
+
+
+def test_a_time_counts_only_where_one_is_asked_for() -> None:
+    when = asked("When was it?", set(), {})
+    told, verb = candidate("it was in May there"), candidate("it may be over there")
+    assert score(when, told) - score(when, verb) == pytest.approx(OPTIONS.time)
+    assert score(QUESTION, told) == pytest.approx(score(QUESTION, verb))
+
+
+def test_a_turn_that_only_asks_counts_for_less_and_one_that_says_more_for_more_up_to_a_point() -> None:
+    assert score(QUESTION, candidate("mild weather?")) - score(QUESTION, candidate("mild weather.")) == (
+        pytest.approx(OPTIONS.asks)
+    )
+    lengths = [score(QUESTION, candidate("weather " * n)) for n in (1, 5, OPTIONS.enough, 50)]
+    assert lengths[0] < lengths[1] < lengths[2] == lengths[3]
+
+
+def test_a_turn_the_index_has_not_seen_is_credited_by_its_words() -> None:
+    said, silent = (candidate(text, hit=None) for text in ("a bicycle to buy", "the weather here is"))
+    seen = candidate("a bicycle to buy")
+    assert score(QUESTION, said) > score(QUESTION, seen) > score(QUESTION, silent)
+
+
+@given(scores=st.lists(st.floats(-20, 20), min_size=1, max_size=8), more=st.floats(-20, 20))
+def test_a_page_is_better_than_its_best_turn_and_never_worse_for_another(
+    scores: list[float], more: float
+) -> None:
+    ((_, page),) = together((1, one) for one in scores)
+    ((_, fuller),) = together((1, one) for one in [*scores, more])
+    assert max(scores) - 1e-9 <= page <= fuller + 1e-9
+
+
+def test_two_good_turns_make_a_better_page_than_one() -> None:
+    ranked = together([("one", 8.0), ("two", 7.8), ("two", 7.8), ("one", 0.0)])
+    assert [page for page, _ in ranked] == ["two", "one"]
+
+
+def test_ids_of_turns_say_where_they_stand() -> None:
+    for page in ("p1:abc", "o1:a/b", "x"):
+        assert turn_place(turn_id(page, 7)) == (page, 7)  # type: ignore[arg-type]  # any string will do
+
+
+async def test_turns_are_found_where_they_stand_with_who_said_them_and_when() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
+    found = await world.reader().search("grey cat", kind="turns")
+    assert found[0].text == "[2023-05-08T13:56:00+00:00] Ann: I adopted a grey cat"
+    assert page.words(found[0].spans[0]) == "I adopted a grey cat"
+    assert found[0].said_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    assert len(await world.reader().search("grey cat", kind="turns", limit=1)) == 1
+
+
+async def test_turns_of_open_pages_are_ranked_among_the_others() -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted a grey dog", "Bob: Tom cooks")
+    await world.say("Ann: my grey cat is called Tom", "Bob: good for you")
+    found = await world.reader().search("grey cat Tom", kind="turns")
+    assert found[0].text.endswith("my grey cat is called Tom")
+    assert (found[0].source, found[0].similarity) == ("open", None)
+    assert found[1].source == "page"
+
+
+async def test_turns_too_new_for_the_index_are_found() -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted a grey cat")
+    await world.say("Ann: a brown dog barks")
+    await world.ledger.seal(MAIN)
+    (first, *_) = await world.reader().search("brown dog", kind="turns")
+    assert first.text.endswith("a brown dog barks")
+
+
+@pytest.mark.parametrize("failure", [IndexUnavailable("no route"), EmbedderUnavailable("no weights")])
+async def test_without_index_or_vectors_turns_are_found_by_their_words(
+    failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
+    if isinstance(failure, IndexUnavailable):
+        world.index.broken = failure
+    else:
+        world.index.without_vectors = failure
+    (first, *_) = await world.reader().search("grey cat", kind="turns")
+    assert first.text.endswith("I adopted a grey cat")
+    assert str(failure) in caplog.text
+
+
+async def test_hits_of_pages_that_are_not_there_are_passed_over() -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted a grey cat")
+    entries = world.index.entries[SPACE, "turns"]
+    (entry,) = entries.values()
+    entries["p1:gone/0"] = replace(entry, id="p1:gone/0")
+    entries[entry.id.replace("/0", "/9")] = replace(entry, id=entry.id.replace("/0", "/9"))
+    assert len(await world.reader().search("grey cat", kind="turns")) == 1
