@@ -128,7 +128,7 @@ def test_no_reply_breaks_anything_or_becomes_knowledge_it_cannot_prove() -> None
                 memory.flush()
             for number in range(40):
                 try:
-                    memory.ask(QUESTIONS[number % 4], mode=("router", "raw")[number % 2])  # type: ignore[arg-type]  # both are modes
+                    memory.ask(QUESTIONS[number % 4], mode=("router", "raw")[number % 2])
                     answered += 1
                 except ModelError as error:
                     escaped[type(error).__name__] += 1

@@ -78,7 +78,9 @@ class Reasoner(Protocol):
     """Answers the typed questions. `name` goes into traces and `made_by`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """How traces and units call it."""
+        ...
 
     async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         """Self-contained facts of a page, each with its words. `hints` are things an earlier try lost."""
@@ -110,7 +112,9 @@ class Reasoner(Protocol):
         """Word the answer from the evidence alone, citing it by index, or abstain."""
         ...
 
-    async def select(self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]) -> tuple[int, ...]:
+    async def select(
+        self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
+    ) -> tuple[int, ...]:
         """Indices of the facts worth keeping: relevant, specific, grounded, self-contained."""
         ...
 
