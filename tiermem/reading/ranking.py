@@ -38,13 +38,11 @@ class RankingOptions:
     exchange: float = 6.0
     meaning: float = 4.0
     coverage: float = 4.0
-    around: float = 2.5
-    named: float = 2.25
+    around: float = 4.0
+    named: float = 2.5
     time: float = 2.5
     content: float = 1.25
-    asks: float = -0.5
-    unseen: float = 0.5
-    """The share of its coverage that a turn too new for the index is credited with as nearness."""
+    asks: float = -1.0
     enough: int = 12
     """Content words after which more of them make a turn no better."""
 
@@ -132,9 +130,9 @@ def rescore(
 
 
 def _near(hit: TurnHit | None, coverage: float, options: RankingOptions) -> float:
-    """What the index says; of a turn it has not seen, what its words let one expect."""
+    """What the index says; of a turn it has not seen, its coverage, which comes near to it (measured)."""
     if hit is None:
-        return (options.exchange + options.meaning + options.around) * coverage * options.unseen
+        return (options.exchange + options.meaning + options.around) * coverage
     return options.exchange * hit.exchange + options.meaning * hit.meaning + options.around * hit.around
 
 
