@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from pagestore import PageId, SessionId, SpaceId, Span
-from tiermem.ledger import Answered, Distilled, Entry, Retired, Tier1, WroteBack
+from tiermem.ledger import Answered, Distilled, Entry, Redistilled, Retired, Spent, Tier1, WroteBack
 from tiermem.model import (
     Answer,
     AnswerId,
@@ -60,6 +60,20 @@ def distilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -> 
         omissions=tuple(omissions),
         made_by="rules",
         prompts=("distil@1",),
+        usage=Usage(calls=1),
+    )
+
+
+def redistilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -> Redistilled:
+    return Redistilled(
+        page_id=PageId(page),
+        units=units,
+        rejected=(),
+        hints=("number: 3",),
+        omissions=tuple(omissions),
+        literals=4,
+        made_by="rules",
+        prompts=(),
         usage=Usage(calls=1),
     )
 
@@ -155,6 +169,13 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         st.sampled_from(("a1", "a2", "a3")),
         st.lists(_findings, max_size=2),
     ),
+    st.builds(
+        lambda page, units, lost: redistilled(page, *units, omissions=lost),
+        st.sampled_from(PAGES),
+        st.lists(_units, max_size=2),
+        st.lists(_texts, max_size=2),
+    ),
+    st.builds(lambda calls: Spent(step="ask", usage=Usage(calls=calls)), st.integers(0, 3)),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.sampled_from(("ADD", "UPDATE")), _units),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.just("SKIP")),
     st.builds(
