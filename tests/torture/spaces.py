@@ -10,9 +10,11 @@ from tempfile import TemporaryDirectory
 
 import anyio
 
+import tiermem
 from pagestore import DiskLog, LogOptions, Page, PageId, SessionId, SpaceId, Turn
 from pagestore.testing import proves
 from tests.torture.harness import Outcome, Row, Share
+from tests.writing.test_erase import random_life
 from tiermem import AsyncMemory
 from tiermem.index.testing import HashEmbedder
 
@@ -137,6 +139,69 @@ def _erase_some(folder: Path, chance: random.Random, wanted: int, outcome: Outco
             )
 
 
+def erased_lives(share: Share) -> Outcome:
+    """Random lives of ledger, writer and index; a promise that is broken is an assertion that fails."""
+    outcome = Outcome()
+    for life in share.cases:
+        try:
+            outcome.count += anyio.run(random_life, life)
+        except AssertionError as error:
+            outcome.violations[f"life {life}: {str(error)[:80]}"] += 1
+    return outcome
+
+
+def erased_memories(share: Share) -> Outcome:
+    """Turns, pages and sessions erased at the door, beside answers and the embedded index."""
+    outcome, chance = Outcome(), share.chance()
+    while outcome.count < share.count:
+        with TemporaryDirectory() as folder:
+            _erase_at_the_door(Path(folder, "store"), chance, outcome)
+    return outcome
+
+
+def _erase_at_the_door(store: Path, chance: random.Random, outcome: Outcome) -> None:
+    words = {f"s{n}": [f"canary{chance.randrange(10**12):012}" for _ in range(12)] for n in range(5)}
+    with tiermem.open(
+        store, engine="local", embedder=HashEmbedder(), distil="inline", write_back="inline", page_tokens=120
+    ) as memory:
+        for session, canaries_of in words.items():
+            for number, word in enumerate(canaries_of):
+                said = {"speaker": "Ann", "text": f"We moved the {word} to shed {number + 20}.", "id": word}
+                memory.add(said, session=session)
+        memory.flush("s0")
+        memory.flush("s1")
+        for word in (words["s0"][3], words["s2"][5], words["s3"][0]):
+            memory.ask(f"Where did we move the {word}?")
+        checkpoint = memory.checkpoint()
+        page = memory.page(memory.pages("s0")[0].id)
+        gone = {*words["s2"], words["s1"][0], words["s3"][0]}
+        gone |= {line.turn.turn_id for line in page.lines if line.turn and line.turn.turn_id}
+        for named in (
+            {"session": "s2"},
+            {"page": page.id},
+            {"turn": words["s1"][0], "session": "s1"},
+            {"turn": words["s3"][0], "session": "s3"},
+        ):
+            receipt = memory.erase(**named, reason="asked to")
+            outcome.demand(receipt.residual.clean, "the receipt tells of words left behind")
+        outcome.demand(memory.verify(checkpoint).ok, "the old checkpoint no longer verifies")
+        told = repr((memory.units(), memory.open_pages(), [memory.page(i.id) for i in memory.pages()]))
+        _count_gone(words, gone, told, store, outcome)
+    _count_gone(words, gone, told, store, outcome)
+    outcome.count += len(gone)
+    outcome.seen["canaries kept"] += sum(map(len, words.values())) - len(gone)
+
+
+def _count_gone(
+    words: dict[str, list[str]], gone: set[str], told: str, store: Path, outcome: Outcome
+) -> None:
+    found = b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
+    outcome.demand(not any(word.encode() in found for word in gone), "an erased word is in a file")
+    outcome.demand(not any(word in told for word in gone), "an erased word is shown")
+    kept = [word for each in words.values() for word in each if word not in gone]
+    outcome.demand(all(word.encode() in found for word in kept), "a word nobody erased is gone from the log")
+
+
 def _pages(log: DiskLog) -> Iterator[Page]:
     yield from (log.page(info.id) for info in log.pages())
     yield from (page for session in log.sessions() if (page := log.open_page(session)) is not None)
@@ -162,5 +227,24 @@ ROWS = (
         count=10_000,
         share=400,
         work=canaries,
+    ),
+    Row(
+        name="erased-lives",
+        failure="erasure with all that was made of the words",
+        done="random lives, units merged and superseded; log and index searched, the rest held to its words",
+        unit="canaries",
+        count=2_000,
+        share=40,
+        work=erased_lives,
+    ),
+    Row(
+        name="erased-memory",
+        failure="erasure at the door",
+        done="turns, pages and sessions erased beside answers and the embedded index; every file searched, "
+        "open and after closing",
+        unit="canaries",
+        count=200,
+        share=17,
+        work=erased_memories,
     ),
 )
