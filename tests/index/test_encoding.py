@@ -12,7 +12,9 @@ from tiermem.index.encoding import (
     name_of,
     pieces,
     point_id,
+    query_stems,
     query_terms,
+    turn_pieces,
 )
 from tiermem.text import stems
 
@@ -35,6 +37,28 @@ def test_stems_that_are_stored_do_not_change_unnoticed() -> None:
     shop = "the bicycle shop, a bicycle"
     assert document_terms(shop, "units") == pytest.approx({414909675: 1.7546, 2892647586: 1.4592}, abs=1e-4)
     assert document_terms(shop, "pages") == pytest.approx({414909675: 1.9048, 2892647586: 1.6794}, abs=1e-4)
+
+
+def test_a_turn_is_embedded_sentence_by_sentence_with_its_speaker() -> None:
+    text = "Wow! I moved to Lisbon last May. It rains there all the time, doesn't it? Yes."
+    assert turn_pieces(text, "Ann") == [
+        "Ann: Wow! I moved to Lisbon last May.",
+        "Ann: It rains there all the time, doesn't it? Yes.",
+    ]
+    assert turn_pieces("Hello there.", None) == ["Hello there."]
+    assert turn_pieces(" ", "Ann") == []
+
+
+@given(text=st.text("ab .!?\n", max_size=4000))
+def test_a_long_turn_costs_few_vectors_and_loses_no_letter(text: str) -> None:
+    found = turn_pieces(text, None)
+    assert len(found) <= encoding.TURN_PIECES + 1
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_names_of_speakers_are_not_looked_for_unless_nothing_else_is() -> None:
+    assert query_stems("What did Ann say of Bob's bicycle?", without=["ann", "bob's"]) == ["say", "bicycl"]
+    assert query_stems("Ann?", without=["ann"]) == ["ann"]
 
 
 def test_a_query_weighs_each_different_stem_once() -> None:

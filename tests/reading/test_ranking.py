@@ -178,3 +178,13 @@ async def test_hits_of_pages_that_are_not_there_are_passed_over() -> None:
     entries["p1:gone/0"] = replace(entry, id="p1:gone/0")
     entries[entry.id.replace("/0", "/9")] = replace(entry, id=entry.id.replace("/0", "/9"))
     assert len(await world.reader().search("grey cat", kind="turns")) == 1
+
+
+async def test_units_are_recalled_by_what_their_turns_say() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
+    cat, _ = await world.units(
+        page, ("Ann has a pet", "adopted a grey cat"), ("it is mild", "weather is mild")
+    )
+    recalled = await world.reader(units=1).recall("grey cat")
+    assert [unit.unit_id for unit in recalled.units] == [cat.id]

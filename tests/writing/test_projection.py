@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from pagestore import MemoryLog, SpaceId
+from pagestore import MemoryLog, SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry
+from tiermem.index.interface import Collection, Entry, Said, turn_id
 from tiermem.ledger import Ledger, Retired
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation
@@ -33,6 +33,43 @@ async def test_units_and_the_words_of_pages_are_found_after_distilling() -> None
     page = index.of("pages")[info.id]
     assert page.text == (await ledger.page(info.id)).text
     assert (page.page_ids, page.said_at, page.session) == ((info.id,), GARDEN[0].said_at, S1)
+
+
+async def test_turns_are_found_after_sealing_with_what_was_said_around_them() -> None:
+    ledger, index, writer, _ = await filled()
+    (first,) = await ledger.pages()
+    await writer.observe(S1, [turn("It is red.", speaker="user", role="user", day=9)])
+    await writer.seal()
+    await writer.project()
+    second = (await ledger.pages())[1]
+    turns = index.of("turns")
+    assert set(turns) == {turn_id(first.id, n) for n in range(4)} | {turn_id(second.id, 0)}
+    said = turns[turn_id(first.id, 1)].said
+    assert said is not None
+    assert (said.speaker, said.before) == ("Ann", f"Ann: {GARDEN[0].text}")
+    assert said.around == "\n".join(one.text for one in GARDEN)
+    assert said.near == (turn_id(first.id, 0), turn_id(first.id, 2))
+    after = turns[turn_id(second.id, 0)]
+    assert after.text == "It is red."
+    assert (
+        after.said
+        == Said(
+            speaker=None,  # only a role
+            before=f"Ann: {GARDEN[3].text}",
+            around="\n".join([*(one.text for one in GARDEN[1:]), "It is red."]),
+            near=(turn_id(first.id, 3),),
+        )
+    )
+
+
+async def test_turns_of_different_sessions_are_not_around_each_other() -> None:
+    ledger, index, writer, _ = await filled()
+    await writer.observe(SessionId("other"), [turn("It is red.", day=9)])
+    await writer.seal()
+    await writer.project()
+    other = (await ledger.pages())[1]
+    said = index.of("turns")[turn_id(other.id, 0)].said
+    assert said == Said(speaker="Ann", before="", around="It is red.", near=())
 
 
 async def test_projecting_again_puts_nothing() -> None:
@@ -90,12 +127,12 @@ async def test_a_unit_that_returns_is_found_again() -> None:
 
 async def test_an_index_that_was_deleted_is_built_again_the_same_without_a_reasoner() -> None:
     ledger, index, writer, reasoner = await filled()
-    before, calls = {c: dict(index.of(c)) for c in ("units", "pages")}, reasoner.calls.copy()
+    before, calls = {c: dict(index.of(c)) for c in ("units", "pages", "turns")}, reasoner.calls.copy()
     empty = DictIndex()
     assert await Writer(ledger, empty, reasoner).project() == Projected(units=4, pages=1)
-    assert {c: dict(empty.of(c)) for c in ("units", "pages")} == before
+    assert {c: dict(empty.of(c)) for c in ("units", "pages", "turns")} == before
     assert await writer.reindex() == Projected(units=4, pages=1)
-    assert {c: dict(index.of(c)) for c in ("units", "pages")} == before
+    assert {c: dict(index.of(c)) for c in ("units", "pages", "turns")} == before
     assert reasoner.calls == calls
 
 
