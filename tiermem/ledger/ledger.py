@@ -33,7 +33,7 @@ from pagestore import (
     VerifyReport,
 )
 from pagestore.bundle import Bundle, make_bundle
-from pagestore.errors import Corrupt, RecordNotFound
+from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, TurnAt, decode, encode, kind_of
@@ -98,6 +98,16 @@ class Ledger:
     async def page(self, page_id: PageId) -> Page:
         """A page with its words; raises `PageNotFound`, `Corrupt`."""
         return await self._blocking(lambda: self._log.page(page_id))
+
+    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | PageNotFound | Corrupt, ...]:
+        """Pages with their words, in order; for one that cannot be read, why. One wait for all."""
+        return await self._blocking(lambda: tuple(self._read(page_id) for page_id in page_ids))
+
+    def _read(self, page_id: PageId) -> Page | PageNotFound | Corrupt:
+        try:
+            return self._log.page(page_id)
+        except (PageNotFound, Corrupt) as error:
+            return error
 
     async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """Sealed pages in the order they were sealed, without their words."""

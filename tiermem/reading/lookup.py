@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from anyio import to_thread
 
@@ -192,19 +193,16 @@ class LookUp:
         pages: dict[PageId, tuple[Hit, Page]] = {}
         dropped = 0
         degradations: list[Degradation] = []
-        for hit in hits:
-            if len(pages) == limit:
-                break
-            try:
-                page = await self._ledger.page(PageId(hit.id))
-            except PageNotFound:
-                dropped += 1
-                continue
-            except Corrupt as error:
-                degradations.append(_degraded(error, f"without page {hit.id}"))
-                continue
-            if page.id not in skip and self.scope.holds(page):
-                pages.setdefault(page.id, (hit, self.scope.seen(page)))
+        waiting = iter(hits)
+        while batch := tuple(islice(waiting, limit - len(pages))):
+            found = await self._ledger.read([PageId(hit.id) for hit in batch])
+            for hit, page in zip(batch, found, strict=True):
+                if isinstance(page, PageNotFound):
+                    dropped += 1
+                elif isinstance(page, Corrupt):
+                    degradations.append(_degraded(page, f"without page {hit.id}"))
+                elif page.id not in skip and self.scope.holds(page):
+                    pages.setdefault(page.id, (hit, self.scope.seen(page)))
         return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
 
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
