@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.torture.report import Kept, page, table
+from tests.torture.report import Kept, line, page, table
 from tests.torture.rows import ROWS
 from tests.torture.running import run
 
@@ -45,10 +45,9 @@ def main() -> int:
     kept = Kept.load(given.json)
     results = []
     for row in rows:
-        console.print(f"[dim]{row.name} …[/dim]")
         results.append(run(row, seed=given.seed, scale=given.scale, processes=given.processes))
         kept.put(results[-1], scale=given.scale)
-        console.print(table(results[-1:], headed=False))
+        console.print(line(results[-1]))
     console.print(table(results))
     if given.markdown is not None:
         given.markdown.write_text(page(kept), encoding="utf-8")
