@@ -2,7 +2,7 @@
 
     python -m tests.reasoning.local_on_real_text [path to locomo] [--show N]
 
-"gold": the evidence is the units of the annotated turns alone. "found": the units that BM25 ranks first
+"gold": the evidence is the annotated turns alone. "found": the units that BM25 ranks first
 for the question. Token F1 is the official one (lower case, no articles or punctuation, stemmed);
 category 5 cannot be answered, so there the share of abstentions is what counts.
 """
@@ -147,19 +147,26 @@ async def answer(units: Units, ids: Sequence[int], qa: dict[str, Any], engine: L
     return await engine.compose(qa["question"], [units.evidence[at] for at in ids], asked_at=ASKED_AT)
 
 
-def gold_units(units: Units, qa: dict[str, Any]) -> list[int]:
-    return [at for at, turn_id in enumerate(units.turn_ids) if turn_id in qa["evidence"]]
+def annotated(talk: Conversation, qa: dict[str, Any]) -> list[Evidence]:
+    """The lines of the turns that were annotated as evidence."""
+    turns = [talk.turns[turn_id] for turn_id in qa["evidence"] if turn_id in talk.turns]
+    return [
+        Evidence(
+            text=f"{turn.speaker}: {turn.text}", spans=(), score=1.0, source="open", said_at=turn.said_at
+        )
+        for turn in turns
+    ]
 
 
-async def answer_from_gold(talk: Conversation, engine: Local, scores: Scores) -> Units:
-    units = await units_of(talk, engine)
+async def answer_from_gold(talk: Conversation, engine: Local, scores: Scores) -> None:
     for qa in talk.qa:
-        scores.add("gold", qa, await answer(units, gold_units(units, qa), qa, engine))
-    return units
+        draft = await engine.compose(qa["question"], annotated(talk, qa), asked_at=ASKED_AT)
+        scores.add("gold", qa, draft)
 
 
 async def measure(talk: Conversation, engine: Local, scores: Scores) -> None:
-    units = await answer_from_gold(talk, engine, scores)
+    await answer_from_gold(talk, engine, scores)
+    units = await units_of(talk, engine)
     for qa in talk.qa:
         found = units.found(qa["question"], FOUND)
         scores.add("found", qa, await answer(units, found, qa, engine))

@@ -62,7 +62,7 @@ def test_a_question_shows_what_kind_of_answer_it_wants(question: str, kind: str)
         ("How many cats did Melanie adopt?", "two", 2),
         ("When did Melanie adopt the cats?", "the week before 8 May 2023", 2),
         ("Did Melanie adopt cats?", "Yes", 2),
-        ("What instrument does Melanie play?", "daughter loves painting horses, and I play the clarinet", 3),
+        ("What instrument does Melanie play?", "the clarinet", 3),
     ],
 )
 async def test_the_answer_is_short_and_cites_its_source(question: str, answer: str, cited: int) -> None:

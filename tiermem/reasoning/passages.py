@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from tiermem.model import Evidence
 from tiermem.reasoning.questions import Question
-from tiermem.text import sentences, stem, stems, words
+from tiermem.text import sentences, stem, words
+from tiermem.text.literals import names
 from tiermem.text.readings import People, read_claim, read_turn, speech
+from tiermem.text.words import WORD
 
 _HEADER = re.compile(r"\[(?P<time>[^\]\n]*)\] (?P<rest>[^\n]*(?:\n\t[^\n]*)*)")
+_SPEAKING = re.compile(r"\b(?:I|my|me|we|our|us|you|your|I['’]\w+|we['’]\w+|you['’]\w+)\b", re.IGNORECASE)
 OTHER_PERSON = 0.3
 """What the score of a passage about somebody else is multiplied with."""
 UNCLEAR_PERSON = 0.8
+_CATEGORY = 0.5
+"""What the word for the kind of thing counts: the answer to "which instrument" seldom says instrument."""
 _AROUND = 0.5
 """What a term counts that stands beside the sentence: in its turn, or in the question it replies to."""
 
@@ -36,6 +41,10 @@ class Passage:
     text: str
     around: str
     said_at: datetime | None
+    near: frozenset[str]
+    """Stems of its words."""
+    beside: frozenset[str]
+    """Stems of the words around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +67,20 @@ def passages(evidence: Sequence[Evidence]) -> list[Passage]:
 
 def passages_of(text: str, source: int, said_at: datetime | None) -> Iterator[Passage]:
     """The sentences of a unit, of a line of a page, or of a whole page."""
+    for time, passage in _read(text):
+        yield replace(passage, source=source, said_at=time or said_at)
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> tuple[tuple[datetime | None, Passage], ...]:
     lines = list(_HEADER.finditer(text))
     if not lines:
-        yield from _sentences(text, source, said_at)
-    for line in lines:
-        yield from _sentences(line["rest"].replace("\n\t", " "), source, _time(line["time"]) or said_at)
+        return tuple((None, passage) for passage in _sentences(text))
+    return tuple(
+        (_time(line["time"]), passage)
+        for line in lines
+        for passage in _sentences(line["rest"].replace("\n\t", " "))
+    )
 
 
 def _time(text: str) -> datetime | None:
@@ -72,13 +90,28 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-def _sentences(text: str, source: int, said_at: datetime | None) -> Iterator[Passage]:
+def _sentences(text: str) -> Iterator[Passage]:
     own = speech(text)
     speaker, asked, said = (own.speaker, own.asked, own.said) if own else ("", "", text)
     for piece in sentences(said):
-        yield Passage(
-            source=source, speaker=speaker, asked=asked, text=piece.text, around=said, said_at=said_at
-        )
+        yield passage(piece.text, speaker=speaker, asked=asked, around=said)
+
+
+def passage(
+    text: str, *, speaker: str, asked: str, around: str, source: int = 0, said_at: datetime | None = None
+) -> Passage:
+    """One sentence with its words taken apart."""
+    near = frozenset(stem(word) for word in words(text))
+    return Passage(
+        source=source,
+        speaker=speaker,
+        asked=asked,
+        text=text,
+        around=around,
+        said_at=said_at,
+        near=near,
+        beside=frozenset(stem(word) for word in words(f"{around} {asked}")) - near,
+    )
 
 
 class Matcher:
@@ -86,11 +119,10 @@ class Matcher:
 
     def __init__(self, question: Question, found: Sequence[Passage]) -> None:
         self._question = question
-        held = [set(stems(f"{p.text} {p.asked}")) | {stem(word) for word in words(p.speaker)} for p in found]
-        counts = Counter(term for terms in held for term in terms)
-        self._weight = {
-            term: math.log(1 + (len(found) + 1) / (counts[term] + 0.5)) for term in question.terms
-        }
+        held = {term: sum(term in p.near for p in found) for term in question.terms}
+        self._weight = {term: math.log(1 + (len(found) + 30) / (count + 1)) for term, count in held.items()}
+        if question.kind in ("what", "list") and question.head in self._weight:
+            self._weight[question.head] *= _CATEGORY
         self._speakers = {passage.speaker for passage in found} - {""}
         first_names = {stem(word): name for name in self._speakers for word in words(name)}
         for name in question.names:
@@ -110,20 +142,18 @@ class Matcher:
 
     def score(self, passage: Passage) -> Scored:
         """How well one passage covers the question."""
-        near = {stem(word) for word in words(passage.text)}
-        far = {stem(word) for word in words(f"{passage.around} {passage.asked}")} - near
-        matched = frozenset(term for term in self._content if term in near)
+        matched = frozenset(term for term in self._content if term in passage.near)
         gained = sum(self._weight[term] for term in matched)
-        gained += _AROUND * sum(self._weight[term] for term in self._content if term in far)
+        # An answer to the very question that is asked says none of its words.
+        around = 1.0 if passage.asked and self._question.kind == "yes-no" else _AROUND
+        gained += around * sum(self._weight[term] for term in self._content if term in passage.beside)
         coverage = gained / self._total if self._total else 0.0
-        person = self._person(passage, matched)
-        if passage.text.endswith("?"):
-            person *= 0.5
-        person *= 1 - 0.02 * min(passage.source, 10)
+        person = self._person(passage, matched) if coverage else 1.0
+        asks = 0.5 if passage.text.endswith("?") else 1.0
         return Scored(
             passage=passage,
             coverage=coverage,
-            score=coverage * person,
+            score=coverage * person * asks * (1 - 0.02 * min(passage.source, 10)),
             right_person=person > OTHER_PERSON,
             matched=matched,
         )
@@ -133,12 +163,25 @@ class Matcher:
             return 1.0
         asked = {stem(word) for name in self._asked_about for word in words(name)}
         speaks = bool(passage.speaker) and self._asked_about <= self._speakers
-        if not speaks and asked & {stem(word) for word in words(passage.text)}:
+        if not speaks and asked & passage.near:
             return 1.0
+        if passage.speaker in self._asked_about and self._names_another(passage, matched):
+            return OTHER_PERSON
         owners = {owner for owner in self._owners(passage, matched) if owner}
         if owners & self._asked_about:
             return 1.0
         return UNCLEAR_PERSON if not owners or "?" in owners else OTHER_PERSON
+
+    def _names_another(self, passage: Passage, matched: frozenset[str]) -> bool:
+        """Whether somebody else is named before the words asked about, and the speaker is not meant."""
+        before = passage.text
+        for match in WORD.finditer(passage.text):
+            if stem(match.group().lower()) in matched:
+                before = passage.text[: match.start()]
+                break
+        known = {*self._question.names, *(stem(word) for name in self._speakers for word in words(name))}
+        others = [name for name in names(before) if not known & {stem(word) for word in words(name)}]
+        return bool(others) and not _SPEAKING.search(before)
 
     def _owners(self, passage: Passage, matched: frozenset[str]) -> set[str]:
         others = tuple((self._speakers | self._asked_about) - {passage.speaker})

@@ -43,6 +43,8 @@ class Features:
     similarity: float | None
 
 
+_AS_GOOD = 0.75
+"""How close to the best statement another one must score to stand for it, when it holds the detail."""
 _MANY: frozenset[Kind] = frozenset({"list", "how many"})
 
 
@@ -50,7 +52,9 @@ def features(question: str, units: Sequence[Evidence]) -> Features:
     """Measure how well the best statement among `units` answers `question`."""
     asked = read_question(question)
     found = passages(units)
-    best = next(iter(Matcher(asked, found).best(found)), None)
+    ranked = Matcher(asked, found).best(found)
+    near = [one for one in ranked if one.score >= _AS_GOOD * ranked[0].score]
+    best = next((one for one in near if holds_detail(asked, one)), ranked[0] if ranked else None)
     similarities = [unit.similarity for unit in units if unit.similarity is not None]
     return Features(
         kind=asked.kind,
@@ -73,7 +77,7 @@ def holds_detail(question: Question, best: Scored) -> bool:
     passage = best.passage
     if question.kind == "when":
         return bool(resolve_dates(passage.text, passage.said_at)) or passage.said_at is not None
-    if question.kind == "how many":
+    if question.kind in ("how many", "how much"):
         return bool(numbers(passage.text, loose=True))
     if question.kind == "how long":
         return bool(numbers(passage.text, loose=True)) or bool(

@@ -31,6 +31,23 @@ STOP_WORDS = frozenset(
     """)
 )
 
+# The stemmer knows endings only.
+_IRREGULAR = dict(
+    pair.split("=")
+    for pair in word_list("""
+        ate=eat eaten=eat became=become began=begin begun=begin bought=buy broke=break broken=break
+        brought=bring built=build came=come caught=catch children=child chose=choose chosen=choose
+        drank=drink drawn=draw drew=draw driven=drive drove=drive fallen=fall fed=feed fell=fall felt=feel
+        flew=fly flown=fly forgot=forget forgotten=forget fought=fight found=find gave=give given=give
+        gone=go got=get gotten=get grew=grow grown=grow heard=hear held=hold hid=hide kept=keep knew=know
+        known=know led=lead left=leave lent=lend lost=lose made=make meant=mean met=meet paid=pay ran=run
+        ridden=ride rode=ride said=say sang=sing sat=sit saw=see seen=see sent=send slept=sleep sold=sell
+        spent=spend spoke=speak spoken=speak stole=steal stolen=steal stood=stand sung=sing swam=swim
+        swum=swim taken=take taught=teach thought=think threw=throw thrown=throw told=tell took=take
+        understood=understand went=go woke=wake won=win wore=wear worn=wear written=write wrote=write
+    """)
+)
+
 _SENTENCE_END = re.compile(
     r"""(?<![.\s]\w\.)(?<!\b[DM]r\.)(?<!\b[MJS][rst]\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)
     (?<=[.!?…。！？])["'”’)\]]*(?=\s|$|[^\x00-\x7f])|[\r\n]+""",
@@ -54,9 +71,10 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """The English stem of one lower-case word, without a possessive ending."""
+    """The English stem of one lower-case word, without a possessive ending; "went" has the stem of "go"."""
     # A Stemmer object is not safe to share between threads; making one costs microseconds and is cached away.
-    return str(snowballstemmer.stemmer("english").stemWord(word.removesuffix("'s")))
+    plain = word.removesuffix("'s")
+    return str(snowballstemmer.stemmer("english").stemWord(_IRREGULAR.get(plain, plain)))
 
 
 def stems(text: str) -> list[str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from datetime import UTC
+from math import inf
 
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.local.extract import answer_from
 from tiermem.reasoning.passages import Matcher, Scored, passages
-from tiermem.reasoning.questions import read_question
+from tiermem.reasoning.questions import Question, read_question
 from tiermem.text import stems
 
-ENOUGH = 0.35
+ENOUGH = 0.38
 """The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
 ENOUGH_WITH_SIMILARITY = 0.6
 """What coverage and cosine together must reach where the index measured a cosine: it bridges synonyms."""
@@ -20,6 +23,10 @@ _UNRELATED = 0.3
 _LISTED = 4
 _AS_GOOD = 0.75
 """How close to the best statement another one must score to add to a list."""
+_CHANGE = re.compile(
+    r"\b(?:moved to|instead|changed|postponed|brought forward|rescheduled|correction|no longer|switched)\b",
+    re.IGNORECASE,
+)
 _ABSTAINED = Draft(text="", cited=(), abstained=True)
 
 
@@ -27,13 +34,15 @@ def compose(question: str, evidence: Sequence[Evidence]) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
     asked = read_question(question)
     found = passages(evidence)
-    ranked = _ranked(Matcher(asked, found).best(found), evidence)
+    matcher = Matcher(asked, found)
+    ranked = _ranked(matcher.best(found), evidence)
     if not ranked:
         return _ABSTAINED
     wanted = _LISTED if asked.kind == "list" else 1
     told: list[str] = []
     cited: list[int] = []
-    for one in _near(ranked):
+    newest = _newest(asked, ranked[0][1], matcher.best(found))
+    for one in [*newest, *_near(asked, ranked)]:
         answer = answer_from(asked, one)
         if answer and not _said(answer, told):
             told.append(answer)
@@ -59,9 +68,30 @@ def _margin(one: Scored, similarity: float | None) -> float:
     return one.score + max(0.0, similarity - _UNRELATED) - ENOUGH_WITH_SIMILARITY
 
 
-def _near(ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
+def _newest(question: Question, best: Scored, scored: Sequence[Scored]) -> list[Scored]:
+    """What replaces the best statement, latest first: said later of the same, as a change or as it is now."""
+    found = [
+        one
+        for one in scored
+        if one.right_person
+        and _moment(one) > _moment(best)
+        and question.head in one.matched | {""}
+        and (_CHANGE.search(one.passage.text) or (not question.past and one.matched >= best.matched))
+    ]
+    return sorted(found, key=_moment, reverse=True) if question.kind not in ("list", "yes-no") else []
+
+
+def _moment(one: Scored) -> float:
+    said = one.passage.said_at
+    return said.replace(tzinfo=said.tzinfo or UTC).timestamp() if said else -inf
+
+
+def _near(question: Question, ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
+    """The statements about as good as the best, then those that at least hold what the question is about."""
     best = ranked[0][1].score
-    return [one for _, one in ranked if one.score >= _AS_GOOD * best]
+    near = [one for _, one in ranked if one.score >= _AS_GOOD * best]
+    weaker = [one for _, one in ranked if one.score < _AS_GOOD * best and question.head in one.matched]
+    return near if question.kind == "list" else near + weaker
 
 
 def _said(answer: str, told: Sequence[str]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import pairwise
 
 from tiermem.reasoning.passages import Passage, Scored
 from tiermem.reasoning.questions import Kind, Question
@@ -48,6 +50,40 @@ _PLACE = re.compile(
 _SOMEWHERE = re.compile(
     r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,6})", re.IGNORECASE
 )
+_AMOUNT = re.compile(
+    r"[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d|\b\d[\d,.]*(?:\s?k\b)?\s?(?:%|euros?\b|dollars?\b|pounds?\b|bucks\b|percent\b|€|£|\$)",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"\b(?:\d{1,2}(?::\d\d)?\s?(?:[ap]\.?m\b\.?|o['’]clock)|\d{1,2}:\d\d\b|noon|midnight"
+    r"|(?:half past|quarter (?:past|to)) \w+"
+    rf"|(?:at|by|around|for) (?:one|{_COUNT})\b)(?: in the (?:morning|afternoon|evening))?",
+    re.IGNORECASE,
+)
+# A comma ends a phrase, unless it is one of a list ("Rome, Oslo and Ghent").
+_PHRASE_END = re.compile(
+    rf"(?:(?:an?|one|\d+|{_COUNT}) )?(?:days?|weeks?|months?|years?) ago\b"
+    r"|(?<!\b(?:Mr|Ms|Dr|St))(?<!\bMrs)[.]|[;:!?()\n—–\"]|\s-\s|,(?!\s+(?:[\w'’-]+\s+){0,2}[\w'’-]+(?:,|\s+(?:and|or)\s))"
+    r"|\b(?:but|because|so|when|while|who|which|that|if|until|since|after|before|though|although|as|in|on|at|"
+    r"for|with|from|to|by|during|last|next|this|yesterday|today|tomorrow|instead|now|too|we|i|he|she|they|"
+    r"you|it)\b(?!['’]?\w)",
+    re.IGNORECASE,
+)
+_SEGMENT_END = re.compile(r"[,;:()]\s+|\s+(?:and|but|while|so|because)\s+", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|in order to|that['’]s why|due to|thanks to)\b\s+(.+)", re.IGNORECASE
+)
+_NOT_YET = re.compile(
+    r"\b(?:wants? to|hop(?:e|es|ing) to|(?:would|['’]d) (?:love|like) to|wish|one day|some ?day|might)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"\b(?:called|named|names? (?:is|was|are)|name['’]s)\s+"
+    r"((?:[A-Z][\w'’]*\s?)+(?:(?:,| and)\s(?:[A-Z][\w'’]*\s?)+)*)"
+)
+_COPULA = re.compile(r"^['’]?s?\W*\b(?:is|are|was|were|been|be)\b", re.IGNORECASE)
+_WORKED_OUT = re.compile(r" \([^()]*\b\d{4}\)")
+_FIRST = re.compile(r"\b(?:I|we|me|us|I['’]\w+|we['’]\w+)\b", re.IGNORECASE)
 _KIN = re.compile(
     r"\b(?:my|our|her|his|their)\s+(?:\w+\s)?(?:mom|mother|dad|father|grandma|grandmother|grandpa|grandfather|sister|brother|son|daughter|"
     r"kids?|children|husband|wife|partner|girlfriend|boyfriend|friends?|family|fam|colleagues?|coworkers?|neighbou?rs?|cousins?|aunt|"
@@ -68,25 +104,47 @@ _LIGHT = frozenset(
 )
 
 
+_LIKELY = 0.6
+"""Coverage from which a statement may be a yes or a no."""
+_REASON_WORDS = 3
+"""New words a statement must hold to be a reason without saying "because"."""
 _SHORT = 16
 """Words up to which a statement is an answer as it stands."""
 
 
 def answer_from(question: Question, best: Scored) -> str | None:
     """The shortest part of the statement that answers; `None` when it holds nothing of the kind asked for."""
-    found = _BY_KIND.get(question.kind, _clause)(question, best)
+    best = _narrowed(question, best)
+    if question.kind not in ("when", "how long"):
+        best = replace(best, passage=replace(best.passage, text=_WORKED_OUT.sub("", best.passage.text)))
+    found = _BY_KIND.get(question.kind, _thing)(question, best)
     return found.strip(" \t.,;:!?\"'") or None if found else None
 
 
-def _when(_question: Question, best: Scored) -> str | None:
+def _narrowed(question: Question, best: Scored) -> Scored:
+    """Of "my parents live in Ghent, but I live in Bruges" the part that is about who was asked about."""
+    text, speaker = best.passage.text, {stem(word) for word in words(best.passage.speaker)}
+    edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
+    parts = [text[start:end] for start, end in pairwise(edges)]
+    parts = [part for part in parts if best.matched and best.matched <= {stem(word) for word in words(part)}]
+    own = [part for part in parts if _FIRST.search(part)]
+    if len(parts) < 2 or len(own) != 1 or not speaker & set(question.people) or "'s" in question.text:
+        return best
+    return replace(best, passage=replace(best.passage, text=own[0]))
+
+
+def _when(question: Question, best: Scored) -> str | None:
     passage = best.passage
+    if "what time" in question.text.lower():
+        clock = _CLOCK.search(passage.text) or _CLOCK.search(passage.around)
+        return re.sub(r"^(?:at|by|around|for) ", "", clock.group(), flags=re.IGNORECASE) if clock else None
     mentions = _nearest_first(best, resolve_dates(passage.text, passage.said_at))
     if mentions:
         return _date_words(mentions[0], passage)
     beside = resolve_dates(passage.around, passage.said_at)
     if len(beside) == 1:
         return _date_words(beside[0], passage)
-    if passage.said_at is None:
+    if passage.said_at is None or _NOT_YET.search(passage.text):
         return None
     return f"{passage.said_at.day} {passage.said_at:%B %Y}"
 
@@ -114,14 +172,39 @@ def _date_words(mention: DateMention, passage: Passage) -> str:
 
 
 def _how_many(question: Question, best: Scored) -> str | None:
-    found = [
-        match for match in _NUMBER.finditer(best.passage.text) if match.group().lower() not in ("a", "an")
+    """The number before the thing that is counted; where that is not said, the nearest to what is asked."""
+    text = best.passage.text
+    for match in _NUMBER.finditer(text):
+        rest = re.split(r"\b(?:and|or)\b|[,;\d]", text[match.end() :])[0]
+        counted = words(rest)[:3] + words(match.group())[1:]
+        if question.head and question.head in {stem(word) for word in counted}:
+            return _bare_number(match.group())
+    return None if question.head and question.head in best.passage.near else _nearest(_NUMBER, question, best)
+
+
+def _how_much(question: Question, best: Scored) -> str | None:
+    """The amount in the part of the statement that tells of what is paid for."""
+    told = not question.head or question.head in best.passage.near | best.passage.beside
+    return _nearest(_AMOUNT, question, best) if told else None
+
+
+def _bare_number(text: str) -> str:
+    """A number without the noun it counts."""
+    return re.sub(r"\s+(?!an?\b|the\b)\w+\Z", "", text)
+
+
+def _nearest(pattern: re.Pattern[str], question: Question, best: Scored) -> str | None:
+    """The match in the part of the statement that holds most words of the question, and its head if any."""
+    text = best.passage.text
+    edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
+    held = [
+        (len(best.matched & near), -start, found)
+        for start, end in pairwise(edges)
+        if (found := pattern.search(text, start, end))
+        for near in [{stem(word) for word in words(text[start:end])}]
+        if question.head not in best.passage.near or question.head in near
     ]
-    counted = [match for match in found if any(stem(word) in question.terms for word in words(match.group()))]
-    chosen = next(iter(counted or found), None)
-    return (
-        re.sub(r"\s+\w+\Z", "", chosen.group()) if chosen and counted else chosen.group() if chosen else None
-    )
+    return max(held, key=lambda one: one[:2])[2].group() if held else None
 
 
 def _how_long(question: Question, best: Scored) -> str | None:
@@ -133,43 +216,126 @@ def _how_long(question: Question, best: Scored) -> str | None:
 
 
 def _who(question: Question, best: Scored) -> str | None:
-    asked = set(question.names)
-    for name in names(best.passage.text):
-        if not asked & {stem(word) for word in words(name)}:
-            return name
-    kin = _KIN.search(best.passage.text)
-    if kin:
-        return re.sub(
-            r"^(?:my|our)",
-            f"{best.passage.speaker}'s" if best.passage.speaker else "their",
-            kin.group(),
-            flags=re.IGNORECASE,
-        )
-    speaker = {stem(word) for word in words(best.passage.speaker)}
-    return best.passage.speaker if best.passage.speaker and not asked & speaker else None
+    passage = best.passage
+    if question.preposition:
+        return _person_in(_after(question, best), question, best)
+    by = re.search(r"\b(?:by|called|named)\s+(.+)", passage.text)
+    doer = _person_in(by and by[1], question, best) or _person_in(passage.text, question, best)
+    if doer is not None:
+        return doer
+    speaker = {stem(word) for word in words(passage.speaker)}
+    own = _FIRST.search(passage.text)
+    return passage.speaker if own and passage.speaker and not set(question.names) & speaker else None
+
+
+def _person_in(text: str | None, question: Question, best: Scored) -> str | None:
+    """The first person of `text` that the question does not name: by name, or as kin of the speaker."""
+    for name in names(text or ""):
+        if not set(question.names) & {stem(word) for word in words(name)}:
+            titled = re.search(rf"\b(?:Mrs?|Ms|Dr|Prof)\.? {re.escape(name)}", text or "")
+            return titled.group() if titled else name
+    kin = _KIN.search(text or "")
+    whose = f"{best.passage.speaker}'s" if best.passage.speaker else "their"
+    return re.sub(r"^(?:my|our)", whose, kin.group(), flags=re.IGNORECASE) if kin else None
+
+
+def _whose(question: Question, best: Scored) -> str | None:
+    for match in re.finditer(
+        r"\b((?:[A-Z]\w*\s)*[A-Z]\w*['’]s?|my|our)\s+(?:\w+\s+){0,2}?(\w+)", best.passage.text
+    ):
+        if stem(match[2].lower()) == question.head:
+            return match[1] if match[1].lower() not in ("my", "our") else f"{best.passage.speaker}'s"
+    return None
 
 
 def _where(question: Question, best: Scored) -> str | None:
+    if question.preposition in ("to", "from"):
+        phrase = _after(question, best)
+        if phrase:
+            return phrase
     asked = set(question.terms)
     for text in (best.passage.text, best.passage.around):
         for pattern in (_PLACE, _SOMEWHERE):
             for match in pattern.finditer(text):
-                if not {stem(word) for word in words(match[1]) if word not in STOP_WORDS} <= asked:
-                    return match[1]
+                place = re.split(_PHRASE_END, match[1])[0]
+                if not {stem(word) for word in words(place) if word not in STOP_WORDS} <= asked:
+                    return place
     known = {*question.terms, *question.names}
     for name in names(best.passage.text):
         if not known & {stem(word) for word in words(name)}:
             return name
-    return _clause(question, best)
+    return None
+
+
+def _after(question: Question, best: Scored) -> str | None:
+    """What follows the preposition of the question, after the word that stands before it there."""
+    text = best.passage.text
+    start = 0
+    if question.before_it in best.passage.near:
+        start = next(m.end() for m in WORD.finditer(text) if stem(_plain(m)) == question.before_it)
+    elif question.before_it in question.terms:
+        return None
+    for match in re.finditer(rf"\b{question.preposition}\s+", text[start:], re.IGNORECASE):
+        phrase = _phrase(text[start + match.end() :])
+        if _new_words(phrase, question):
+            return phrase
+    return None
+
+
+def _plain(match: re.Match[str]) -> str:
+    return match.group().replace("’", "'").lower()
+
+
+def _phrase(text: str) -> str:
+    """The words `text` opens with, as far as one phrase goes."""
+    end = next((match.start() for match in _PHRASE_END.finditer(text) if match.start()), len(text))
+    return re.sub(r"(?:\W+(?:and|or|the|a|an|my|our))*\W*\Z", "", text[:end])
+
+
+def _why(question: Question, best: Scored) -> str | None:
+    reason = _REASON.search(best.passage.text)
+    if reason:
+        return reason[1]
+    return _clause(question, best) if _new_words(best.passage.text, question) >= _REASON_WORDS else None
+
+
+def _thing(question: Question, best: Scored) -> str | None:
+    """What follows the preposition or the verb of the question; else the clause that tells it."""
+    if re.search(r"\b(?:names?|called|named)\b", question.text):
+        named = _NAMED.search(best.passage.text)
+        return named[1] if named else None
+    if question.preposition:
+        phrase = _after(question, best)
+        if phrase or question.before_it in best.matched:
+            return phrase
+    return _object(question, best) or _clause(question, best)
+
+
+def _object(question: Question, best: Scored) -> str | None:
+    """What follows the words asked about, where the statement holds all of them."""
+    if not {*question.terms} <= best.matched | {question.head, *question.names}:
+        return None
+    text = best.passage.text
+    for match in reversed(list(WORD.finditer(text))):
+        if stem(_plain(match)) in best.matched:
+            phrase = _phrase(_COPULA.sub("", text[match.end() :]).strip())
+            if _new_words(phrase, question):
+                return phrase
+    return None
 
 
 def _yes_no(_question: Question, best: Scored) -> str | None:
-    text = best.passage.text
-    if re.match(
-        r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", best.passage.around, re.IGNORECASE
-    ):
-        return "Yes"
-    return "No" if negated(text) or re.match(r"\W*no(?:pe)?\b", best.passage.around, re.IGNORECASE) else "Yes"
+    passage = best.passage
+    if best.coverage < _LIKELY:
+        return None
+    if passage.asked or best.matched:
+        if re.match(
+            r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", passage.around, re.IGNORECASE
+        ):
+            return "Yes"
+        if re.match(r"\W*(?:no(?:pe)?|not)\b", passage.around, re.IGNORECASE):
+            return "No"
+    return "No" if negated(passage.text) else "Yes"
 
 
 def _clause(question: Question, best: Scored) -> str | None:
@@ -204,8 +370,11 @@ def _new_words(text: str, question: Question) -> int:
 _BY_KIND: Mapping[Kind, Callable[[Question, Scored], str | None]] = {
     "when": _when,
     "how many": _how_many,
+    "how much": _how_much,
     "how long": _how_long,
     "who": _who,
     "where": _where,
     "yes-no": _yes_no,
+    "whose": _whose,
+    "why": _why,
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from tiermem.model import LinkedFact, Search
+from tiermem.model import Claim, LinkedFact, Search
 from tiermem.reasoning.interface import Integrated, PageView, Plan
-from tiermem.reasoning.local.distil import statements
+from tiermem.reasoning.local.distil import sentences_of, statement
 from tiermem.reasoning.passages import Matcher, passages_of
 from tiermem.reasoning.questions import Question, read_question
 from tiermem.text import STOP_WORDS, stem, stems, words
@@ -25,17 +26,30 @@ _SEARCHES = 2
 
 
 def integrate(question: str, pages: Sequence[PageView], known: Sequence[LinkedFact]) -> Integrated:
-    """The statements of the pages that cover the question best, in their speakers' words, best first."""
+    """The statements of the pages that cover the question best, in their speakers' words, best first.
+
+    Only what is chosen is made into claims: scoring a sentence costs little, wording one a lot.
+    """
     asked = read_question(question)
-    told_at = [said for view in pages for said in statements(view.page)]
-    claims = [claim for claim, _ in told_at]
-    found = [p for at, (claim, turn) in enumerate(told_at) for p in passages_of(claim.text, at, turn.said_at)]
+    found = [
+        (view.page, said)
+        for view in pages
+        for said in sentences_of(view.page)
+        if not said.passage.text.endswith("?")
+    ]
+    numbered = [replace(said.passage, source=at) for at, (_, said) in enumerate(found)]
+    chosen = dict.fromkeys(
+        one.passage.source for one in Matcher(asked, numbered).best(numbered, least=_LEAST)
+    )
     told = {fact.claim for fact in known}
-    best = Matcher(asked, found).best(found, least=_LEAST)
-    chosen = list(dict.fromkeys(one.passage.source for one in best))
-    new = [claims[at] for at in chosen if claims[at].text not in told][:_FACTS]
-    texts = [*told, *(claim.text for claim in new)]
-    return Integrated(claims=tuple(new), coverage=_coverage(asked, texts))
+    new: dict[str, Claim] = {}
+    for page, said in (found[at] for at in chosen):
+        claim = statement(page, said)
+        if claim.text not in told:
+            new.setdefault(claim.text, claim)
+        if len(new) == _FACTS:
+            break
+    return Integrated(claims=tuple(new.values()), coverage=_coverage(asked, [*told, *new]))
 
 
 def _coverage(question: Question, texts: Sequence[str]) -> str:
