@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
+import anyio
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tiermem
+from pagestore import Turn
+from tiermem.index import QdrantEdgeIndex
 from tiermem.index.testing import HashEmbedder
 
-CODE = "The vault code of the blue house is 4417."
+CODE = "The vault code of the blue house is Zephyrine."
 
 names = st.one_of(
     st.sampled_from(
@@ -67,8 +71,8 @@ def test_no_method_with_one_space_ever_returns_another(store: Path, spaces: list
         if seal:
             mine.flush()
             theirs.flush()
-        assert "4417" in everything_shown(mine)
-        assert "4417" not in everything_shown(theirs)
+        assert "Zephyrine" in everything_shown(mine)
+        assert "Zephyrine" not in everything_shown(theirs)
 
 
 def test_the_same_words_in_two_spaces_stay_two_units(tmp_path: Path) -> None:
@@ -86,3 +90,43 @@ def test_the_same_words_in_two_spaces_stay_two_units(tmp_path: Path) -> None:
     for memory, hits in zip(opened, found, strict=True):
         assert CODE in memory.page(hits[0].spans[0].page_id).text
         memory.close()
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QdrantEdgeIndex]:
+    """One real index for all examples: its filters are what hostile names would break."""
+    index = QdrantEdgeIndex(tmp_path_factory.mktemp("index"), HashEmbedder())
+    yield index
+    anyio.run(index.close)
+
+
+@settings(max_examples=25)
+@given(sessions=st.lists(names.filter(bool), min_size=2, max_size=2, unique=True), speaker=names)
+def test_hostile_sessions_and_speakers_do_nothing_but_name(
+    index: QdrantEdgeIndex, sessions: list[str], speaker: str
+) -> None:
+    secret, other = sessions
+    space = f"example {uuid4()}"
+    with tiermem.open(
+        ":memory:", space=space, engine="local", index=index, embedder=HashEmbedder(), write_back="inline"
+    ) as memory:
+        memory.add(Turn(speaker=speaker, text=CODE), session=secret)
+        memory.add(Turn(speaker=speaker, text="The red house has no vault at all."), session=other)
+        memory.flush()
+        question = "What is the vault code of the blue house?"
+        shown = (
+            memory.search(question, session=other),
+            memory.search(question, session=other, kind="pages"),
+            memory.context(question, session=other),
+            memory.ask(question, session=other, mode="raw"),
+            memory.units(other),
+        )
+        assert "Zephyrine" not in repr(shown)
+        assert "Zephyrine" in repr(memory.search(question, session=secret, kind="pages"))
+        for session in sessions:
+            (info,) = memory.pages(session)
+            page = memory.page(info.id)
+            (line,) = page.lines
+            assert line.turn is not None
+            assert (info.session, line.turn.speaker) == (session, speaker)
+            assert len(page.text.splitlines()) == 1
