@@ -44,6 +44,8 @@ SALIENT = 0.21
 On LoCoMo it keeps 45 % of the words and 90 % of the turns that are annotated as evidence; 0.2 keeps
 52 % and 92 %, 0.23 keeps 40 % and 87 % (docs/results/local-engine.md).
 """
+_SHORT = 150
+"""Tokens of a page up to which nothing told is left out: there is little to save, and a lone fact to lose."""
 _TELLING = 0.1
 """What a sentence beside one that was asked for must have to be told with it."""
 _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
@@ -62,12 +64,13 @@ class Told:
 
 def distil(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
     """One claim for each run of salient sentences, in page order. Sentences that hold a hint always count."""
+    bar = SALIENT if page.tokens > _SHORT else _TELLING
     wanted = [hint.partition(": ")[2].lower() or hint.lower() for hint in hints]
     people = _people(page)
     kept = [
         told
         for told in sentences_of(page)
-        if _salience(told, people) >= SALIENT or any(hint in told.passage.text.lower() for hint in wanted)
+        if _salience(told, people) >= bar or any(hint in told.passage.text.lower() for hint in wanted)
     ]
     return tuple(_claim(page, run) for run in _runs(kept))
 
