@@ -114,6 +114,44 @@ def test_a_quote_of_the_turn_beside_does_not_prove_the_claim() -> None:
         assert outcome(claim, quote) != "verbatim"
 
 
+BAKING = page_of(
+    [
+        said("Ben", "My coconut milk ice cream came out great. It is my second recipe."),
+        said("Ann", "I'm going to make it for my family. I haven't tried baking, I've been busy painting."),
+        said("Ann", "It was inspired by my own garden."),
+        said("Ben", "I'll never forget the day I met you. I'd love to try your lemon cake on the boat."),
+        said("Ann", "We should hike together sometime, don't you think?"),
+    ]
+)
+MAKE = "I'm going to make it for my family."
+GARDEN = "It was inspired by my own garden."
+CAKE = "I'd love to try your lemon cake on the boat."
+BUSY = "I haven't tried baking, I've been busy painting."
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "result"),
+    [
+        ("Ann plans to make coconut milk ice cream for her family.", MAKE, "verbatim"),
+        ("Ben plans to make coconut milk ice cream for his family.", MAKE, "not about the turn"),
+        ("Ann likes coconut milk ice cream and lemon cake.", MAKE, "not about"),
+        ("Ann's second painting was inspired by her own garden.", GARDEN, "verbatim"),
+        ("Ann's third painting was inspired by her own garden.", GARDEN, "number"),
+        ("Ann has been busy painting and baking.", BUSY, "negation"),
+        ("Ann has been busy painting and has not tried baking.", BUSY, "verbatim"),
+        ("Ben will forget the day he met Ann.", "I'll never forget the day I met you.", "negation"),
+        ("Ben would love to try Ann's lemon cake on the boat.", CAKE, "verbatim"),
+        ("Ann would love to try Ben's lemon cake on the boat.", CAKE, "somebody"),
+        ("Ann thinks that they should hike together.", "We should hike together sometime, don't you think?",
+         "verbatim"),
+    ],
+)  # fmt: skip
+def test_what_is_said_around_a_turn_helps_and_what_it_denies_stays_denied(
+    claim: str, quote: str, result: str
+) -> None:
+    assert result in outcome(claim, quote, (BAKING,))
+
+
 @pytest.mark.parametrize("quote", ["", "   ", "support", "…", "...", "\u200b\u200b", "[2023-05-08T13:56:00]"])
 def test_an_empty_or_one_word_quote_links_to_nothing(quote: str) -> None:
     linked = link(Claim(text="Caroline went to a LGBTQ support group.", quote=quote), [PAGE])

@@ -22,6 +22,7 @@ from tiermem.text.words import WORD
 
 _HEADER = re.compile(r"\[(?P<time>[^\]\n]*)\] (?P<rest>[^\n]*(?:\n\t[^\n]*)*)")
 _SPEAKING = re.compile(r"\b(?:I|my|me|we|our|us|you|your|I['’]\w+|we['’]\w+|you['’]\w+)\b", re.IGNORECASE)
+_THIRD_PERSON = re.compile(r"\b(?:he|she|his|her|him|they|their|them)\b", re.IGNORECASE)
 OTHER_PERSON = 0.3
 """What the score of a passage about somebody else is multiplied with."""
 UNCLEAR_PERSON = 0.8
@@ -165,6 +166,8 @@ class Matcher:
         speaks = bool(passage.speaker) and self._asked_about <= self._speakers
         if not speaks and asked & passage.near:
             return 1.0
+        if not speaks and asked & passage.beside and _THIRD_PERSON.search(passage.text):
+            return UNCLEAR_PERSON
         if passage.speaker in self._asked_about and self._names_another(passage, matched):
             return OTHER_PERSON
         owners = {owner for owner in self._owners(passage, matched) if owner}

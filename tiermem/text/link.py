@@ -186,10 +186,17 @@ def _ground(place: _Place) -> Ground:
         quote="\n".join(place.page.words(span) for span in place.spans),
         text="\n".join(_body(place.page, line) for line in lines),
         asked=_asked(place.page, place.turns[0]),
+        beside=_beside(place),
         earlier=place.page.text[: lines[-1].end],
         people=People(speaker=said[0], others=tuple(name for name in everyone if name != said[0])),
         said_at=turns[-1].said_at,
     )
+
+
+def _beside(place: _Place) -> str:
+    first, last = place.turns[0], place.turns[-1]
+    near = place.page.lines[max(0, first - 2) : last + 2]
+    return "\n".join(line.turn.text for line in near if line.turn is not None)
 
 
 def _asked(page: Page, index: int) -> str:

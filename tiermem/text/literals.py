@@ -30,7 +30,7 @@ _TENS = {
     for n, word in enumerate(word_list("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
 }
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_ORDINALS = {
+ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
     "ninth": 9, "tenth": 10, "twelfth": 12,
 }  # fmt: skip
@@ -105,7 +105,7 @@ def numbers(text: str, *, loose: bool = False) -> list[str]:
     return found
 
 
-_NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *_ORDINALS))
+_NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
 
 
 def _figure(text: str) -> str:
@@ -120,7 +120,7 @@ def _spoken(run: Sequence[str]) -> Iterator[str]:
     """The values of a run of number words: "two hundred and five" is one value, "two, three" are two."""
     total, group, last = 0, 0, ""
     for word in [*(word for word in run if word != "and"), ""]:
-        value = _UNITS.get(word, _ORDINALS.get(word, 0))
+        value = _UNITS.get(word, ORDINALS.get(word, 0))
         if last and not _continues(last, word):
             if last not in ("one", "first") or total + group != 1:
                 yield str(total + group)
@@ -139,7 +139,7 @@ def _continues(last: str, word: str) -> bool:
         return False
     if word in _SCALES:
         return True
-    small = word in _UNITS or word in _ORDINALS
+    small = word in _UNITS or word in ORDINALS
     return (last in _TENS and small) or (last in _SCALES and (small or word in _TENS))
 
 

@@ -33,6 +33,7 @@ _IDIOM = re.compile(
     r"|\bwon['’]?t (?:regret|forget)\b|\b(?:don['’]?t|never) (?:forget|worry|hesitate|miss)\b",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"\b\w+n['’]t (?:I|you|he|she|it|we|they)(?: think)?\s*(?=[?.!]|\Z)", re.IGNORECASE)
 _FIRST = frozenset(
     word_list("""
         i i'm i've i'd i'll my me mine myself we we're we've we'd we'll our ours us im ive
@@ -44,6 +45,8 @@ _AUXILIARY = frozenset(
         is was has had have would will can could should does did are were might may must
     """)
 )
+_POSSESSED = 2
+"""Content words that belong to whom "Ann's" names, before the sentence goes on about whom it was about."""
 _OPENS_CLAUSE = frozenset(
     word_list("""
         that because and while when who if as but says said thinks thought believes hopes
@@ -108,6 +111,11 @@ def negated(text: str) -> bool:
     return bool(_NEGATION.search(_without_idioms(text)))
 
 
+def idioms(text: str) -> list[str]:
+    """What looks like a denial in `text` and is none."""
+    return [match.group() for match in _IDIOM.finditer(text)]
+
+
 def read_claim(claim: str, people: People) -> list[Reading]:
     """A claim names people; one named as the object of a verb ("told Gina …") owns nothing.
 
@@ -117,6 +125,7 @@ def read_claim(claim: str, people: People) -> list[Reading]:
     readings: list[Reading] = []
     by_name = people.by_name
     owner = next((by_name[word] for word in _bare_words(claim) if word in by_name), "")
+    before, left = owner, 0
     first = True
     for number, (start, end, denied) in enumerate(_scopes(claim)):
         found = list(WORD.finditer(claim, start, end))
@@ -126,10 +135,14 @@ def read_claim(claim: str, people: People) -> list[Reading]:
             if person is None:
                 if _is_content(word):
                     readings.append(Reading(stem(word), owner, denied, number))
+                    left -= 1
+                    owner = before if left == 0 else owner
             elif _is_joint(found, at, by_name):
                 owner = ""
-            elif first or word.endswith("'s") or _is_subject(found, at):
-                owner = person
+            elif word.endswith("'s") and not first:
+                before, owner, left = before if left > 0 else owner, person, _POSSESSED
+            elif first or _is_subject(found, at):
+                owner, left = person, 0
             first = first and person is None
     return readings
 
@@ -156,6 +169,8 @@ def read_turn(text: str, people: People) -> list[Reading]:
         owner = people.speaker
         for start, end, denied in _scopes(piece.text):
             number += 1
+            if not denied:
+                owner = people.speaker
             for match in WORD.finditer(piece.text, start, end):
                 word = _plain(match)
                 if word in _FIRST:
@@ -179,11 +194,13 @@ def _is_content(word: str) -> bool:
 
 def _is_subject(found: list[re.Match[str]], at: int) -> bool:
     after = _plain(found[at + 1]) if at + 1 < len(found) else ""
-    return at == 0 or after in _AUXILIARY or _plain(found[at - 1]) in _OPENS_CLAUSE
+    return at == 0 or after in _AUXILIARY or after == "to" or _plain(found[at - 1]) in _OPENS_CLAUSE
 
 
 def _without_idioms(text: str) -> str:
-    return _IDIOM.sub(lambda match: "_" * len(match.group()), text)
+    for harmless in (_IDIOM, _TAG):
+        text = harmless.sub(lambda match: "_" * len(match.group()), text)
+    return text
 
 
 def _scopes(text: str) -> Iterator[tuple[int, int, bool]]:

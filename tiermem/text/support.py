@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
-from tiermem.text.literals import named_in, names, numbers
+from tiermem.text.literals import ORDINALS, named_in, names, numbers
 from tiermem.text.normalise import normalise
-from tiermem.text.readings import People, Reading, negated, read_claim, read_turn, speech
+from tiermem.text.readings import People, Reading, idioms, negated, read_claim, read_turn, speech
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 _INSTRUCTION = re.compile(
@@ -65,6 +65,8 @@ class Ground:
     text: str
     asked: str
     """What was asked just before the turn, "" when nothing was: it tells what a short reply is about."""
+    beside: str
+    """What was said just before and after the turn: it may tell what the turn takes as understood."""
     earlier: str
     people: People
     said_at: datetime | None
@@ -106,15 +108,20 @@ def _objection(claim: str, event_at: str | None, ground: Ground, read: _Read) ->
 def _wrong_number(claim: str, ground: Ground) -> str | None:
     held = set(numbers(ground.text, loose=True))
     for number in numbers(claim):
-        if number not in held and not _part_of_name(number, claim, ground):
+        if number not in held and not _told_before(number, claim, ground):
             return f"number not in the turn: {number}"
     return None
 
 
-def _part_of_name(number: str, claim: str, ground: Ground) -> bool:
-    """Whether the number belongs to a name, as in "Cyberpunk 2077", that was told earlier on the page."""
-    found = re.search(rf"\b[A-Z][^\W_]+ {re.escape(number)}\b", claim)
-    return found is not None and found[0] in ground.earlier
+def _told_before(number: str, claim: str, ground: Ground) -> bool:
+    """Whether the number only says which one is meant ("Cyberpunk 2077", "her second script") and the page
+    has told so before.
+    """
+    name = re.search(rf"\b[A-Z][^\W_]+ {re.escape(number)}\b", claim)
+    if name is not None and name[0] in ground.earlier:
+        return True
+    before = {word for word in words(ground.earlier) if word in ORDINALS}
+    return any(str(ORDINALS[word]) == number for word in words(claim) if word in before)
 
 
 def _wrong_date(claim: str, told: Sequence[DateMention], event_at: str | None, ground: Ground) -> str | None:
@@ -194,14 +201,25 @@ def _wrong_words(claim: str, ground: Ground) -> str | None:
     people = {stem(word) for name in (ground.people.speaker, *ground.people.others) for word in words(name)}
     content = {stem(word) for word in words(claim) if word not in STOP_WORDS} - people - _NOT_CONTENT
     turn = {stem(word) for word in words(f"{ground.text}\n{ground.asked}")}
-    if 2 * len(content & turn) < len(content):
-        return "claim is not about the turn"
     quoted = {stem(word) for word in words(ground.quote) if word not in STOP_WORDS}
+    if 2 * len(content & turn) < len(content) and not _takes_up(claim, content, quoted, turn, ground):
+        return "claim is not about the turn"
     if content and quoted and not content & quoted:
         return "claim is not about the quote"
     if _only_asks(ground.quote) and not _ASKS.search(claim):
         return "a question asserts nothing"
     return None
+
+
+def _takes_up(claim: str, content: set[str], quoted: set[str], turn: set[str], ground: Ground) -> bool:
+    """Whether a claim about the speaker tells what the quote says in words of the turns around it."""
+    people = {stem(word) for name in (ground.people.speaker, *ground.people.others) for word in words(name)}
+    around = turn | {stem(word) for word in words(ground.beside)}
+    about = next((word for word in map(stem, words(claim)) if word in people), None)
+    if about not in {stem(word) for word in words(ground.people.speaker)}:
+        return False
+    told, shared = len(content & around) / len(content), len(content & quoted) / max(1, len(quoted))
+    return (told >= 0.5 and shared >= 0.5) or (told >= 0.6 and shared >= 0.25)
 
 
 def _only_asks(quote: str) -> bool:
@@ -247,6 +265,10 @@ def _wrong_polarity(
         return "negation differs from the turn"
     if negated(claim) and not negated(ground.text):
         return "negation not in the turn"
+    if negated(ground.quote) and not negated(claim):
+        return "negation of the quote is lost"
+    if {stem(words(idiom)[-1]) for idiom in idioms(ground.quote)} & set(here) and not idioms(claim):
+        return "negation of the quote is lost"
     return None
 
 
