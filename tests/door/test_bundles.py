@@ -6,12 +6,18 @@ import pytest
 
 from pagestore.bundle import encode, verify_bundle, verify_growth
 from pagestore.errors import Corrupt, PageNotFound
-from tests.door.conftest import DIALOGUE, OpenMemory, tell
+from tests.door.conftest import OpenMemory, tell
 from tests.door.test_by_model import QUESTION, at, play
 from tests.llm.server import ModelServer
 from tiermem.errors import UnknownId
 
-QUESTIONS = [f"What did {speaker} say about {text.rsplit(' ', 2)[1]}?" for _, _, speaker, text in DIALOGUE]
+QUESTIONS = (
+    "When did Caroline go to a support group?",
+    "What is Biscuit allergic to?",
+    "How much was the new roof of the pottery studio?",
+    "Where did Ingrid move to?",
+    "Did Melanie learn to swim?",
+)
 
 
 @pytest.mark.parametrize("whole_pages", [False, True])
