@@ -77,7 +77,7 @@ def test_a_crash_inside_is_tidied_at_the_next_opening(tmp_path: Path, crash: str
         index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
         assert await index.count(ONE, "units") == 1
         await index.close()
-        assert not list(tmp_path.glob("*.old"))
-        assert not list(tmp_path.glob("*.copy"))
 
     anyio.run(main)
+    assert not list(tmp_path.glob("*.old"))
+    assert not list(tmp_path.glob("*.copy"))
