@@ -17,7 +17,7 @@ demo: $(VENV)/.installed  ## set up, then ingest a dialogue, ask, and audit the 
 test: $(VENV)/.installed  ## set up, then run the tests
 	$(BIN)/python -m pytest -n 2
 
-torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count, under an hour
+torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
 
 check: $(VENV)/.installed  ## format, lint, types, floor plan, tests: the same here and in CI
