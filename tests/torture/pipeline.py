@@ -177,7 +177,7 @@ def read_twice(share: Share) -> Outcome:
             log.seal()
             heads.append(log.head)
         outcome.seen["turns stored" if len(heads) == 1 else "turns stored again"] += new
-    outcome.count = conversation.turns
+    outcome.count = 1
     outcome.demand(outcome.seen["turns stored again"] == 0, "a turn stored twice")
     outcome.demand(heads[1] <= heads[0] + 1, "records of turns written again")  # the opening is one record
     outcome.demand(outcome.seen["turns stored"] == conversation.turns, "a turn lost")
@@ -349,7 +349,7 @@ ROWS = (
         name="same-file",
         failure="the same file twice",
         done="the seven LoCoMo conversations stored, and read and stored again after reopening",
-        unit="turns",
+        unit="conversations",
         count=7,
         share=1,
         work=read_twice,

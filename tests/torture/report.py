@@ -120,14 +120,14 @@ _HEAD = """# Reliability: what was tried, and what broke
 Each row of the failure table is a harness that anybody can run again:
 
 ```
-make torture                                      # every row, both cores, under an hour
+make torture                                      # every row, on two processes
 python -m tests.torture --only kill-9 --seed 2    # one row, other cases
 python -m tests.torture --scale 0.01              # every row, a hundredth of the cases
 ```
 
 This page is written by `python -m tests.torture --json FILE --markdown FILE`. *Count* is what was really
 gone through, and *aim* what the harness goes through in full. *Processor s* adds up all processes; *s* is
-the clock on the wall, on a machine that had other work to do at the time.
+the clock on the wall, on a machine that had other work to do at the time, other rows among it.
 """
 _FOOT = """## What the rows are, and are not
 
@@ -165,8 +165,15 @@ def page(kept: Kept) -> str:
         "|---|---|---|---:|---:|---:|---|---:|---:|---:|---|",
     ]
     lines += [_cells(entry) for entry in entries]
-    lines += ["", *_violations(entries), *_checksums()]
+    lines += ["", *_not_run(entries), *_violations(entries), *_checksums()]
     return "\n".join([*lines, "", _FOOT])
+
+
+def _not_run(entries: Sequence[dict[str, Any]]) -> list[str]:
+    """The rows nothing was measured of."""
+    measured = {entry["name"] for entry in entries if entry["count"]}
+    left = [f"- `{row.name}`: {row.count:,} {row.unit}" for row in ROWS if row.name not in measured]
+    return ["## Not measured for this page", "", *left, ""] if left else []
 
 
 def _cells(entry: dict[str, Any]) -> str:

@@ -113,7 +113,8 @@ def _processor_seconds() -> float:
 
 
 def _settle_in() -> None:
-    """A worker reaches nobody beyond this machine and takes no settings from outside."""
+    """A worker yields to other work, reaches nobody beyond this machine, takes no settings from outside."""
+    os.nice(19)
     faulthandler.enable()
     logging.disable(logging.WARNING)
     for name in [name for name in os.environ if name.startswith(("TIERMEM_", "OPENAI_"))]:
