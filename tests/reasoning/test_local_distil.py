@@ -25,6 +25,18 @@ def test_a_salient_sentence_is_kept_in_its_speakers_words_with_its_date_worked_o
     ]
 
 
+def test_most_of_what_is_said_stays_on_the_page_and_what_stands_out_becomes_a_unit() -> None:
+    vague, precise = ("Ann", "It was sunny and quiet there."), ("Ben", "We moved to Oslo in March.")
+    assert told(vague, precise) == ["Ben: We moved to Oslo in March (March 2023)."]
+    assert told(vague) == []
+
+
+def test_a_page_on_which_nothing_stands_out_has_the_unit_that_does_most() -> None:
+    assert told(("Dan", "Biscuit eats fish."), ("Ann", "Lovely sunny weather!")) == [
+        "Dan: Biscuit eats fish."
+    ]
+
+
 def test_small_talk_and_plain_questions_are_left_out() -> None:
     assert told(("Ann", "Hey! How are you? Good to see you!"), ("Ben", "Thanks, great! Take care!")) == []
 

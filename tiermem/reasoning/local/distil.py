@@ -188,7 +188,8 @@ def _with_dates(text: str, mentions: Sequence[DateMention]) -> str:
     """`text` with the date of every relative expression after it, in brackets."""
     for mention in reversed(mentions):
         if mention.kind == "relative":
-            text = f"{text[: mention.end]} ({mention.display}){text[mention.end :]}"
+            end = mention.start + len(mention.text.rstrip("."))
+            text = f"{text[:end]} ({mention.display}){text[end:]}"
     return text
 
 
