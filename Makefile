@@ -31,7 +31,7 @@ $(VENV)/.mem0: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mem0]'
 	touch $@
 
-eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key, in under an hour
+eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key
 	@test -f $(LOCOMO) -a -f $(LME) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
 	$(EVAL) retrieval locomo --data $(LOCOMO) --out $(RUNS)/retrieval-locomo --resume --concurrency 2 --threads 1 \
 	  --systems tiermem,tiermem:units,bm25,dense,hybrid,mem0
