@@ -20,7 +20,8 @@ class Broken:
 class Scanner:
     """Goes through one segment in order.
 
-    A line that an erasure left half-written counts as intact: its intent says what belongs there.
+    A line that an unfinished erasure left half-written counts as intact: its intent says what belongs there.
+    Once a done record says that the stubs are durable, they are lines like any other.
     """
 
     def __init__(self, segments: Segments, number: int, *, after: int, size: int | None = None) -> None:
@@ -56,7 +57,7 @@ class Scanner:
             yield Broken(rest, f"record {self._expected} is cut off")
 
     def _begun_stub(self, place: Place) -> Fields | None:
-        """The stub an intent, here or in a later segment, says belongs at `place`."""
+        """The stub an unfinished intent, here or in a later segment, says belongs at `place`."""
         if self._stubs is None:
             self._stubs = _intended_stubs(self._segments, self.number)
         stub = self._stubs.get((place.segment, place.offset))
@@ -66,22 +67,26 @@ class Scanner:
 
 
 def _intended_stubs(segments: Segments, first: int) -> dict[tuple[int, int], Fields]:
-    found = {}
+    """Where the erasures begun in segment `first` or later, and not known to be done, put their stubs."""
+    begun: dict[int, Fields] = {}
     for number in segments.numbers():
         if number < first:
             continue
-        for intent in intents_in(segments.read_all(number)):
-            for target in intent["e"]:
-                found[target["g"], target["o"]] = dict(target["stub"])
-    return found
+        for fields in _erasing_in(segments.read_all(number)):
+            if fields["t"] == "erase":
+                begun[fields["q"]] = fields
+            else:
+                begun.pop(fields["e"], None)
+    targets = [target for intent in begun.values() for target in intent["e"]]
+    return {(target["g"], target["o"]): dict(target["stub"]) for target in targets}
 
 
-def intents_in(data: bytes) -> Iterator[Fields]:
-    """Every intact erasure intent in `data`."""
+def _erasing_in(data: bytes) -> Iterator[Fields]:
+    """Every intact record in `data` that begins an erasure or says that one is done."""
     for _, raw in split(data):
-        if b'"t":"erase"' in raw:
+        if b'"t":"erase' in raw:
             fields = decode(raw)
-            if fields is not None and fields["t"] == "erase":
+            if fields is not None and fields["t"] in ("erase", "erased"):
                 yield fields
 
 

@@ -21,6 +21,13 @@ from tests.pagestore.spyfiles import SpyFiles
 SPACE = SpaceId("ann")
 
 
+class Files(dict[str, bytes]):
+    """The files of a log by name; shown by name and length, so that a failure is readable."""
+
+    def __repr__(self) -> str:
+        return f"Files({ {name: len(content) for name, content in self.items()} })"
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
     return str(tmp_path / "ann")
@@ -333,7 +340,7 @@ class TestFailures:
 class TestDamage:
     @pytest.fixture(scope="class")
     @classmethod
-    def sound(cls, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    def sound(cls, tmp_path_factory: pytest.TempPathFactory) -> Files:
         """The files of a small log with every kind of record, closed after a checkpoint and an opening."""
         folder = tmp_path_factory.mktemp("sound")
         with small(folder=str(folder)) as log:
@@ -342,14 +349,23 @@ class TestDamage:
             log.erase(opened(log, S1).id, seq, "asked to")
             log.append(S2, [said("word " * 3000)])
             log.checkpoint()
-        return {path.name: path.read_bytes() for path in folder.iterdir()}
+        return Files({path.name: path.read_bytes() for path in folder.iterdir()})
+
+    def test_a_flipped_byte_of_an_erasure_that_is_done_is_found(self, tmp_path: Path, sound: Files) -> None:
+        """Its intent could say what belongs there; only an erasure that is not done is finished from it."""
+        name, content = next((n, c) for n, c in sound.items() if n.endswith(".jsonl") and b'"t":"gone"' in c)
+        folder = laid_out(tmp_path / "log", sound)
+        at = content.index(b'"t":"gone"')
+        Path(folder, name).write_bytes(content[:at] + b"#" + content[at + 1 :])
+        with small(folder=folder, read_only=True) as log:
+            assert any(name in found.where for found in log.verify().damage)
 
     @settings(max_examples=120)
     @given(file=st.integers(0, 2**16), place=st.integers(0, 2**32), flip=st.integers(1, 255))
     def test_a_flipped_byte_is_always_found(
         self,
         tmp_path_factory: pytest.TempPathFactory,
-        sound: dict[str, bytes],
+        sound: Files,
         file: int,
         place: int,
         flip: int,
@@ -365,7 +381,7 @@ class TestDamage:
             report = log.verify()
         assert report.damage or report.torn
 
-    def test_a_damaged_log_is_read_and_not_written(self, tmp_path: Path, sound: dict[str, bytes]) -> None:
+    def test_a_damaged_log_is_read_and_not_written(self, tmp_path: Path, sound: Files) -> None:
         folder = laid_out(tmp_path / "log", sound)
         segment = Path(folder, "00000002.jsonl")
         content = segment.read_bytes()
@@ -385,7 +401,7 @@ class TestDamage:
             assert len(readable) == len(log.pages()) - 1
 
     def test_an_edit_with_a_correct_checksum_is_found_by_the_page_it_is_on(
-        self, tmp_path: Path, sound: dict[str, bytes]
+        self, tmp_path: Path, sound: Files
     ) -> None:
         folder = laid_out(tmp_path / "log", sound)
         edit(Path(folder, "00000001.jsonl"), lambda fields: fields["t"] == "turn", x="I never said so")
@@ -417,9 +433,7 @@ class TestDamage:
             report = log.verify(checkpoint)
             assert not report.ok or report.checkpoint.root != checkpoint.root
 
-    def test_a_turn_erased_behind_the_logs_back_is_found(
-        self, tmp_path: Path, sound: dict[str, bytes]
-    ) -> None:
+    def test_a_turn_erased_behind_the_logs_back_is_found(self, tmp_path: Path, sound: Files) -> None:
         folder = laid_out(tmp_path / "log", sound)
         path = Path(folder, "00000001.jsonl")
         content = path.read_bytes()
@@ -433,9 +447,7 @@ class TestDamage:
             assert any("no record says so" in found.what for found in log.verify().damage)
 
     @pytest.mark.parametrize("harm", ["swapped", "missing", "of another space"])
-    def test_segments_that_do_not_belong_are_refused(
-        self, tmp_path: Path, sound: dict[str, bytes], harm: str
-    ) -> None:
+    def test_segments_that_do_not_belong_are_refused(self, tmp_path: Path, sound: Files, harm: str) -> None:
         folder = laid_out(tmp_path / "log", sound)
         one, two = Path(folder, "00000001.jsonl"), Path(folder, "00000002.jsonl")
         for idx in Path(folder).glob("*.idx"):
@@ -484,7 +496,7 @@ def raw_records(folder: str) -> Iterator[dict[str, object]]:
             yield fields
 
 
-def laid_out(folder: Path, files: dict[str, bytes]) -> str:
+def laid_out(folder: Path, files: Files) -> str:
     folder.mkdir(exist_ok=True)
     for name, content in files.items():
         Path(folder, name).write_bytes(content)

@@ -69,6 +69,8 @@ def _store(folder: str, chance: random.Random) -> Path:
             if number % 20 == 19:
                 log.seal()
                 log.record("note", {"number": number})
+        page = log.pages()[0]
+        log.erase(page.id, log.page(page.id).lines[0].seq, "asked to")
         log.checkpoint()
     (segment,) = Path(folder).glob("*.jsonl")
     return segment
