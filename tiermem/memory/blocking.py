@@ -5,15 +5,13 @@ Each memory has one background event loop; calls from many threads run on it sid
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
-
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
@@ -21,6 +19,7 @@ from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.memory.door import AsyncMemory, Says
+from tiermem.memory.loop import Loop
 from tiermem.memory.opening import Engine, Mode
 from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
@@ -59,13 +58,16 @@ def open(  # noqa: A001  (the door's name is `tiermem.open`)
 
 
 class Memory:
-    """One space's memory, for code that does not await. Open it with `tiermem.open`."""
+    """One space's memory, for code that does not await. Open it with `tiermem.open`.
 
-    def __init__(self, awaited: AsyncMemory, portal: BlockingPortal, loop: ExitStack) -> None:
+    One that is still open when the program ends is closed then.
+    """
+
+    def __init__(self, awaited: AsyncMemory, loop: Loop) -> None:
         self._async = awaited
-        self._portal = portal
         self._loop = loop
         self._closed = False
+        atexit.register(self.close)
 
     @classmethod
     def open(
@@ -81,22 +83,23 @@ class Memory:
         **overrides: Any,
     ) -> Memory:
         """See `AsyncMemory.open`."""
-        with ExitStack() as stack:
-            portal = stack.enter_context(start_blocking_portal())
-            awaited = portal.call(
-                partial(
-                    AsyncMemory.open,
-                    path,
-                    space=space,
-                    engine=engine,
-                    read_only=read_only,
-                    create=create,
-                    reindex=reindex,
-                    settings=settings,
-                    **overrides,
-                )
-            )
-            return cls(awaited, portal, stack.pop_all())
+        opened = partial(
+            AsyncMemory.open,
+            path,
+            space=space,
+            engine=engine,
+            read_only=read_only,
+            create=create,
+            reindex=reindex,
+            settings=settings,
+            **overrides,
+        )
+        loop = Loop()
+        try:
+            return cls(loop.call(opened), loop)
+        except BaseException:
+            loop.stop()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -285,10 +288,13 @@ class Memory:
         if self._closed:
             return
         self._closed = True
-        with self._loop:
-            self._portal.call(self._async.close)
+        atexit.unregister(self.close)
+        try:
+            self._loop.call(self._async.close)
+        finally:
+            self._loop.stop()
 
     def _call(self, method: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         if self._closed:
             raise MemoryClosed("this memory was closed; open it again with tiermem.open(path)")
-        return self._portal.call(partial(method, *args, **kwargs))
+        return self._loop.call(partial(method, *args, **kwargs))
