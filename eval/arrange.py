@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
+from eval.auditing import Audited, audit
 from eval.datasets import Chosen, LoCoMo, LongMemEval
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
@@ -56,6 +57,7 @@ class Request:
     concurrency: int | None = None
     threads: int = 2
     cache: Path | None = None
+    keep: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -68,14 +70,35 @@ class _Engine:
     model: OpenAIModel | None = None
 
 
+async def audited(folder: RunFolder, *, rerun: bool, threads: int = 2, cache: Path | None = None) -> Audited:
+    """Every answer of a kept run looked up, and asked again without a model; see `eval.auditing`."""
+    if rerun and folder.manifest.models:
+        raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --no-rerun")
+    local = Local()
+    cached = _embedder(threads, cache)
+    setup = Setup(
+        embedder=cached,
+        reasoner=lambda _: local,
+        counter=token_counter(),
+        settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
+    )
+    try:
+        with watching() as watcher:
+            return await audit(folder, setup, watcher, rerun=rerun)
+    finally:
+        cached.close()
+
+
+def _embedder(threads: int, cache: Path | None) -> CachedEmbedder:
+    return CachedEmbedder(MiniLMEmbedder(threads=threads), cache_directory(cache) / "vectors.sqlite")
+
+
 async def run(request: Request) -> RunFolder:
     """Do what is asked, or go on with it; the folder holds the results."""
     dataset = _dataset(request)
     engine = _engine(request)
     judge, judging = _judge(request)
-    cached = CachedEmbedder(
-        MiniLMEmbedder(threads=request.threads), cache_directory(request.cache) / "vectors.sqlite"
-    )
+    cached = _embedder(request.threads, request.cache)
     setup = Setup(
         embedder=cached, reasoner=engine.reasoner, counter=token_counter(), settings=request.settings
     )
@@ -92,6 +115,7 @@ async def run(request: Request) -> RunFolder:
                 observer=watcher,
                 limit=request.limit,
                 concurrency=manifest.concurrency,
+                keep=request.keep,
             )
             match request.kind:
                 case "retrieval":

@@ -69,6 +69,12 @@ Prices = Annotated[Path | None, typer.Option("--prices", help="JSON of prices a 
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Questions at once (1; 8 with a model).")
 ]
+Keep = Annotated[
+    bool,
+    typer.Option(
+        "--keep", help="Keep the memories in the run's folder: for `tiermem audit` and `eval audit`."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 
 
@@ -124,6 +130,7 @@ def qa_command(
     concurrency: Concurrency = None,
     threads: Threads = 2,
     cache: Cache = None,
+    keep: Keep = False,
     as_json: JsonOption = False,
 ) -> None:
     """Ask every question once; correctness, routing, tokens and latency side by side."""
@@ -144,6 +151,7 @@ def qa_command(
         concurrency=concurrency,
         threads=threads,
         cache=cache,
+        keep=keep,
     )
     _run(request, as_json=as_json)
 
@@ -165,6 +173,7 @@ def replay_command(
     concurrency: Concurrency = None,
     threads: Threads = 2,
     cache: Cache = None,
+    keep: Keep = False,
     as_json: JsonOption = False,
 ) -> None:
     """Ask everything several times; findings are written back between the epochs."""
@@ -186,6 +195,7 @@ def replay_command(
         concurrency=concurrency,
         threads=threads,
         cache=cache,
+        keep=keep,
     )
     _run(request, as_json=as_json)
 
@@ -202,6 +212,41 @@ def report_command(
 ) -> None:
     """Compute the report again from what runs recorded."""
     _show(runs, out or runs[0], full=full, as_json=as_json)
+
+
+@app.command("audit")
+def audit_command(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run made with --keep.")],
+    *,
+    rerun: Annotated[bool, typer.Option(help="Ask every question again over the memory of then.")] = True,
+    threads: Threads = 2,
+    cache: Cache = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Replay every answer of a kept run: the same candidates, scores, route and words. Exit code 1 if not."""
+    from functools import partial
+
+    import anyio
+
+    from eval.arrange import audited
+    from eval.folder import RunFolder
+
+    opened = RunFolder.open(folder)
+    found = anyio.run(partial(audited, opened, rerun=rerun, threads=threads, cache=cache))
+    if as_json:
+        from tiermem.apps.as_json import print_json
+
+        print_json(found)
+    else:
+        typer.echo(
+            f"{found.answers} answers looked up, {found.asked_again} asked again, "
+            f"{len(found.differing)} differ"
+        )
+        for one in found.differing:
+            typer.echo(f"{one.system}, {one.case}, {one.answer_id}: {one.question}")
+            for differs in one.differences:
+                typer.echo(f"  {differs.what}: {differs.then!r} then, {differs.now!r} now")
+    raise typer.Exit(bool(found.differing))
 
 
 @app.command("systems")

@@ -126,8 +126,12 @@ class RunFolder:
 
     @property
     def workshop(self) -> Path:
-        """Where systems keep their memories while the run goes on."""
+        """Where systems keep their memories while the run goes on, and after it if it is asked to."""
         return self.path / "memories"
+
+    def memory(self, case: str, home: str) -> Path:
+        """Where the systems of one home keep what they know of a case."""
+        return self.workshop / case / home.replace(":", "-")
 
 
 def _mend(results: Path) -> None:

@@ -72,7 +72,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run: the candidates on the first `limit` cases, so many questions at once."""
+    """What to run: the candidates on the first `limit` cases, so many questions at once.
+
+    With `keep` their memories stay in the folder, so that every answer can be looked up afterwards.
+    """
 
     dataset: Dataset
     candidates: Sequence[Candidate]
@@ -81,6 +84,7 @@ class Plan:
     observer: Observer
     limit: int | None = None
     concurrency: int = 1
+    keep: bool = False
 
     def cases(self) -> Iterator[Case]:
         """The cases of this run."""
@@ -266,9 +270,10 @@ async def _each_case(plan: Plan, done: _Done, work: Work, *, epochs: int = 0) ->
             for candidate in plan.candidates:
                 if _unfinished(candidate, case, done, epochs):
                     await _observed(plan, done, candidate, case, work, fresh=bool(epochs))
-            await to_thread.run_sync(
-                lambda: shutil.rmtree(plan.folder.workshop / case.id, ignore_errors=True)
-            )
+            if not plan.keep:
+                await to_thread.run_sync(
+                    lambda: shutil.rmtree(plan.folder.workshop / case.id, ignore_errors=True)
+                )
         finally:
             limiter.release_on_behalf_of(case.id)
 
@@ -300,7 +305,7 @@ async def _observed(
     plan: Plan, done: _Done, candidate: Candidate, case: Case, work: Work, *, fresh: bool
 ) -> None:
     """Open a candidate, let it listen, do the work, close it."""
-    where = plan.folder.workshop / case.id / candidate.home.replace(":", "-")
+    where = plan.folder.memory(case.id, candidate.home)
     if fresh:
         await to_thread.run_sync(lambda: shutil.rmtree(where, ignore_errors=True))
     await to_thread.run_sync(lambda: where.mkdir(parents=True, exist_ok=True))

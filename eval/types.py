@@ -121,7 +121,8 @@ class Reply:
     """What a system said: its words, whether it abstained, how it got there and what that cost.
 
     `usage` and `steps` are what models counted. `reads` is, by step, how many tokens of evidence were
-    read: the same work measured without a model.
+    read: the same work measured without a model. `answer_id` is the system's own name of the answer,
+    where it can be looked up again.
     """
 
     text: str
@@ -134,6 +135,7 @@ class Reply:
     reads: Mapping[str, int] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    answer_id: str | None = None
 
 
 @runtime_checkable

@@ -86,28 +86,34 @@ def candidates(wanted: Sequence[str], setup: Setup) -> list[Candidate]:
 
 def _candidate(name: str, setup: Setup) -> Candidate:
     if name in TIERMEM:
-        return Candidate(name=name, home=TIERMEM[name].home, open=_tiermem(name, TIERMEM[name], setup))
+        return Candidate(name=name, home=TIERMEM[name].home, open=_opening(name, setup))
     return Candidate(name=name, home=name, open=_answering(RETRIEVERS[name], setup))
 
 
-def _tiermem(name: str, variant: _Variant, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:
+def _opening(name: str, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:
     async def opened(case: CaseId, directory: Path) -> System:
-        given = {
-            **setup.settings,
-            **variant.given,
-            "embedder": setup.embedder,
-            "reasoner": setup.reasoner(case),
-        }
-        return TierMem(
-            name=name,
-            directory=directory,
-            counter=setup.counter,
-            mode=variant.mode,
-            turns_by=variant.turns_by,
-            given=given,
-        )
+        return tiermem(name, setup, case, directory)
 
     return opened
+
+
+def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
+    """The variant of this name over the memory of one case, not opened yet."""
+    variant = TIERMEM[name]
+    given = {
+        **setup.settings,
+        **variant.given,
+        "embedder": setup.embedder,
+        "reasoner": setup.reasoner(case),
+    }
+    return TierMem(
+        name=name,
+        directory=directory,
+        counter=setup.counter,
+        mode=variant.mode,
+        turns_by=variant.turns_by,
+        given=given,
+    )
 
 
 def _answering(make: Make, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:

@@ -14,6 +14,7 @@ from pagestore import PageId, Span, TokenCounter
 from tiermem import Answer, AsyncMemory
 from tiermem.errors import TierMemError
 from tiermem.model import StepUsage
+from tiermem.reading import Replay
 
 Mode = Literal["router", "summary", "raw"]
 SPACE: Final = "case"
@@ -57,10 +58,7 @@ class TierMem:
 
     async def observe(self, sessions: Sequence[Session]) -> None:
         """Store every turn, seal, summarise; `TierMemError` when a page could not be summarised."""
-        memory = await AsyncMemory.open(
-            self.directory, space=SPACE, **{"distil": "deferred", "write_back": "deferred", **self.given}
-        )
-        self._open = memory
+        memory = await self._opened(create=True)
         for session in sessions:
             if session.turns:
                 await memory.add(placed(session), session=session.id)
@@ -75,6 +73,19 @@ class TierMem:
                 if line.turn and line.turn.turn_id
             )
             self._pages[page.id] = _PlacedPage(passage=page_passage(page), lines=lines, tokens=page.tokens)
+
+    async def reopen(self) -> None:
+        """Open what an earlier run observed here; `TierMemError` when it kept nothing."""
+        await self._opened(create=False)
+
+    async def _opened(self, *, create: bool) -> AsyncMemory:
+        given = {"distil": "deferred", "write_back": "deferred", **self.given}
+        self._open = await AsyncMemory.open(self.directory, space=SPACE, create=create, **given)
+        return self._open
+
+    async def replay(self, answer_id: str, *, rerun: bool) -> Replay:
+        """An earlier answer as the memory recorded it; with `rerun` asked again over the memory of then."""
+        return await self._memory.replay(answer_id, rerun=rerun)
 
     async def retrieve(
         self, question: str, *, level: Level, limit: int, asked_at: datetime | None = None
@@ -128,6 +139,7 @@ class TierMem:
             reads=self._reads(answer),
             prompts=trace.prompts,
             degraded=tuple(f"{one.stage}: {one.reason}" for one in trace.degradations),
+            answer_id=answer.id,
         )
 
     def _reads(self, answer: Answer) -> dict[str, int]:

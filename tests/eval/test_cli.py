@@ -80,3 +80,12 @@ def test_the_systems_are_listed() -> None:
     code, said = invoke("systems")
     assert code == 0
     assert {"tiermem", "bm25", "mem0", "full"} <= set(said.split())
+
+
+def test_help_lists_the_commands_of_evaluation_and_no_others() -> None:
+    code, said = invoke("--help")
+    assert code == 0
+    listed = [line.split()[1] for line in said.splitlines() if line.startswith("│ ") and line[2] != " "]
+    assert [name for name in listed if name != "--help"] == [
+        "retrieval", "qa", "replay", "report", "audit", "systems",
+    ]  # fmt: skip

@@ -170,7 +170,7 @@ def without_times(folder: RunFolder) -> list[str]:
         if isinstance(record, Result):
             # Units of equal rank come in the order of their ids, which a second memory draws anew:
             # which of them are read may differ.
-            quiet = replace(record.reply, usage=Reply(text="").usage, steps=(), reads={})
+            quiet = replace(record.reply, usage=Reply(text="").usage, steps=(), reads={}, answer_id=None)
             kept.append(repr(replace(record, seconds=0.0, attempt=0, reply=quiet)))
         elif isinstance(record, Epoch):
             kept.append(repr(replace(record, seconds=0.0, attempt=0, usage=Reply(text="").usage)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, CommandGroup, complain
+from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 
 app = typer.Typer(
     name="tiermem",
-    cls=CommandGroup,
+    cls=OpenGroup,
     help="A memory agents can prove: every answer leads to the exact words it rests on.",
     epilog="Try `tiermem demo` first. It needs no key, no server and no network.",
     no_args_is_help=True,

@@ -24,7 +24,22 @@ EXIT_INTERRUPTED = 130
 
 
 class CommandGroup(TyperGroup):
-    """Typer's group, with plug-ins, and with errors a user can act on in place of tracebacks."""
+    """Typer's group, with errors a user can act on in place of tracebacks."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what can be expected to go wrong ends in one line on stderr and code 1."""
+        try:
+            return super().invoke(ctx)
+        except (TierMemError, PageStoreError) as error:
+            complain(f"{error}{_advice(error)}")
+            raise typer.Exit(EXIT_ERROR) from error
+        except KeyboardInterrupt as error:
+            complain("interrupted; everything acknowledged so far is stored, run it again to go on")
+            raise typer.Exit(EXIT_INTERRUPTED) from error
+
+
+class OpenGroup(CommandGroup):
+    """The group to which other packages add commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Our commands in the order they are written, then those of other packages."""
@@ -37,17 +52,6 @@ class CommandGroup(TyperGroup):
         if own is not None or cmd_name not in _plugins():
             return own
         return _loaded(_plugins()[cmd_name])
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; what can be expected to go wrong ends in one line on stderr and code 1."""
-        try:
-            return super().invoke(ctx)
-        except (TierMemError, PageStoreError) as error:
-            complain(f"{error}{_advice(error)}")
-            raise typer.Exit(EXIT_ERROR) from error
-        except KeyboardInterrupt as error:
-            complain("interrupted; everything acknowledged so far is stored, run it again to go on")
-            raise typer.Exit(EXIT_INTERRUPTED) from error
 
 
 def complain(message: str) -> None:

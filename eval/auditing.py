@@ -1,0 +1,108 @@
+"""A kept run looked at again: every answer, as the memory that gave it recorded it, and asked once more.
+
+A second run asks over the memory as it stood when the answer was given, so it must find the same
+candidates with the same scores, take the same route and use the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from eval.folder import RunFolder
+from eval.runner import Observer
+from eval.systems.registry import Setup, tiermem
+from eval.types import CaseId, Reply, Result
+from tiermem.errors import InvalidInput
+from tiermem.model import Answer
+from tiermem.reading import Difference, Replay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differs:
+    """An answer that is not found as the run recorded it."""
+
+    system: str
+    case: CaseId
+    answer_id: str
+    question: str
+    differences: tuple[Difference, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Audited:
+    """How many answers were looked up, how many asked again, and which of them differ."""
+
+    answers: int = 0
+    asked_again: int = 0
+    differing: list[Differs] = field(default_factory=list)
+
+
+async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: bool = True) -> Audited:
+    """Replay every answer of a kept run; `InvalidInput` when it was not kept."""
+    results = _answers(folder)
+    observer.starts("audit", len(results))
+    audited = Audited()
+    for (system, case), group in groupby(results, key=_home):
+        memory = tiermem(system, setup, case, _kept(folder, system, case, setup))
+        await memory.reopen()
+        try:
+            for result, answer_id in ((one, one.reply.answer_id or "") for one in group):
+                found = await memory.replay(answer_id, rerun=rerun)
+                _compare(audited, result, found)
+                observer.step(system, case)
+        finally:
+            await memory.close()
+    return audited
+
+
+def _answers(folder: RunFolder) -> list[Result]:
+    """The answers that can be looked up, those of one memory together."""
+    results = [one for one in folder.records() if isinstance(one, Result) and one.reply.answer_id]
+    if not results:
+        raise InvalidInput(f"no answer in {str(folder.path)!r} can be looked up: only TierMem's can")
+    return sorted(results, key=_home)
+
+
+def _home(result: Result) -> tuple[str, CaseId]:
+    return result.system, result.case
+
+
+def _kept(folder: RunFolder, system: str, case: CaseId, setup: Setup) -> Path:
+    from eval.systems import candidates
+
+    (candidate,) = candidates([system], setup)
+    where = folder.memory(case, candidate.home)
+    if not where.is_dir():
+        raise InvalidInput(f"the memories of {str(folder.path)!r} were not kept: run it with --keep")
+    return where
+
+
+def _compare(audited: Audited, result: Result, found: Replay) -> None:
+    audited.answers += 1
+    audited.asked_again += found.rerun is not None
+    differences = (*_unlike(result.reply, found.answer), *found.differences)
+    if differences:
+        differs = Differs(
+            system=result.system,
+            case=result.case,
+            answer_id=found.answer.id,
+            question=result.text,
+            differences=differences,
+        )
+        audited.differing.append(differs)
+
+
+def _unlike(reply: Reply, answer: Answer) -> Iterator[Difference]:
+    """What the run wrote down otherwise than the memory."""
+    text = "" if answer.abstained else answer.text
+    cited: Sequence[str] = [one.quote for one in answer.citations]
+    for what, then, now in (
+        ("answer", reply.text, text),
+        ("route", str(reply.route), str(answer.route)),
+        ("citations", repr([one.quote for one in reply.citations]), repr(cited)),
+    ):
+        if then != now:
+            yield Difference(what=what, then=then, now=now)
