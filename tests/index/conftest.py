@@ -1,4 +1,4 @@
-"""Settings of the index tests: one event loop, and directories that need not wait for a busy disk."""
+"""Settings of the index tests: directories that need not wait for a busy disk."""
 
 import tempfile
 from collections.abc import Iterator
@@ -8,11 +8,6 @@ import pytest
 
 QUICK = next((path for path in [Path("/dev/shm")] if path.is_dir()), None)  # noqa: S108  # mkdtemp is private
 """In memory where the system has such a place: an engine creates some fifty files and syncs each."""
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture
