@@ -152,6 +152,33 @@ def test_what_is_said_around_a_turn_helps_and_what_it_denies_stays_denied(
     assert result in outcome(claim, quote, (BAKING,))
 
 
+@pytest.mark.parametrize(
+    ("claim", "quote", "result"),
+    [
+        (
+            "Ann never lent the kettle to Beatriz.",
+            "I do not want to sell the kettle to Beatriz.",
+            "what is denied",
+        ),
+        (
+            "Ann does not want to sell the kettle to Beatriz.",
+            "I do not want to sell the kettle to Beatriz.",
+            "verbatim",
+        ),
+        ("Ann has never been to the kettle museum.", "Nope, never been to something like that.", "verbatim"),
+    ],
+)
+def test_a_denial_is_of_what_the_turn_denies(claim: str, quote: str, result: str) -> None:
+    page = page_of(
+        [
+            said("Ann", "I do not want to sell the kettle to Beatriz."),
+            said("Ben", "Ever been to the kettle museum?"),
+            said("Ann", "Nope, never been to something like that."),
+        ]
+    )
+    assert result in outcome(claim, quote, (page,))
+
+
 @pytest.mark.parametrize("quote", ["", "   ", "support", "…", "...", "\u200b\u200b", "[2023-05-08T13:56:00]"])
 def test_an_empty_or_one_word_quote_links_to_nothing(quote: str) -> None:
     linked = link(Claim(text="Caroline went to a LGBTQ support group.", quote=quote), [PAGE])

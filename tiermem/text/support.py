@@ -52,7 +52,8 @@ _TELLING = frozenset(
 _NOT_CONTENT = _TELLING | {
     stem(word) for word in ("shared", "photo", "picture", "image", "called", "feels", "found")
 }
-
+_STANDS_FOR = frozenset(map(stem, word_list("something anything someone anyone thing things stuff like")))
+"""Words in place of what is meant, as in "never been to something like that"."""
 
 _Read = Callable[[str, People], list[Reading]]
 
@@ -265,11 +266,22 @@ def _wrong_polarity(
         return "negation differs from the turn"
     if negated(claim) and not negated(ground.text):
         return "negation not in the turn"
+    if _first_denied(told) - held.keys() and _first_denied(quote) and not _first_denied(quote) & here.keys():
+        return "what is denied is not in the turn"
     if negated(ground.quote) and not negated(claim):
         return "negation of the quote is lost"
     if {stem(words(idiom)[-1]) for idiom in idioms(ground.quote)} & set(here) and not idioms(claim):
         return "negation of the quote is lost"
     return None
+
+
+def _first_denied(readings: Iterable[Reading]) -> set[str]:
+    """The first word after every negation that names something: usually the verb of what is denied."""
+    first: dict[int, str] = {}
+    for reading in readings:
+        if reading.denied and reading.stem not in _STANDS_FOR:
+            first.setdefault(reading.clause, reading.stem)
+    return set(first.values())
 
 
 def _first_differs(denying: Iterable[Reading], held: Mapping[str, Sequence[Reading]]) -> bool:
