@@ -35,7 +35,7 @@ eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, wit
 	@test -f $(LOCOMO) -a -f $(LME) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
 	$(EVAL) retrieval locomo --data $(LOCOMO) --out $(RUNS)/retrieval-locomo --resume --concurrency 2 --threads 1 \
 	  --systems tiermem,tiermem:units,bm25,dense,hybrid,mem0
-	$(EVAL) retrieval longmemeval --data $(LME) --out $(RUNS)/retrieval-longmemeval --resume --concurrency 2 --threads 1 \
+	$(EVAL) retrieval longmemeval --data $(LME) --out $(RUNS)/retrieval-longmemeval --resume --concurrency 2 --threads 1 --precision int8 \
 	  --systems tiermem,bm25,bm25:user,dense:user,hybrid:user
 	$(EVAL) report $(RUNS)/retrieval-locomo $(RUNS)/retrieval-longmemeval --out $(RUNS)
 

@@ -26,7 +26,7 @@ from eval.systems import Setup, candidates, mem0
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.errors import InvalidInput
-from tiermem.index import MiniLMEmbedder
+from tiermem.index import MiniLMEmbedder, Precision
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
@@ -55,6 +55,7 @@ class Request:
     judge: str | None = None
     prices: Path | None = None
     concurrency: int | None = None
+    precision: Precision = "fp32"
     threads: int = 2
     cache: Path | None = None
     keep: bool = False
@@ -75,7 +76,9 @@ async def audited(folder: RunFolder, *, rerun: bool, threads: int = 2, cache: Pa
     if rerun and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --no-rerun")
     local = Local()
-    cached = _embedder(threads, cache)
+    int8 = MiniLMEmbedder(precision="int8")
+    precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
+    cached = _embedder(precision, threads, cache)
     setup = Setup(
         embedder=cached,
         reasoner=lambda _: local,
@@ -89,8 +92,9 @@ async def audited(folder: RunFolder, *, rerun: bool, threads: int = 2, cache: Pa
         cached.close()
 
 
-def _embedder(threads: int, cache: Path | None) -> CachedEmbedder:
-    return CachedEmbedder(MiniLMEmbedder(threads=threads), cache_directory(cache) / "vectors.sqlite")
+def _embedder(precision: Precision, threads: int, cache: Path | None) -> CachedEmbedder:
+    embedder = MiniLMEmbedder(precision=precision, threads=threads)
+    return CachedEmbedder(embedder, cache_directory(cache) / "vectors.sqlite")
 
 
 async def run(request: Request) -> RunFolder:
@@ -98,7 +102,7 @@ async def run(request: Request) -> RunFolder:
     dataset = _dataset(request)
     engine = _engine(request)
     judge, judging = _judge(request)
-    cached = _embedder(request.threads, request.cache)
+    cached = _embedder(request.precision, request.threads, request.cache)
     setup = Setup(
         embedder=cached, reasoner=engine.reasoner, counter=token_counter(), settings=request.settings
     )
@@ -227,7 +231,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
         judge="none" if request.kind == "retrieval" else judge.name,
         engine=engine.name,
         models=models,
-        embedder=MiniLMEmbedder().name,
+        embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,
         settings=_settings(request),
         prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),

@@ -37,6 +37,13 @@ class DatasetName(StrEnum):
     LONGMEMEVAL = "longmemeval"
 
 
+class PrecisionName(StrEnum):
+    """How exactly texts are embedded."""
+
+    FP32 = "fp32"
+    INT8 = "int8"
+
+
 class EngineName(StrEnum):
     """Who reasons."""
 
@@ -55,6 +62,10 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first conversations.")]
 Cache = Annotated[Path | None, typer.Option("--cache", help="Where embeddings are kept between runs.")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads of the local embedder.")]
+PrecisionOption = Annotated[
+    PrecisionName,
+    typer.Option("--precision", help="Of the local embedder: int8 takes half the time, nearly as exact."),
+]
 EngineOption = Annotated[
     EngineName,
     typer.Option(
@@ -90,6 +101,7 @@ def retrieval_command(
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
     concurrency: Concurrency = None,
+    precision: PrecisionOption = PrecisionName.FP32,
     threads: Threads = 2,
     cache: Cache = None,
     as_json: JsonOption = False,
@@ -108,6 +120,7 @@ def retrieval_command(
         engine=engine.value,
         facts=facts,
         concurrency=concurrency,
+        precision=precision.value,
         threads=threads,
         cache=cache,
     )
@@ -128,6 +141,7 @@ def qa_command(
     judge: JudgeOption = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
+    precision: PrecisionOption = PrecisionName.FP32,
     threads: Threads = 2,
     cache: Cache = None,
     keep: Keep = False,
@@ -149,6 +163,7 @@ def qa_command(
         judge=judge,
         prices=prices,
         concurrency=concurrency,
+        precision=precision.value,
         threads=threads,
         cache=cache,
         keep=keep,
@@ -171,6 +186,7 @@ def replay_command(
     judge: JudgeOption = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
+    precision: PrecisionOption = PrecisionName.FP32,
     threads: Threads = 2,
     cache: Cache = None,
     keep: Keep = False,
@@ -193,6 +209,7 @@ def replay_command(
         judge=judge,
         prices=prices,
         concurrency=concurrency,
+        precision=precision.value,
         threads=threads,
         cache=cache,
         keep=keep,

@@ -40,7 +40,8 @@ class Settings(BaseSettings):
     """Model calls under way at once."""
 
     embedder: str = "minilm"
-    """`minilm` (local) or `openai:<model name>` (through the endpoint above)."""
+    """`minilm` (local), `minilm:int8` (the same, two to three times as fast, nearly as exact) or
+    `openai:<model name>` (through the endpoint above)."""
     weights: Path | None = None
     """Directory that holds the MiniLM weights, instead of looking for them."""
 

@@ -38,6 +38,11 @@ def embedder() -> MiniLMEmbedder:
     return MiniLMEmbedder()
 
 
+@pytest.fixture(scope="module")
+def int8(embedder: MiniLMEmbedder) -> MiniLMEmbedder:
+    return MiniLMEmbedder(precision="int8")
+
+
 def embedded(
     embedder: MiniLMEmbedder, texts: tuple[str, ...]
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -73,6 +78,21 @@ def test_a_vector_does_not_depend_on_its_company(embedder: MiniLMEmbedder) -> No
     together = embedded(embedder, company)
     alone = np.concatenate([embedded(embedder, (text,)) for text in TEXTS])
     assert np.abs(together[: len(TEXTS)] - alone).max() < 1e-6
+
+
+def test_eight_bits_say_nearly_the_same_under_a_name_of_their_own(
+    embedder: MiniLMEmbedder, int8: MiniLMEmbedder
+) -> None:
+    vectors = embedded(int8, TEXTS)
+    assert int8.name != embedder.name
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-5)
+    assert (vectors * embedded(embedder, TEXTS)).sum(axis=1).min() > 0.97
+
+
+def test_with_eight_bits_a_vector_does_not_depend_on_its_company_at_all(int8: MiniLMEmbedder) -> None:
+    company = (*TEXTS, *(f"text number {n} " * (n % 30 + 1) for n in range(20)))
+    together = embedded(int8, company)
+    assert (together[: len(TEXTS)] == np.concatenate([embedded(int8, (text,)) for text in TEXTS])).all()
 
 
 def test_near_in_meaning_is_near(embedder: MiniLMEmbedder) -> None:

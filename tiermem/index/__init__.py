@@ -16,7 +16,7 @@ from tiermem.index.interface import (
     TurnHits,
 )
 from tiermem.index.lexicon import lexicon_of
-from tiermem.index.minilm import MiniLMEmbedder
+from tiermem.index.minilm import MiniLMEmbedder, Precision
 from tiermem.index.openai_embedder import EndpointEmbedder
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
@@ -34,6 +34,7 @@ __all__ = [
     "Lexicon",
     "MiniLMEmbedder",
     "Mode",
+    "Precision",
     "QdrantEdgeIndex",
     "QdrantIndex",
     "Said",

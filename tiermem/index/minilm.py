@@ -3,6 +3,9 @@
 A text's vector does not depend on the texts embedded with it beyond the last float32 digits (the
 mask gives padding a weight of exactly zero; only the order of sums may differ). Every load embeds
 two sentences and compares them with reference vectors, so damaged weights are never used.
+
+With 8-bit integers it is two to three times as fast, and its vectors are others (cosine .99 with those of
+`fp32`): an index is made with one or the other.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from anyio import to_thread
 
@@ -21,7 +24,7 @@ from tiermem.errors import EmbedderUnavailable
 from tiermem.index.encoding import clean
 from tiermem.index.interface import Lexicon
 from tiermem.index.lexicon import WordPieces
-from tiermem.index.minilm_graph import WORDS, build_graph, initializers, read_safetensors
+from tiermem.index.minilm_graph import WORDS, build_graph, initializers, quantized, read_safetensors
 from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
@@ -30,26 +33,32 @@ DIMENSIONS = 384
 WORD_PIECES = 256
 """What the model was trained to read at once; words beyond it do not move the vector."""
 
-_BATCH = 16
+Precision = Literal["fp32", "int8"]
+
+_BATCH: dict[Precision, int] = {"fp32": 16, "int8": 1}
+"""Texts embedded at once. The scale of 8-bit numbers is that of a whole batch: alone, a text has its own."""
 _CHARACTERS = 8_000
-_CLOSE_ENOUGH = 0.9999
+_CLOSE_ENOUGH: dict[Precision, float] = {"fp32": 0.9999, "int8": 0.98}
 
 
 class MiniLMEmbedder:
     """Embeds on this machine; the weights are looked for and loaded at the first text.
 
     `weights` is a directory with `model.safetensors` and `tokenizer.json`; without it they are
-    found as `minilm_weights` says. Safe from many threads and event loops.
+    found as `minilm_weights` says. `precision` is that of the matrices. Safe from many threads and
+    event loops.
     """
 
     def __init__(
         self,
         weights: str | Path | None = None,
         *,
+        precision: Precision = "fp32",
         threads: int = 2,
         find: Callable[[str | Path | None], Path] = find_weights,
     ) -> None:
         self._weights = weights
+        self._precision = precision
         self._threads = threads
         self._find = find
         self._loading = threading.Lock()
@@ -58,7 +67,7 @@ class MiniLMEmbedder:
     @property
     def name(self) -> str:
         """Part of every index made with it."""
-        return "all-MiniLM-L6-v2"
+        return "all-MiniLM-L6-v2" if self._precision == "fp32" else f"all-MiniLM-L6-v2-{self._precision}"
 
     @property
     def dimensions(self) -> int:
@@ -73,7 +82,7 @@ class MiniLMEmbedder:
         loaded = await to_thread.run_sync(self._load)
         encoded = await to_thread.run_sync(loaded.encode, texts)
         vectors: dict[int, list[float]] = {}
-        for batch in _batches(encoded):
+        for batch in _batches(encoded, _BATCH[self._precision]):
             rows = await to_thread.run_sync(loaded.vectors, [encoded[at] for at in batch])
             vectors.update(zip(batch, rows, strict=True))
         tokens = sum(len(ids) for ids in encoded)
@@ -88,20 +97,20 @@ class MiniLMEmbedder:
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Loaded(self._find(self._weights), self._threads)
+                self._loaded = _Loaded(self._find(self._weights), self._precision, self._threads)
             return self._loaded
 
 
-def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+def _batches(encoded: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
     """Positions in groups of similar length, so that little of a batch is padding."""
     by_length = sorted(range(len(encoded)), key=lambda at: len(encoded[at]))
-    return (by_length[start : start + _BATCH] for start in range(0, len(by_length), _BATCH))
+    return (by_length[start : start + size] for start in range(0, len(by_length), size))
 
 
 class _Loaded:
     """Tokenizer and session of one directory of weights, checked against the reference vectors."""
 
-    def __init__(self, directory: Path, threads: int) -> None:
+    def __init__(self, directory: Path, precision: Precision, threads: int) -> None:
         from tokenizers import Tokenizer
 
         self._directory = directory
@@ -111,13 +120,13 @@ class _Loaded:
             self._tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
             self._tokenizer.enable_truncation(WORD_PIECES)
             self._tokenizer.no_padding()
-            self._session = _session(directory / WEIGHTS, threads)
+            self._session = _session(directory / WEIGHTS, precision, threads)
             likeness = self._likeness()
         except Exception as error:
             raise EmbedderUnavailable(
                 f"the weights in {str(directory)!r} cannot be loaded: {error}"
             ) from error
-        if not likeness >= _CLOSE_ENOUGH:
+        if not likeness >= _CLOSE_ENOUGH[precision]:
             raise EmbedderUnavailable(
                 f"the weights in {str(directory)!r} are not those of all-MiniLM-L6-v2: they embed a "
                 f"reference sentence with cosine {likeness:.5f}; delete them, or name another directory"
@@ -163,10 +172,11 @@ class _Loaded:
         )
 
 
-def _session(weights: Path, threads: int) -> Any:
+def _session(weights: Path, precision: Precision, threads: int) -> Any:
     import onnxruntime
 
-    arrays = initializers(read_safetensors(weights))
+    whole = initializers(read_safetensors(weights))
+    arrays = quantized(whole) if precision == "int8" else whole
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -174,5 +184,4 @@ def _session(weights: Path, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
     options.add_external_initializers(list(arrays), values)
-    graph = build_graph({name: array.shape for name, array in arrays.items()})
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(build_graph(arrays), options, providers=["CPUExecutionProvider"])

@@ -17,7 +17,14 @@ from pydantic import ValidationError
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index import AbsentIndex, EndpointEmbedder, MiniLMEmbedder, QdrantEdgeIndex, QdrantIndex
+from tiermem.index import (
+    AbsentIndex,
+    EndpointEmbedder,
+    MiniLMEmbedder,
+    Precision,
+    QdrantEdgeIndex,
+    QdrantIndex,
+)
 from tiermem.index.interface import Embedder, Index
 from tiermem.index.minilm_weights import find_weights
 from tiermem.ledger import Ledger
@@ -223,11 +230,14 @@ async def _embedder(
     settings: Settings, model: LanguageModel | None, stack: AsyncExitStack, *, read_only: bool
 ) -> Embedder:
     kind, _, name = settings.embedder.partition(":")
-    if kind == "minilm" and not name:
+    if kind == "minilm" and name in ("", "int8"):
+        precision: Precision = "int8" if name else "fp32"
         if read_only:
-            return MiniLMEmbedder(settings.weights)  # never asked: there is no index to search
-        key = settings.weights
-        embedder = await _embedders.take(key, lambda: MiniLMEmbedder(find_weights(settings.weights)))
+            return MiniLMEmbedder(settings.weights, precision=precision)  # never asked: nothing is searched
+        key = (settings.weights, precision)
+        embedder = await _embedders.take(
+            key, lambda: MiniLMEmbedder(find_weights(settings.weights), precision=precision)
+        )
         stack.push_async_callback(_embedders.let_go, key, _nothing_to_close)
         return embedder
     if kind == "openai" and name:
@@ -235,7 +245,9 @@ async def _embedder(
         if endpoint is not model:
             stack.push_async_callback(endpoint.close)
         return await EndpointEmbedder.open(name, endpoint.embed)
-    raise InvalidInput(f"embedder {settings.embedder!r}: give 'minilm' or 'openai:<model name>'")
+    raise InvalidInput(
+        f"embedder {settings.embedder!r}: give 'minilm', 'minilm:int8' or 'openai:<model name>'"
+    )
 
 
 async def _index(
