@@ -127,7 +127,7 @@ python -m tests.torture --scale 0.01              # every row, a hundredth of th
 
 This page is written by `python -m tests.torture --json FILE --markdown FILE`. *Count* is what was really
 gone through, and *aim* what the harness goes through in full. *Processor s* adds up all processes; *s* is
-the clock on the wall, on a machine that had other work to do at the time, other rows among it.
+the clock on the wall.
 """
 _FOOT = """## What the rows are, and are not
 
@@ -156,7 +156,8 @@ def page(kept: Kept) -> str:
     lines = [
         _HEAD,
         f"**{len(ran)} rows, {sum(e['count'] for e in ran):,} cases, {broken:,} violations;** "
-        f"{sum(e['cpu'] for e in ran) / 60:.0f} minutes of processor time, {machine()}.",
+        f"{sum(e['cpu'] for e in ran) / 60:.0f} minutes of processor time, "
+        f"{sum(e['seconds'] for e in ran) / 60:.0f} on the clock, {machine()}.",
         "",
     ]
     lines += [
