@@ -35,8 +35,7 @@ WORD_PIECES = 256
 
 Precision = Literal["fp32", "int8"]
 
-_BATCH: dict[Precision, int] = {"fp32": 16, "int8": 1}
-"""Texts embedded at once. The scale of 8-bit numbers is that of a whole batch: alone, a text has its own."""
+_BATCH = 16
 _CHARACTERS = 8_000
 _CLOSE_ENOUGH: dict[Precision, float] = {"fp32": 0.9999, "int8": 0.98}
 
@@ -82,7 +81,7 @@ class MiniLMEmbedder:
         loaded = await to_thread.run_sync(self._load)
         encoded = await to_thread.run_sync(loaded.encode, texts)
         vectors: dict[int, list[float]] = {}
-        for batch in _batches(encoded, _BATCH[self._precision]):
+        for batch in _batches(encoded):
             rows = await to_thread.run_sync(loaded.vectors, [encoded[at] for at in batch])
             vectors.update(zip(batch, rows, strict=True))
         tokens = sum(len(ids) for ids in encoded)
@@ -101,10 +100,10 @@ class MiniLMEmbedder:
             return self._loaded
 
 
-def _batches(encoded: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
+def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     """Positions in groups of similar length, so that little of a batch is padding."""
     by_length = sorted(range(len(encoded)), key=lambda at: len(encoded[at]))
-    return (by_length[start : start + size] for start in range(0, len(by_length), size))
+    return (by_length[start : start + _BATCH] for start in range(0, len(by_length), _BATCH))
 
 
 class _Loaded:
@@ -114,6 +113,7 @@ class _Loaded:
         from tokenizers import Tokenizer
 
         self._directory = directory
+        self._precision = precision
         self._lexicon: WordPieces | None = None
         self._making = threading.Lock()
         try:
@@ -137,6 +137,12 @@ class _Loaded:
         return [self._tokenizer.encode(clean(text[:_CHARACTERS])).ids for text in texts]
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
+        if self._precision == "fp32":
+            return self._together(encoded)
+        # The scale of 8-bit numbers is that of everything embedded at once: alone, a text has its own.
+        return [vector for ids in encoded for vector in self._together([ids])]
+
+    def _together(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
         import numpy as np
 
         width = max(len(ids) for ids in encoded)
