@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eval.folder import RunFolder
 from eval.runner import Observer
-from eval.systems.registry import Setup, tiermem
+from eval.systems.registry import Setup, candidates, tiermem
 from eval.types import CaseId, Reply, Result
 from tiermem.errors import InvalidInput
 from tiermem.model import Answer
@@ -71,8 +71,6 @@ def _home(result: Result) -> tuple[str, CaseId]:
 
 
 def _kept(folder: RunFolder, system: str, case: CaseId, setup: Setup) -> Path:
-    from eval.systems import candidates
-
     (candidate,) = candidates([system], setup)
     where = folder.memory(case, candidate.home)
     if not where.is_dir():
