@@ -17,7 +17,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from tiermem.memory import opening
 
     monkeypatch.setattr(opening, "find_weights", lambda named: None)
-    monkeypatch.setattr(opening, "MiniLMEmbedder", lambda weights: HashEmbedder())
+    monkeypatch.setattr(opening, "MiniLMEmbedder", lambda weights, precision: HashEmbedder())
     path = tmp_path / "memory"
     with tiermem.open(path, engine="local", distil="inline") as memory:
         memory.add(
