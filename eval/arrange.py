@@ -71,10 +71,12 @@ class _Engine:
     model: OpenAIModel | None = None
 
 
-async def audited(folder: RunFolder, *, rerun: bool, threads: int = 2, cache: Path | None = None) -> Audited:
+async def audited(
+    folder: RunFolder, *, rerun: int | None, threads: int = 2, cache: Path | None = None
+) -> Audited:
     """Every answer of a kept run looked up, and asked again without a model; see `eval.auditing`."""
-    if rerun and folder.manifest.models:
-        raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --no-rerun")
+    if rerun != 0 and folder.manifest.models:
+        raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
     local = Local()
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"

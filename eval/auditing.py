@@ -1,7 +1,8 @@
 """A kept run looked at again: every answer, as the memory that gave it recorded it, and asked once more.
 
 A second run asks over the memory as it stood when the answer was given, so it must find the same
-candidates with the same scores, take the same route and use the same words.
+candidates with the same scores, take the same route and use the same words. That builds the index of
+then anew, which takes seconds: of a large run, let a part be asked again.
 """
 
 from __future__ import annotations
@@ -40,17 +41,22 @@ class Audited:
     differing: list[Differs] = field(default_factory=list)
 
 
-async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: bool = True) -> Audited:
-    """Replay every answer of a kept run; `InvalidInput` when it was not kept."""
+async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: int | None = None) -> Audited:
+    """Replay every answer of a kept run and ask `rerun` of them again (`None`: all), evenly spread.
+
+    `InvalidInput` when it was not kept.
+    """
     results = _answers(folder)
+    again = _spread(results, len(results) if rerun is None else rerun)
     observer.starts("audit", len(results))
     audited = Audited()
     for (system, case), group in groupby(results, key=_home):
         memory = tiermem(system, setup, case, _kept(folder, system, case, setup))
         await memory.reopen()
         try:
-            for result, answer_id in ((one, one.reply.answer_id or "") for one in group):
-                found = await memory.replay(answer_id, rerun=rerun)
+            for result in group:
+                answer_id = result.reply.answer_id or ""
+                found = await memory.replay(answer_id, rerun=answer_id in again)
                 _compare(audited, result, found)
                 observer.step(system, case)
         finally:
@@ -64,6 +70,13 @@ def _answers(folder: RunFolder) -> list[Result]:
     if not results:
         raise InvalidInput(f"no answer in {str(folder.path)!r} can be looked up: only TierMem's can")
     return sorted(results, key=_home)
+
+
+def _spread(results: Sequence[Result], count: int) -> set[str | None]:
+    """The ids of so many answers, at even distances."""
+    count = min(count, len(results))
+    chosen = [number * len(results) // count for number in range(count)]
+    return {results[at].reply.answer_id for at in chosen}
 
 
 def _home(result: Result) -> tuple[str, CaseId]:

@@ -235,7 +235,10 @@ def report_command(
 def audit_command(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run made with --keep.")],
     *,
-    rerun: Annotated[bool, typer.Option(help="Ask every question again over the memory of then.")] = True,
+    rerun: Annotated[
+        int | None,
+        typer.Option("--rerun", min=0, help="Ask so many again over the memory of then (all; seconds each)."),
+    ] = None,
     threads: Threads = 2,
     cache: Cache = None,
     as_json: JsonOption = False,

@@ -44,6 +44,12 @@ async def test_answers_are_found_again_though_findings_were_written_back_since(t
     assert found.answers == 2 * 2 * 4 * 3
 
 
+@pytest.mark.parametrize("rerun", [0, 1, 7, 40, 100])
+async def test_so_many_are_asked_again_as_is_wished(tmp_path: Path, rerun: int) -> None:
+    found = await audit(await kept_run(tmp_path / "run"), tiny.setup(), tiny.Quiet(), rerun=rerun)
+    assert (found.answers, found.asked_again, found.differing) == (40, min(rerun, 40), [])
+
+
 async def test_what_was_recorded_otherwise_than_the_memory_has_it_is_named(tmp_path: Path) -> None:
     folder = await kept_run(tmp_path / "run")
     results = folder.path / "results.jsonl"
@@ -57,7 +63,7 @@ async def test_what_was_recorded_otherwise_than_the_memory_has_it_is_named(tmp_p
         "\n".join([*lines[:at], json.dumps(fields, separators=(",", ":")), *lines[at + 1 :]]) + "\n",
         encoding="utf-8",
     )
-    found = await audit(folder, tiny.setup(), tiny.Quiet(), rerun=False)
+    found = await audit(folder, tiny.setup(), tiny.Quiet(), rerun=0)
     (one,) = found.differing
     assert (one.question, one.answer_id) == (fields["text"], fields["reply"]["answer_id"])
     assert [(d.what, d.then) for d in one.differences] == [("answer", "Rex"), ("route", "guess")]
