@@ -77,13 +77,14 @@ async def audited(
     """Every answer of a kept run looked up, and asked again without a model; see `eval.auditing`."""
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
-    local = Local()
+    # Facts are recorded for distilling, and nothing is distilled again.
+    reasoner: Reasoner = Local() if folder.manifest.engine == Local.name else Recorded({}, Local())
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
     cached = _embedder(precision, threads, cache)
     setup = Setup(
         embedder=cached,
-        reasoner=lambda _: local,
+        reasoner=lambda _: reasoner,
         counter=token_counter(),
         settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
     )

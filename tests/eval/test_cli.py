@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from eval.cli import app
 from tests.eval.test_datasets import locomo, write
+from tiermem.errors import EmbedderUnavailable
+from tiermem.index.minilm_weights import find_weights
 
 COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full"]}
 
@@ -89,3 +91,20 @@ def test_help_lists_the_commands_of_evaluation_and_no_others() -> None:
     assert [name for name in listed if name != "--help"] == [
         "retrieval", "qa", "replay", "report", "audit", "systems",
     ]  # fmt: skip
+
+
+def test_a_kept_run_is_audited_as_typed(data: Path, tmp_path: Path) -> None:
+    try:
+        find_weights()
+    except EmbedderUnavailable as error:
+        pytest.skip(str(error))
+    out, cache = str(tmp_path / "run"), ["--cache", str(tmp_path / "cache")]
+    code, said = invoke(
+        "qa", "locomo", "--data", str(data), "--out", out, "--systems", "tiermem", "--keep", *cache
+    )
+    assert code == 0, said
+    code, said = invoke("audit", out, "--json", *cache)
+    assert code == 0, said
+    found = json.loads(said)
+    assert found["answers"] == found["asked_again"] >= 1
+    assert found["differing"] == []
