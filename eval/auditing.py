@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eval.folder import RunFolder
 from eval.runner import Observer
-from eval.systems.registry import Setup, candidates, tiermem
+from eval.systems.registry import TIERMEM, Setup, tiermem
 from eval.types import CaseId, Reply, Result
 from tiermem.errors import InvalidInput
 from tiermem.model import Answer
@@ -51,7 +51,7 @@ async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: i
     observer.starts("audit", len(results))
     audited = Audited()
     for (system, case), group in groupby(results, key=_home):
-        memory = tiermem(system, setup, case, _kept(folder, system, case, setup))
+        memory = tiermem(system, setup, case, _kept(folder, system, case))
         await memory.reopen()
         try:
             for result in group:
@@ -83,9 +83,8 @@ def _home(result: Result) -> tuple[str, CaseId]:
     return result.system, result.case
 
 
-def _kept(folder: RunFolder, system: str, case: CaseId, setup: Setup) -> Path:
-    (candidate,) = candidates([system], setup)
-    where = folder.memory(case, candidate.home)
+def _kept(folder: RunFolder, system: str, case: CaseId) -> Path:
+    where = folder.memory(case, TIERMEM[system].home)
     if not where.is_dir():
         raise InvalidInput(f"the memories of {str(folder.path)!r} were not kept: run it with --keep")
     return where

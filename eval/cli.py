@@ -64,7 +64,9 @@ Cache = Annotated[Path | None, typer.Option("--cache", help="Where embeddings ar
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads of the local embedder.")]
 PrecisionOption = Annotated[
     PrecisionName,
-    typer.Option("--precision", help="Of the local embedder: int8 takes half the time, nearly as exact."),
+    typer.Option(
+        "--precision", help="Of the local embedder: int8 is two to four times as fast, nearly as exact."
+    ),
 ]
 EngineOption = Annotated[
     EngineName,
@@ -266,7 +268,7 @@ def audit_command(
             typer.echo(f"{one.system}, {one.case}, {one.answer_id}: {one.question}")
             for differs in one.differences:
                 typer.echo(f"  {differs.what}: {differs.then!r} then, {differs.now!r} now")
-    raise typer.Exit(bool(found.differing))
+    raise typer.Exit(int(bool(found.differing)))
 
 
 @app.command("systems")

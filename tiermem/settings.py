@@ -40,7 +40,7 @@ class Settings(BaseSettings):
     """Model calls under way at once."""
 
     embedder: str = "minilm"
-    """`minilm` (local), `minilm:int8` (the same, two to three times as fast, nearly as exact) or
+    """`minilm` (local), `minilm:int8` (the same, two to four times as fast, nearly as exact) or
     `openai:<model name>` (through the endpoint above)."""
     weights: Path | None = None
     """Directory that holds the MiniLM weights, instead of looking for them."""

@@ -4,7 +4,7 @@ A text's vector does not depend on the texts embedded with it beyond the last fl
 mask gives padding a weight of exactly zero; only the order of sums may differ). Every load embeds
 two sentences and compares them with reference vectors, so damaged weights are never used.
 
-With 8-bit integers it is two to three times as fast, and its vectors are others (cosine .99 with those of
+With 8-bit integers it is two to four times as fast, and its vectors are others (cosine .99 with those of
 `fp32`): an index is made with one or the other.
 """
 

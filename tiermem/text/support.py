@@ -266,7 +266,8 @@ def _wrong_polarity(
         return "negation differs from the turn"
     if negated(claim) and not negated(ground.text):
         return "negation not in the turn"
-    if _first_denied(told) - held.keys() and _first_denied(quote) and not _first_denied(quote) & here.keys():
+    there = _first_denied(quote)
+    if there and not there & here.keys() and _first_denied(told) - held.keys():
         return "what is denied is not in the turn"
     if negated(ground.quote) and not negated(claim):
         return "negation of the quote is lost"
