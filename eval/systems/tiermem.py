@@ -97,7 +97,10 @@ class TierMem:
         wanted = limit
         while True:
             found = await self._memory.search(
-                question, limit=wanted, kind=self.turns_by if level == "turn" else "pages"
+                question,
+                limit=wanted,
+                kind=self.turns_by if level == "turn" else "pages",
+                asked_at=asked_at,
             )
             spans = [span for evidence in found for span in evidence.spans]
             passages = tuple(dict.fromkeys(self._passages(spans, level)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from tests.reading.world import MAIN, SPACE, World
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.interface import TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
-from tiermem.reading.ranking import Asked, Candidate, RankingOptions, asked, rescore, together
+from tiermem.reading.ranking import Asked, Candidate, RankingOptions, asked, rescore, together, told_when
 
 pytestmark = pytest.mark.anyio
 
@@ -91,6 +91,48 @@ def test_a_time_counts_only_where_one_is_asked_for() -> None:
     told, verb = candidate("it was in May there"), candidate("it may be over there")
     assert score(when, told) - score(when, verb) == pytest.approx(OPTIONS.time)
     assert score(QUESTION, told) == pytest.approx(score(QUESTION, verb))
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who called yesterday?", [("2023-05-30", "2023-06-02")]),
+        ("Who called on 3 May 2023?", [("2023-05-03", "2023-05-06")]),
+        (
+            "Who called in May 2022, and in June 2022?",
+            [("2022-05-01", "2022-06-03"), ("2022-06-01", "2022-07-03")],
+        ),
+        ("Who called last Saturday, on 3 May 2023?", [("2023-05-03", "2023-05-06")]),
+        ("Who called two weeks ago?", [("2023-05-12", "2023-05-24")]),
+        ("Who called last week?", [("2023-05-19", "2023-05-31")]),
+        ("Who called in the past month?", [("2023-03-22", "2023-05-31")]),
+        ("Who called?", []),
+    ],
+)
+def test_what_happened_on_a_day_is_told_then_and_for_some_days_after(
+    question: str, told: list[tuple[str, str]]
+) -> None:
+    wednesday = datetime(2023, 5, 31, 9, tzinfo=UTC)
+    found = told_when(question, wednesday, OPTIONS)
+    assert [(str(first), str(last)) for first, last in found] == told
+    assert told_when("Who called last week?", None, OPTIONS) == ()
+
+
+def test_what_was_told_on_the_days_a_question_names_counts_for_more() -> None:
+    told = (date(2023, 5, 3), date(2023, 5, 6))
+    dated, undated = asked("Which bicycle?", {}, {}, told=[told]), asked("Which bicycle?", {}, {})
+
+    def bonus(said_at: datetime | None) -> float:
+        said = line("I bought a bicycle.")
+        assert said.turn is not None
+        one = Candidate(
+            hit=NOWHERE, line=replace(said, turn=replace(said.turn, said_at=said_at)), beside=(0,)
+        )
+        return score(dated, one) - score(undated, one)
+
+    days = [bonus(datetime(2023, 5, day, 23, tzinfo=UTC)) for day in (2, 3, 6, 7)]
+    assert days == pytest.approx([0, OPTIONS.dated, OPTIONS.dated, 0])
+    assert bonus(None) == 0
 
 
 def test_a_turn_that_only_asks_counts_for_less_and_one_that_says_more_for_more_up_to_a_point() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pagestore import LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, TurnHit, TurnHits
+from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHit, TurnHits
 from tiermem.index.lexicon import Stems
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Search, SummaryUnit, Usage
@@ -77,7 +77,13 @@ class ListIndex:
         return tuple(sorted(hits, key=lambda hit: -hit.score)[:limit])
 
     async def turns(
-        self, space: SpaceId, question: str, *, limit: int, session: SessionId | None = None
+        self,
+        space: SpaceId,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+        told: Sequence[Period] = (),
     ) -> TurnHits:
         hits = await self.search(space, "turns", question, limit=limit, session=session)
         return TurnHits(

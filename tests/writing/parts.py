@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pagestore import MemoryLog, Page, SessionId, SpaceId, Turn
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, TurnHits
+from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
@@ -83,7 +83,13 @@ class DictIndex:
         return tuple(ranked[:limit])
 
     async def turns(
-        self, space: SpaceId, question: str, *, limit: int, session: SessionId | None = None
+        self,
+        space: SpaceId,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+        told: Sequence[Period] = (),
     ) -> TurnHits:
         raise AssertionError("writing looks up no turns")
 

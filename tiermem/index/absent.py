@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from pagestore import SessionId, SpaceId
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, TurnHits
+from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
 
 
 class AbsentIndex:
@@ -45,6 +45,7 @@ class AbsentIndex:
         *,
         limit: int,
         session: SessionId | None = None,
+        told: Sequence[Period] = (),
     ) -> TurnHits:
         """Refused; the caller searches the log by keywords."""
         self._refuse()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, Protocol, runtime_checkable
 
 from pagestore import PageId, SessionId, SpaceId
@@ -18,6 +18,10 @@ Collection = Literal["units", "pages", "turns"]
 """Pages are found by words alone: what they mean is found turn by turn."""
 
 Mode = Literal["hybrid", "dense", "words"]
+
+
+Period = tuple[date, date]
+"""A first and a last day, both of them in it."""
 
 
 class Embedder(Protocol):
@@ -191,8 +195,12 @@ class Index(Protocol):
         *,
         limit: int,
         session: SessionId | None = None,
+        told: Sequence[Period] = (),
     ) -> TurnHits:
-        """The best `limit` turns by meaning, by words and by the words around, and those beside them."""
+        """The best `limit` turns by meaning, by words and by the words around, and those beside them.
+
+        With `told`, as many again of those said in one of these periods.
+        """
         ...
 
     async def lexicon(self) -> Lexicon:

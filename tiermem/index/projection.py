@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from anyio import to_thread
@@ -20,7 +20,17 @@ from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms
 from tiermem.index.fusion import Ranking, fuse, ranked
-from tiermem.index.interface import Collection, Embedder, Entry, Hit, Lexicon, Mode, TurnHit, TurnHits
+from tiermem.index.interface import (
+    Collection,
+    Embedder,
+    Entry,
+    Hit,
+    Lexicon,
+    Mode,
+    Period,
+    TurnHit,
+    TurnHits,
+)
 from tiermem.index.lexicon import lexicon_of
 from tiermem.text import words
 
@@ -44,6 +54,9 @@ FILTERED: Mapping[Collection, tuple[str, ...]] = {
     "pages": ("space", "session", "state"),
     "turns": ("space", "session", "state", "named"),
 }
+TIMED: Mapping[Collection, tuple[str, ...]] = {"units": (), "pages": (), "turns": ("said_at",)}
+"""What filters see: names, and moments."""
+
 VALUES = 256
 """Most names looked at for one question: those of the speakers whom its words may mean."""
 
@@ -86,6 +99,8 @@ class Scope:
     match: Mapping[str, str]
     among: tuple[str, ...] | None = None
     """Point ids to which the search is confined; `None` for no such limit."""
+    said: tuple[Period, ...] = ()
+    """Periods in one of which a point was said; none for no such limit."""
 
 
 class ProjectedIndex(ABC):
@@ -225,6 +240,7 @@ class ProjectedIndex(ABC):
         *,
         limit: int,
         session: SessionId | None = None,
+        told: Sequence[Period] = (),
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
         question = encoding.clean(question).strip()
@@ -232,14 +248,19 @@ class ProjectedIndex(ABC):
             return TurnHits()
         vector = await self._vector(question)
         scope = _scope(space, session, inactive=False)
-        return await self._call(self._turns, scope, vector, question, limit)
+        scopes = (scope, replace(scope, said=tuple(told))) if told else (scope,)
+        return await self._call(self._turns, scopes, vector, question, limit)
 
-    def _turns(self, scope: Scope, vector: Vector, question: str, limit: int) -> TurnHits:
+    def _turns(self, scopes: Sequence[Scope], vector: Vector, question: str, limit: int) -> TurnHits:
+        scope = scopes[0]
         named = frozenset(self._values("turns", scope, "named", sorted(set(words(question)))))
         stems = encoding.query_stems(question, without=named)
         terms = dict.fromkeys(sorted(map(encoding.dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
-        rankings = self._find("turns", scope, [_by_meaning(vector), *by_words], limit + SLACK)
+        probes = [_by_meaning(vector), *by_words]
+        rankings = (
+            ranking for seen in scopes for ranking in self._find("turns", seen, probes, limit + SLACK)
+        )
         found = {entry for ranking in rankings for entry, _ in ranked(ranking)[:limit]}
         among = self._with_neighbours(scope, found)
         confined = Scope(space=scope.space, match=scope.match, among=among)
@@ -338,7 +359,8 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
         "state": "active" if entry.active else "inactive",
         "kind": encoding.key(entry.kind),
         "pages": [encoding.key(page) for page in entry.page_ids],
-        "said_at": entry.said_at.isoformat() if entry.said_at else None,
+        # As the clock on the wall said: engines would turn it into another day.
+        "said_at": entry.said_at.replace(tzinfo=None).isoformat() if entry.said_at else None,
     }
 
 

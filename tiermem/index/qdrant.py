@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime, time
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,12 @@ from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms, key
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder
+from tiermem.index.interface import Collection, Embedder, Period
 from tiermem.index.projection import (
     COLLECTIONS,
     FILTERED,
     TERMS,
+    TIMED,
     VALUES,
     VECTORS,
     Point,
@@ -160,6 +162,9 @@ class QdrantIndex(ProjectedIndex):
                 type=models.KeywordIndexType.KEYWORD, is_tenant=field == "space"
             )
             self._client.create_payload_index(self._names[collection], field, params)
+        for field in TIMED[collection] if self._remote else ():
+            moments = models.DatetimeIndexParams(type=models.DatetimeIndexType.DATETIME)
+            self._client.create_payload_index(self._names[collection], field, moments)
 
     def _description(self, collection: Collection) -> dict[str, Any]:
         metadata = self._client.get_collection(self._names[collection]).config.metadata or {}
@@ -290,7 +295,7 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
         using=probe.field,
-        filter=_filter(scope.match, scope.among),
+        filter=_filter(scope.match, scope.among, scope.said),
         params=params,
         limit=limit,
         with_payload=["id"],
@@ -298,7 +303,9 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
     )
 
 
-def _filter(match: Mapping[str, str], among: Sequence[str] | None = None) -> models.Filter:
+def _filter(
+    match: Mapping[str, str], among: Sequence[str] | None = None, said: Sequence[Period] = ()
+) -> models.Filter:
     from qdrant_client import models
 
     conditions: list[Any] = [
@@ -307,4 +314,10 @@ def _filter(match: Mapping[str, str], among: Sequence[str] | None = None) -> mod
     ]
     if among is not None:
         conditions.append(models.HasIdCondition(has_id=list(among)))
-    return models.Filter(must=conditions)
+    then: list[Any] = [
+        models.FieldCondition(
+            key="said_at", range=models.DatetimeRange(gte=first, lte=datetime.combine(last, time.max))
+        )
+        for first, last in said
+    ]
+    return models.Filter(must=conditions, should=then or None)

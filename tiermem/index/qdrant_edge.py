@@ -29,13 +29,14 @@ from tiermem.errors import IndexMismatch, IndexUnavailable, MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms, key
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder
+from tiermem.index.interface import Collection, Embedder, Period
 from tiermem.index.ownership import Ownership
 from tiermem.index.projection import (
     BATCH,
     COLLECTIONS,
     FILTERED,
     TERMS,
+    TIMED,
     VALUES,
     VECTORS,
     Point,
@@ -271,6 +272,8 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
     for name in FILTERED[collection]:
         params = engine.KeywordIndexParams(is_tenant=name == "space")
         shard.update(engine.UpdateOperation.create_field_index(name, params))
+    for name in TIMED[collection]:
+        shard.update(engine.UpdateOperation.create_field_index(name, engine.DatetimeIndexParams()))
     shard.flush()
     shard.close()
     unfinished.rename(place)
@@ -345,20 +348,22 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
     return engine.QueryRequest(
         limit=limit,
         query=query,
-        filter=_filter(scope.match, scope.among),
+        filter=_filter(scope.match, scope.among, scope.said),
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else None,
         params=params,
     )
 
 
-def _filter(match: Mapping[str, str], among: Sequence[str] | None = None) -> Any:
-    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue
+def _filter(match: Mapping[str, str], among: Sequence[str] | None = None, said: Sequence[Period] = ()) -> Any:
+    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue, RangeDateTime
 
     conditions: list[Any] = [FieldCondition(field, MatchValue(value)) for field, value in match.items()]
     if among is not None:
         conditions.append(HasIdCondition(set(among)))
-    return Filter(must=conditions)
+    moments = [RangeDateTime(gte=f"{first}T00:00", lte=f"{last}T23:59:59.999999") for first, last in said]
+    then: list[Any] = [FieldCondition("said_at", range=moment) for moment in moments]
+    return Filter(must=conditions, should=then or None)
 
 
 def _write(file: Path, text: str) -> None:

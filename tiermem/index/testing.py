@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -104,10 +104,13 @@ def turn(
     around: str = "",
     near: tuple[str, ...] = (),
     session: SessionId = MONDAY,
+    said_at: datetime | None = None,
 ) -> Entry:
     """A turn of Ann's with these words."""
     said = Said(speaker="Ann", before=before, around=around or text, near=near)
-    return Entry(id=id_, session=session, text=text, kind="turn", page_ids=("p1:a",), said=said)
+    return Entry(
+        id=id_, session=session, text=text, kind="turn", page_ids=("p1:a",), said=said, said_at=said_at
+    )
 
 
 TALK = (
@@ -223,6 +226,28 @@ class IndexContract:
             assert {hit.id for hit in found.hits} >= {"t4", "t5"}
             assert not (await index.turns(ANN, " ", limit=1)).hits
             assert not (await index.turns(ANN, "thunderstorms", limit=0)).hits
+
+        self.run(tmp_path, scenario)
+
+    def test_turns_told_in_a_period_are_candidates_whatever_else_is_nearer(self, tmp_path: Path) -> None:
+        late_in_may = datetime(2023, 5, 24, 23, 30, tzinfo=timezone(-timedelta(hours=8)))
+        told = turn("told", "I bought a red bicycle.", said_at=late_in_may)
+        june = [datetime(2023, 6, day, tzinfo=UTC) for day in range(1, 10)]
+        crowd = [turn(f"c{n}", "We went to a concert.", said_at=day) for n, day in enumerate(june)]
+
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "turns", [told, *crowd, *TALK])
+
+            async def found(first: date, last: date, **scope: SessionId) -> set[str]:
+                told = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
+                hits = await index.turns(ANN, "Which concert?", limit=1, told=told, **scope)
+                return {hit.id for hit in hits.hits} - {"c0"}
+
+            assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}
+            assert await found(date(2023, 6, 9), date(9999, 12, 31)) == {"c8"}
+            assert await found(date(2023, 5, 25), date(2023, 5, 31)) == set()
+            assert await found(date(2023, 5, 20), date(2023, 5, 23)) == set()
+            assert await found(date(2023, 5, 24), date(2023, 5, 24), session=TUESDAY) == {"t5"}
 
         self.run(tmp_path, scenario)
 

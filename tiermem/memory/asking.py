@@ -26,7 +26,9 @@ async def asked(
 ) -> Outcome:
     """What one question comes to."""
     with step("recall"):
-        recalled = await reader.recall(question, session=session, as_of=as_of, min_trust=min_trust)
+        recalled = await reader.recall(
+            question, session=session, asked_at=asked_at, as_of=as_of, min_trust=min_trust
+        )
     with step("route"):
         recalled, decision = await routed(router, question, recalled, asked_at=asked_at)
     return await reader.answer(question, recalled, decision, asked_at=asked_at, may_escalate=may_escalate)

@@ -171,11 +171,18 @@ class Memory:
         limit: int = 10,
         kind: Collection = "units",
         session: str | None = None,
+        asked_at: datetime | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """See `AsyncMemory.search`."""
         return self._call(
-            self._async.search, query, limit=limit, kind=kind, session=session, min_trust=min_trust
+            self._async.search,
+            query,
+            limit=limit,
+            kind=kind,
+            session=session,
+            asked_at=asked_at,
+            min_trust=min_trust,
         )
 
     def context(
@@ -184,11 +191,17 @@ class Memory:
         *,
         max_tokens: int = 1000,
         session: str | None = None,
+        asked_at: datetime | None = None,
         min_trust: str | None = None,
     ) -> Context:
         """See `AsyncMemory.context`."""
         return self._call(
-            self._async.context, question, max_tokens=max_tokens, session=session, min_trust=min_trust
+            self._async.context,
+            question,
+            max_tokens=max_tokens,
+            session=session,
+            asked_at=asked_at,
+            min_trust=min_trust,
         )
 
     def audit(self, answer_id: str) -> Audit:

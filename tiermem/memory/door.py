@@ -203,14 +203,20 @@ class AsyncMemory:
         limit: int = 10,
         kind: Collection = "units",
         session: str | None = None,
+        asked_at: datetime | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
-        on; no model call.
+        on; no model call. `asked_at` is the moment its relative dates are seen from (now).
         """
         within = None if session is None else SessionId(session)
         return await self._open.reader.search(
-            _question(query), limit=limit, kind=kind, session=within, min_trust=min_trust
+            _question(query),
+            limit=limit,
+            kind=kind,
+            session=within,
+            asked_at=asked_at or self._open.clock(),
+            min_trust=min_trust,
         )
 
     async def context(
@@ -219,12 +225,20 @@ class AsyncMemory:
         *,
         max_tokens: int = 1000,
         session: str | None = None,
+        asked_at: datetime | None = None,
         min_trust: str | None = None,
     ) -> Context:
-        """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data."""
+        """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
+
+        `asked_at` is the moment relative dates of the question are seen from (now).
+        """
         within = None if session is None else SessionId(session)
         return await self._open.reader.context(
-            _question(question), max_tokens=max_tokens, session=within, min_trust=min_trust
+            _question(question),
+            max_tokens=max_tokens,
+            session=within,
+            asked_at=asked_at or self._open.clock(),
+            min_trust=min_trust,
         )
 
     async def audit(self, answer_id: str) -> Audit:

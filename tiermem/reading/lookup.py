@@ -6,8 +6,10 @@ not hold is found by keywords in Tier 1 and in the pages; every step down is sai
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 
 from anyio import to_thread
@@ -15,14 +17,14 @@ from anyio import to_thread
 from pagestore import Page, PageId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
-from tiermem.index.interface import Collection, Hit, Index, Mode, TurnHit, turn_id, turn_place
+from tiermem.index.interface import Collection, Hit, Index, Mode, Period, TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
 from tiermem.ledger import Changes, Ledger
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.keywords import Keywords
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import printable
-from tiermem.reading.ranking import Covers, asked, together
+from tiermem.reading.ranking import Covers, asked, together, told_when
 from tiermem.reading.scope import Scope
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 
@@ -31,6 +33,9 @@ RRF = 60
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
+
+SAME = 1e-5
+"""Scores that differ by less are equal: engines do not keep more digits."""
 
 AGREEING = 2
 """The constant where two good rankings meet: what both put first comes first."""
@@ -80,10 +85,19 @@ class _Hits:
 
 
 class LookUp:
-    """Looks up units and pages of one scope, for one question."""
+    """Looks up units and pages of one scope, for one question, asked at some moment."""
 
-    def __init__(self, ledger: Ledger, index: Index, scope: Scope, options: ReadingOptions) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: Index,
+        scope: Scope,
+        options: ReadingOptions,
+        *,
+        asked_at: datetime | None = None,
+    ) -> None:
         self.scope = scope
+        self._asked_at = asked_at
         self._ledger = ledger
         self._index = index
         self._options = options
@@ -125,35 +139,38 @@ class LookUp:
         return self._ranked[query]
 
     async def _turns(self, query: str) -> Turns:
-        found, lexicon, degradations = await self._candidates(query)
+        told = told_when(query, self._asked_at, self._options.ranking)
+        found, lexicon, degradations = await self._candidates(query, told)
         read = await self._pages_of(found.hits)
         newer = await self._newer_turns(query)
         pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
         hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | dict(found.hits)
         gathered = gather(hits, pages.values())
-        question = asked(query, found.named, found.rarity)
+        question = asked(query, found.named, found.rarity, told=told)
         turns = await to_thread.run_sync(ranked_turns, question, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
 
-    async def _candidates(self, query: str) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+    async def _candidates(
+        self, query: str, told: Sequence[Period]
+    ) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
         limit = self._options.ranking.candidates
         if self.scope.as_of is not None or self.scope.min_trust is not None:
             limit = max(limit, self._options.as_of_pool)
         try:
             found = await self._index.turns(
-                self._ledger.space, printable(query), limit=limit, session=self.scope.session
+                self._ledger.space, printable(query), limit=limit, session=self.scope.session, told=told
             )
             hits = {hit.id: hit for hit in found.hits}
             lexicon = await self._index.lexicon()
             return _Candidates(hits=hits, named=found.named, rarity=found.rarity), lexicon, ()
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
-            told = (_degraded(error, "keywords in the index"),)
+            degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
             return _Candidates(), Stems(), self._without_index(error).degradations
         words = await self._search("turns", query, limit=limit, mode="words")
         bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
-        return _Candidates(hits=bare), Stems(), (*told, *words.degradations)
+        return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
 
     async def _pages_of(self, turns: Iterable[str]) -> Pages:
         ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
@@ -297,14 +314,20 @@ def linked_pages(units: Iterable[Evidence]) -> tuple[Hit, ...]:
 
 
 def fuse(*rankings: Sequence[Hit], constant: int = RRF) -> tuple[Hit, ...]:
-    """One ranking from several by reciprocal rank; a single one keeps its scores. Every id comes once."""
+    """One ranking from several by reciprocal rank; a single one keeps its scores. Every id comes once.
+
+    Equal scores share a rank, so that no id decides.
+    """
     filled = [_once(ranking) for ranking in rankings if ranking]
     if len(filled) == 1:
         return filled[0]
     scores: dict[str, float] = {}
     cosines: dict[str, float] = {}
     for ranking in filled:
-        for rank, hit in enumerate(ranking):
+        rank = 0
+        for position, hit in enumerate(ranking):
+            if not math.isclose(hit.score, ranking[rank].score, abs_tol=SAME):
+                rank = position
             scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + rank)
             if hit.similarity is not None:
                 cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))

@@ -7,6 +7,8 @@ The index brings some hundred candidates (`Index.turns`). Each gets one score, a
   counting more (coverage), and how strongly the conversation around holds them (around);
 - whether the one person whom the question names is speaking;
 - whether a question for a time meets a turn that tells one;
+- whether it was said when something of the days the question names ("last Saturday", seen from when it is
+  asked) was told;
 - how much the turn says at all, and whether it only asks.
 
 No signal is normalised over what is stored, so a score does not depend on what else there is. A page is
@@ -20,11 +22,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from pagestore import PageLine
-from tiermem.index.interface import TurnHit
-from tiermem.text import STOP_WORDS, stems, words
+from tiermem.index.interface import Period, TurnHit
+from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
 
 _Key = TypeVar("_Key")
 
@@ -41,6 +44,9 @@ class RankingOptions:
     around: float = 4.0
     named: float = 2.5
     time: float = 2.5
+    dated: float = 2.5
+    told_within: int = 3
+    """Days after something happened in which people tell of it."""
     content: float = 1.25
     asks: float = -1.0
     enough: int = 12
@@ -59,6 +65,8 @@ class Asked:
     """The one speaker it names."""
     time: bool
     """Whether it asks for a time."""
+    told: tuple[Period, ...] = ()
+    """When something of the days it names was told; empty where it names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +89,9 @@ class Covers(Protocol):
         ...
 
 
+ROUGHLY: Mapping[str, int] = {"week": 3, "month": 10}
+"""By how many days people are off who count back in these."""
+
 _ASKS_TIME = re.compile(
     r"^\s*when\b|\b(how long|how many (days|weeks|months|years)|(what|which) (date|day|month|year|time)"
     r"|first|before|after|order|ago|last)\b",
@@ -94,8 +105,34 @@ _TELLS_TIME = re.compile(
 )
 
 
-def asked(question: str, named: Iterable[str], rarity: Mapping[str, float]) -> Asked:
-    """Read a question; `named` and `rarity` are what the index knows of its words."""
+def told_when(question: str, asked_at: datetime | None, options: RankingOptions) -> tuple[Period, ...]:
+    """When something of the days that a question names was told: then, and for some days after.
+
+    Days counted from the moment of asking are known with `asked_at` only, and not looked at beside a date
+    named outright, from which they are counted ("the week before 3 August"). Counted in weeks or months
+    they are meant roughly, and "the last month" may be the one that is not over.
+    """
+    found = resolve_dates(question, asked_at)
+    outright = [mention for mention in found if mention.kind == "absolute"]
+    return tuple(_told(mention, asked_at, options) for mention in outright or found)
+
+
+def _told(mention: DateMention, asked_at: datetime | None, options: RankingOptions) -> Period:
+    first, last = mention.first, mention.last + timedelta(days=options.told_within)
+    if mention.kind == "relative" and mention.precision in ROUGHLY:
+        first -= timedelta(days=ROUGHLY[mention.precision])
+        if asked_at is not None and _LAST.match(mention.text):
+            last = max(last, asked_at.date())
+    return first, last
+
+
+_LAST = re.compile(r"(?:(?:the|this)\s+)?(?:last|past)\b", re.IGNORECASE)
+
+
+def asked(
+    question: str, named: Iterable[str], rarity: Mapping[str, float], *, told: Sequence[Period] = ()
+) -> Asked:
+    """Read a question; `named` and `rarity` are what the index knows of its words, `told` what it dates."""
     names = frozenset(named)
     said = list(dict.fromkeys(words(question)))
     content = [word for word in said if word not in STOP_WORDS and word not in names] or said
@@ -106,6 +143,7 @@ def asked(question: str, named: Iterable[str], rarity: Mapping[str, float]) -> A
         worth=tuple(worth),
         speaker=next(iter(names)) if len(names) == 1 else None,
         time=_ASKS_TIME.search(question) is not None,
+        told=tuple(told),
     )
 
 
@@ -155,9 +193,15 @@ def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
         score += options.named
     if question.time and _TELLS_TIME.search(text):
         score += options.time
+    if _told_then(question, line.turn.said_at):
+        score += options.dated
     if text.rstrip().endswith("?"):
         score += options.asks
     return score
+
+
+def _told_then(question: Asked, said_at: datetime | None) -> bool:
+    return said_at is not None and any(first <= said_at.date() <= last for first, last in question.told)
 
 
 def together(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:

@@ -80,6 +80,7 @@ class Reader:
         question: str,
         *,
         session: SessionId | None = None,
+        asked_at: datetime | None = None,
         as_of: datetime | None = None,
         min_trust: str | None = None,
     ) -> Recalled:
@@ -87,7 +88,7 @@ class Reader:
 
         Never fails for want of an index: keywords in the log answer then, and a `Degradation` says so.
         """
-        lookup = await self._lookup(session, as_of, min_trust)
+        lookup = await self._lookup(session, as_of, min_trust, asked_at)
         return await recall(
             question, lookup, ledger=self._ledger, counter=self._counter, options=self._options
         )
@@ -143,7 +144,7 @@ class Reader:
         loop = Research(
             question,
             asked_at=asked_at,
-            lookup=await self._lookup(recalled.session, recalled.as_of, recalled.min_trust),
+            lookup=await self._lookup(recalled.session, recalled.as_of, recalled.min_trust, asked_at),
             reasoner=self._reasoner,
             options=self._options,
             reranker=self._reranker,
@@ -197,6 +198,7 @@ class Reader:
         limit: int = 10,
         kind: Collection = "units",
         session: SessionId | None = None,
+        asked_at: datetime | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """The units, pages or single turns that fit a query best; open pages count.
@@ -205,7 +207,7 @@ class Reader:
         """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
-        lookup = await self._lookup(session, None, min_trust)
+        lookup = await self._lookup(session, None, min_trust, asked_at)
         if kind == "units":
             found = await lookup.units(query, limit=limit)
             _warn(found.degradations)
@@ -225,10 +227,11 @@ class Reader:
         *,
         max_tokens: int = 1000,
         session: SessionId | None = None,
+        asked_at: datetime | None = None,
         min_trust: str | None = None,
     ) -> Context:
         """Numbered sources for a prompt, units first, then the tail, in at most `max_tokens`."""
-        recalled = await self.recall(question, session=session, min_trust=min_trust)
+        recalled = await self.recall(question, session=session, asked_at=asked_at, min_trust=min_trust)
         _warn(recalled.degradations)
         items = (*recalled.units, *recalled.tail)
         shelf = await fetch(self._ledger, (span.page_id for item in items for span in item.spans))
@@ -239,10 +242,14 @@ class Reader:
         return await scope(self._ledger, session, as_of, min_trust=min_trust, trust=trust)
 
     async def _lookup(
-        self, session: SessionId | None, as_of: datetime | None, min_trust: str | None
+        self,
+        session: SessionId | None,
+        as_of: datetime | None,
+        min_trust: str | None,
+        asked_at: datetime | None,
     ) -> LookUp:
         seen = await self._scope(session, as_of, min_trust)
-        return LookUp(self._ledger, self._index, seen, self._options)
+        return LookUp(self._ledger, self._index, seen, self._options, asked_at=asked_at)
 
 
 def _warn(degradations: Iterable[Degradation]) -> None:
