@@ -48,6 +48,31 @@ def test_a_question_is_read_without_stop_words_and_without_the_speakers_it_names
 
 
 @pytest.mark.parametrize(
+    ("question", "asker"),
+    [
+        ("Where did I park my car?", True),
+        ("Can you recommend a dinner with my vegetables?", True),
+        ("Where did Ann park my car?", False),
+        ("Which car did you recommend to me?", False),
+        ("Can you remind me of the name you gave?", False),
+        ("Where is the car?", False),
+    ],
+)
+def test_i_is_whoever_asks_unless_somebody_else_is_meant_as_well(question: str, asker: bool) -> None:
+    names = {"ann"} & set(question.lower().split())
+    found = asked(question, names, {})
+    assert found.asker is asker
+
+    def said(role: str) -> Candidate:
+        one = candidate("I parked the car.", speaker=role)
+        assert one.line.turn is not None
+        return replace(one, line=replace(one.line, turn=replace(one.line.turn, role=role)))
+
+    more = score(found, said("user")) - score(found, said("assistant"))
+    assert more == pytest.approx(OPTIONS.named if asker else 0)
+
+
+@pytest.mark.parametrize(
     ("question", "time"),
     [
         ("When did she move?", True),

@@ -5,7 +5,7 @@ The index brings some hundred candidates (`Index.turns`). Each gets one score, a
 - how near it is in meaning: its best sentence, and the turn together with the one before it;
 - how many of the question's words are said there or right beside, synonyms counting in part, rare words
   counting more (coverage), and how strongly the conversation around holds them (around);
-- whether the one person whom the question names is speaking;
+- whether the one person whom the question names is speaking; "I" is whoever asks, the user;
 - whether a question for a time meets a turn that tells one;
 - whether it was said when something of the days the question names ("last Saturday", seen from when it is
   asked) was told;
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
-from pagestore import PageLine
+from pagestore import PageLine, Turn
 from tiermem.index.interface import Period, TurnHit
 from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
 
@@ -63,6 +63,8 @@ class Asked:
     """How rare each of the words is."""
     speaker: str | None
     """The one speaker it names."""
+    asker: bool = False
+    """Whether it is about whoever asks, and about nobody else who speaks."""
     time: bool
     """Whether it asks for a time."""
     told: tuple[Period, ...] = ()
@@ -95,6 +97,12 @@ ROUGHLY: Mapping[str, int] = {"week": 3, "month": 10}
 _ASKS_TIME = re.compile(
     r"^\s*when\b|\b(how long|how many (days|weeks|months|years)|(what|which) (date|day|month|year|time)"
     r"|first|before|after|order|ago|last)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
+# "What did you recommend?", but not "Can you recommend something?", which asks for what is new.
+_ADDRESSES = re.compile(
+    r"\b(?:did you|you (?:had |have |just )?(?:\w+ed|gave|given|made|said|sent|told|wrote|written))\b",
     re.IGNORECASE,
 )
 # In lower case, "may" and "march" are verbs.
@@ -134,6 +142,7 @@ def asked(
 ) -> Asked:
     """Read a question; `named` and `rarity` are what the index knows of its words, `told` what it dates."""
     names = frozenset(named)
+    first_person = _FIRST_PERSON.search(question) is not None
     said = list(dict.fromkeys(words(question)))
     content = [word for word in said if word not in STOP_WORDS and word not in names] or said
     rarest = max(rarity.values(), default=1.0)
@@ -141,7 +150,8 @@ def asked(
     return Asked(
         words=tuple(content),
         worth=tuple(worth),
-        speaker=next(iter(names)) if len(names) == 1 else None,
+        speaker=next(iter(names)) if len(names) == 1 and not first_person else None,
+        asker=first_person and not names and not _ADDRESSES.search(question),
         time=_ASKS_TIME.search(question) is not None,
         told=tuple(told),
     )
@@ -189,7 +199,7 @@ def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
         return 0.0
     text = line.turn.text
     score = options.content * math.log1p(min(len(stems(text)), options.enough))
-    if question.speaker is not None and question.speaker in words(line.turn.speaker):
+    if _is_meant(question, line.turn):
         score += options.named
     if question.time and _TELLS_TIME.search(text):
         score += options.time
@@ -198,6 +208,12 @@ def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
     if text.rstrip().endswith("?"):
         score += options.asks
     return score
+
+
+def _is_meant(question: Asked, turn: Turn) -> bool:
+    if question.asker:
+        return turn.role == "user"
+    return question.speaker is not None and question.speaker in words(turn.speaker)
 
 
 def _told_then(question: Asked, said_at: datetime | None) -> bool:
