@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, date, datetime
 from itertools import pairwise
 
@@ -5,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiermem.text import display_date, parse_iso, resolve_dates
+from tiermem.text import dates, display_date, parse_iso, resolve_dates
+from tiermem.text.words import word_list
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -107,6 +109,23 @@ def test_any_text_on_any_day_resolves_without_raising_and_in_place(text: str, sa
     assert all(text[mention.start : mention.end] == mention.text for mention in found)
     assert all(mention.first <= mention.last for mention in found)
     assert all(one.end <= two.start for one, two in pairwise(found))
+
+
+_PARTS = word_list("""
+    in on of the for last next this past coming and to until between ago later from now about had been
+    two 3 a couple of 12 2023 5th 2023-05-08 day weekend week months years yesterday tonight tomorrow
+    the day before yesterday this morning afternoon evening last night May jan sept. December mon
+    Friday spring Fall already will Bob , -
+""")
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=8), st.dates(date(1990, 1, 1), date(2060, 12, 31)))
+def test_no_expression_is_passed_over_for_want_of_a_word_that_tells_one(parts: list[str], day: date) -> None:
+    text = " ".join(parts)
+    found = resolve_dates(text, day, durations=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dates, "_ANY", re.compile(""))
+        assert resolve_dates(text, day, durations=True) == found
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def passage(
     text: str, *, speaker: str, asked: str, around: str, source: int = 0, said_at: datetime | None = None
 ) -> Passage:
     """One sentence with its words taken apart."""
-    near = frozenset(stem(word) for word in words(text))
+    near = _stems_of(text)
     return Passage(
         source=source,
         speaker=speaker,
@@ -111,8 +111,14 @@ def passage(
         around=around,
         said_at=said_at,
         near=near,
-        beside=frozenset(stem(word) for word in words(f"{around} {asked}")) - near,
+        beside=(_stems_of(around) | _stems_of(asked)) - near,
     )
+
+
+@lru_cache(maxsize=64)
+def _stems_of(text: str) -> frozenset[str]:
+    """Kept for the texts read last: every sentence of a turn has that turn around it."""
+    return frozenset(stem(word) for word in words(text))
 
 
 class Matcher:

@@ -133,6 +133,8 @@ def resolve_dates(
     With `said_at=None` only absolute dates are found. What would fall outside the calendar is left out.
     `durations` adds when something began that has gone on "for three years".
     """
+    if not _ANY.search(text):
+        return ()
     day = said_at.date() if isinstance(said_at, datetime) else said_at
     found: list[DateMention] = []
     taken = [False] * len(text)
@@ -409,6 +411,13 @@ _PLAIN_MONTH = (
 )
 _COUNTED = r"\s*(?:dollars|people|miles|km|steps|words|pounds)"
 _SPAN_OF_TIME = _N + r"\s+" + _UNIT + "s?"
+
+# Every rule needs one of these: a text without them is not read any further.
+_ANY = re.compile(
+    r"\d|day|week|month|year|night|tonight|morning|afternoon|evening|tomorrow|"
+    + "|".join((*_SEASONS, *(name[:3] for name in (*MONTHS, *WEEKDAYS)))),
+    re.IGNORECASE,
+)
 
 # In order: where two match the same words, the first one reads them.
 _RULES = (

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from pagestore import Page
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
@@ -72,8 +73,9 @@ class Literals:
         return len(self.numbers) + len(self.dates) + len(self.names) + len(self.negations)
 
 
+@lru_cache(maxsize=128)
 def literals(text: str, said_at: datetime | None = None) -> Literals:
-    """Numbers, dates, proper names and negated statements of `text`.
+    """Numbers, dates, proper names and negated statements of `text`; those of the texts read last are kept.
 
     Numbers inside a date expression count as its date only. Relative dates need `said_at`.
     """

@@ -66,7 +66,7 @@ class Piece:
 
 def words(text: str) -> list[str]:
     """The words of `text` in order, lower case, straight apostrophes."""
-    return [match.group().replace("’", "'").lower() for match in WORD.finditer(text)]
+    return [word.lower() for word in WORD.findall(text.replace("’", "'"))]
 
 
 @lru_cache(maxsize=16384)

@@ -18,7 +18,7 @@ from pagestore import Page, Turn
 from tiermem.model import Claim
 from tiermem.reasoning.passages import Passage, passage
 from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
-from tiermem.text.words import word_list
+from tiermem.text.words import STOP_WORDS, word_list
 
 _LONGEST = 320
 """Characters of a unit; a run of salient sentences is cut there."""
@@ -145,6 +145,7 @@ def _continues(run: Sequence[Told], told: Told) -> bool:
     return beside and told.end - run[0].start <= _LONGEST
 
 
+@lru_cache(maxsize=1024)
 def _salience(told: Told, people: frozenset[str]) -> float:
     """0 for small talk and questions, up to 1 for sentences full of dates, names and numbers.
 
@@ -203,11 +204,17 @@ def _event(mentions: Sequence[DateMention]) -> str | None:
     return None
 
 
+@lru_cache(maxsize=64)
+def _matters(body: str) -> tuple[str, ...]:
+    """The longer words of a turn that are no stop words, each once, as they come."""
+    longer = (word for word in words(body) if len(word) > 3 and word.isalpha() and word not in STOP_WORDS)
+    return tuple(dict.fromkeys(longer))
+
+
 def _scene(page: Page, at: int, people: frozenset[str]) -> str | None:
     """What the turns around are about: the words they repeat."""
     counts: Counter[str] = Counter()
     for near in range(max(0, at - 2), min(at + 3, len(page.lines))):
-        body = words(_body(page, near))
-        counts.update({word for word in body if word.isalpha() and len(word) > 3 and stems(word)})
+        counts.update(_matters(_body(page, near)))
     plain = [word for word, count in counts.most_common() if count > 1 and _is_text(word)]
     return " ".join(sorted([word for word in plain if stem(word) not in _SMALL_TALK | people][:3])) or None
