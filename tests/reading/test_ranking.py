@@ -131,6 +131,7 @@ def test_a_time_counts_only_where_one_is_asked_for() -> None:
         ("Who called two weeks ago?", [("2023-05-12", "2023-05-24")]),
         ("Who called last week?", [("2023-05-19", "2023-05-31")]),
         ("Who called in the past month?", [("2023-03-22", "2023-05-31")]),
+        ("Who called on 9999-12-30?", [("9999-12-30", "9999-12-31")]),
         ("Who called?", []),
     ],
 )

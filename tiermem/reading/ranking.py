@@ -22,7 +22,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from typing import Protocol, TypeVar
 
 from pagestore import PageLine, Turn
@@ -105,6 +105,7 @@ _ADDRESSES = re.compile(
     r"\b(?:did you|you (?:had |have |just )?(?:\w+ed|gave|given|made|said|sent|told|wrote|written))\b",
     re.IGNORECASE,
 )
+_LAST = re.compile(r"(?:(?:the|this)\s+)?(?:last|past)\b", re.IGNORECASE)
 # In lower case, "may" and "march" are verbs.
 _TELLS_TIME = re.compile(
     r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
@@ -126,15 +127,18 @@ def told_when(question: str, asked_at: datetime | None, options: RankingOptions)
 
 
 def _told(mention: DateMention, asked_at: datetime | None, options: RankingOptions) -> Period:
-    first, last = mention.first, mention.last + timedelta(days=options.told_within)
+    first, last = mention.first, _moved(mention.last, options.told_within)
     if mention.kind == "relative" and mention.precision in ROUGHLY:
-        first -= timedelta(days=ROUGHLY[mention.precision])
+        first = _moved(first, -ROUGHLY[mention.precision])
         if asked_at is not None and _LAST.match(mention.text):
             last = max(last, asked_at.date())
     return first, last
 
 
-_LAST = re.compile(r"(?:(?:the|this)\s+)?(?:last|past)\b", re.IGNORECASE)
+def _moved(day: date, by: int) -> date:
+    """Some days later or earlier, as far as the calendar reaches."""
+    ordinal = max(date.min.toordinal(), min(day.toordinal() + by, date.max.toordinal()))
+    return date.fromordinal(ordinal)
 
 
 def asked(
