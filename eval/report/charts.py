@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Final, NamedTuple
 
 Point = tuple[float, float]
 
 WIDTH: Final = 640
 HEIGHT: Final = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
+LETTER: Final = 6.4
+"""About how wide a letter of a label is."""
 _OURS: Final = "tiermem"
 COLOURS: Final = 10
 """Colours the style sheet has, as classes `c0` to `c9`."""
@@ -74,27 +76,41 @@ def scatter(points: Mapping[str, Point], *, x: str, y: str) -> str:
     parts = [_frame(horizontal, vertical, x, y, horizontal.ticks())]
     front = " ".join(f"{horizontal.at(a):.1f},{vertical.at(b):.1f}" for a, b in pareto(points.values()))
     parts.append(f'<polyline class="front" points="{front}"/>')
-    taken: list[tuple[float, float]] = []
-    for number, (name, (a, b)) in enumerate(points.items()):
-        left, top = horizontal.at(a), vertical.at(b)
-        label = _free(top - 9, left, taken)
-        anchor = "end" if left > WIDTH * 0.72 else "start"
+    places = [(horizontal.at(a), vertical.at(b)) for a, b in points.values()]
+    taken = [_Box(left - 6, left + 6, top - 6, top + 6) for left, top in places]
+    for number, ((name, (a, b)), (left, top)) in enumerate(zip(points.items(), places, strict=True)):
+        label = _free(name, left, top, taken)
+        taken.append(label)
         parts.append(
             f'<g class="c{number % COLOURS}"><circle cx="{left:.1f}" cy="{top:.1f}" r="5.5">'
             f"<title>{escape(name)}: {_plain(b)} at {_plain(a)}</title></circle>"
-            f'<text x="{left + (-8 if anchor == "end" else 8):.1f}" y="{label:.1f}" '
-            f'text-anchor="{anchor}">{escape(name)}</text></g>'
+            f'<text x="{label.left:.1f}" y="{label.bottom:.1f}">{escape(name)}</text></g>'
         )
     return _svg(parts, ())
 
 
-def _free(wanted: float, left: float, taken: list[tuple[float, float]]) -> float:
-    """A height for a label where none stands near."""
-    height = wanted
-    while any(abs(height - other) < 13 and abs(left - beside) < 150 for beside, other in taken):
-        height += 13
-    taken.append((left, height))
-    return height
+class _Box(NamedTuple):
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def meets(self, other: _Box) -> bool:
+        beside = self.right <= other.left or other.right <= self.left
+        return not beside and self.top < other.bottom and other.top < self.bottom
+
+
+def _free(name: str, left: float, top: float, taken: Sequence[_Box]) -> _Box:
+    """Where a label stands free of dots and other labels, as near its dot as can be."""
+    wide = LETTER * len(name)
+    either = (left + 8, left - 8 - wide)
+    sides = [start for start in either if start >= _LEFT and start + wide <= WIDTH] or either[:1]
+    boxes = [
+        _Box(start, start + wide, top + down - 10, top + down)
+        for down in (-9, 4, 17, -22, 30, -35, 43, -48)
+        for start in sides
+    ]
+    return next((box for box in boxes if not any(map(box.meets, taken))), boxes[0])
 
 
 def stacked(rows: Mapping[str, Sequence[float]], parts_of: Sequence[str], *, unit: str) -> str:

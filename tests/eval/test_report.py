@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,7 +16,7 @@ from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.metrics.intervals import estimate
 from eval.report import Report, markdown, page, report, terminal
-from eval.report.charts import lines, pareto, scatter, stacked
+from eval.report.charts import LETTER, lines, pareto, scatter, stacked
 from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
 from eval.types import Case
@@ -129,6 +130,21 @@ def test_pictures_are_valid_and_name_every_series() -> None:
     for svg in drawn:
         ElementTree.fromstring(svg)  # noqa: S314  (our own SVG)
     assert all("a<b" in html.unescape(svg) for svg in drawn[:3])
+
+
+def test_no_label_stands_on_another_or_on_a_dot() -> None:
+    close = {f"system {n}": (10_000.0 + 40 * n, 0.5 + 0.002 * (n % 3)) for n in range(8)}
+    drawn = scatter(close, x="tokens", y="accuracy")
+    dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)]
+    labels = [
+        (float(x), float(y), text)
+        for x, y, text in re.findall(r'<text x="([\d.]+)" y="([\d.]+)">(system \d)</text>', drawn)
+    ]
+    assert len(labels) == len(dots) == len(close)
+    for (x, y, text), (other_x, other_y, _) in combinations(labels, 2):
+        assert abs(y - other_y) >= 10 or abs(x - other_x) >= LETTER * len(text)
+    for x, y, text in labels:
+        assert not any(x < dot < x + LETTER * len(text) and y - 10 < beside < y for dot, beside in dots)
 
 
 def test_the_front_joins_what_nobody_beats() -> None:
