@@ -302,8 +302,23 @@ def test_a_directory_that_is_no_store_is_said_so(tmp_path: Path, command: list[s
     assert not (tmp_path / "absent").exists()
 
 
-def test_a_malformed_time_is_wrong_usage(store: Path) -> None:
-    assert "'soon' is not a timestamp" in tiermem(store, "ask", "Who?", "--asked-at", "soon", code=2).stderr
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_malformed_time_is_wrong_usage(store: Path, command: str) -> None:
+    refused = tiermem(store, command, "Who?", "--asked-at", "soon", code=2)
+    assert "'soon' is not a timestamp" in refused.stderr
+
+
+@pytest.mark.parametrize(("asked_at", "day"), [("2023-05-08", "2023-05-03"), ("2023-05-29", "2023-05-24")])
+def test_search_sees_dates_from_when_it_is_asked(tmp_path: Path, asked_at: str, day: str) -> None:
+    path = tmp_path / "concerts.jsonl"
+    said = [
+        {"speaker": "Ann", "text": "I heard a concert.", "session": day, "said_at": f"{day}T18:00:00Z"}
+        for day in ("2023-05-03", "2023-05-24")
+    ]
+    path.write_text("".join(json.dumps(turn) + "\n" for turn in said))
+    tiermem(tmp_path / "memory", "ingest", str(path))
+    question = ("search", "Which concert was last week?", "--kind", "turns", "--asked-at", asked_at)
+    assert as_json(tmp_path / "memory", *question)["results"][0]["said_at"].startswith(day)
 
 
 # real processes

@@ -72,6 +72,9 @@ EngineOption = Annotated[
 MinTrustOption = Annotated[
     str | None, typer.Option("--min-trust", help="Leave out what rests on anybody trusted less.")
 ]
+AskedAtOption = Annotated[
+    str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 app = typer.Typer(
@@ -181,9 +184,7 @@ def ask(
     space: SpaceOption = None,
     session: SessionOption = None,
     mode: Annotated[Mode, typer.Option(help="Let the router choose, or fix the route.")] = Mode.ROUTER,
-    asked_at: Annotated[
-        str | None, typer.Option(help="When it is asked, for words like “yesterday” (now).")
-    ] = None,
+    asked_at: AskedAtOption = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
     min_trust: MinTrustOption = None,
     engine: EngineOption = Engine.AUTO,
@@ -220,12 +221,20 @@ def search(
     session: SessionOption = None,
     kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
+    asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find summaries or pages by meaning and by words."""
     with _memory(store, space) as memory:
-        found = memory.search(query, limit=limit, kind=kind.value, session=session, min_trust=min_trust)
+        found = memory.search(
+            query,
+            limit=limit,
+            kind=kind.value,
+            session=session,
+            asked_at=_moment("--asked-at", asked_at),
+            min_trust=min_trust,
+        )
 
     def view() -> Any:
         from tiermem.apps.tables import evidence_view
