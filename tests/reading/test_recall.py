@@ -267,6 +267,13 @@ def test_what_two_rankings_agree_on_comes_first() -> None:
     assert next(hit.id for hit in fuse([a, b], [c, b])) == "b"
 
 
+def test_equal_scores_share_a_rank_so_that_no_id_decides() -> None:
+    a, b, c = Hit(id="a", score=0.5), Hit(id="b", score=0.5), Hit(id="c", score=0.1)
+    scores = {hit.id: hit.score for hit in fuse([a, b, c], [b, a])}
+    assert scores["a"] == scores["b"] > scores["c"]
+    assert scores == {hit.id: hit.score for hit in fuse([b, a, c], [a, b])}
+
+
 async def test_a_judge_is_never_asked_by_recall() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")

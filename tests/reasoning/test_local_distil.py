@@ -37,6 +37,13 @@ def test_a_page_on_which_nothing_stands_out_has_the_unit_that_does_most() -> Non
     ]
 
 
+def test_a_scene_is_of_the_words_repeated_around_the_first_of_them_where_all_are_as_often() -> None:
+    words = "violin harbour lantern meadow copper walnut"
+    turns = [("Ann", f"We saw the {words} in Oslo on 3 May 2023."), ("Ben", f"The {words}, wow.")]
+    page = page_of([Turn(speaker=speaker, text=text, said_at=SAID) for speaker, text in turns])
+    assert distil(page)[0].scene == "harbour lantern violin"
+
+
 def test_small_talk_and_plain_questions_are_left_out() -> None:
     assert told(("Ann", "Hey! How are you? Good to see you!"), ("Ben", "Thanks, great! Take care!")) == []
 

@@ -7,7 +7,7 @@ equal weights, .62 / .86 with words alone and .42 / .74 with meaning alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 Ranking = Sequence[tuple[str, float]]
 """Ids with their scores, in any order."""
@@ -23,15 +23,22 @@ def ranked(ranking: Ranking) -> list[tuple[str, float]]:
     return sorted(ranking, key=lambda hit: (-round(hit[1], _DIGITS), hit[0]))
 
 
+def places(scores: Iterable[float]) -> Iterator[int]:
+    """Where each score stands, from 0, best first; equal ones, to the same digits, share the first place."""
+    place = 0
+    last: float | None = None
+    for position, score in enumerate(scores):
+        if round(score, _DIGITS) != last:
+            place, last = position, round(score, _DIGITS)
+        yield place
+
+
 def fuse(meaning: Ranking, words: Ranking) -> list[tuple[str, float]]:
     """Best first, 1.0 for the first of both. Equal scores share a rank, so equal texts score alike."""
     fused: dict[str, float] = {}
     for ranking, weight in ((meaning, MEANING_WEIGHT), (words, WORDS_WEIGHT)):
-        rank = 0
-        last: float | None = None
-        for position, (entry, score) in enumerate(ranked(ranking), start=1):
-            if round(score, _DIGITS) != last:
-                rank, last = position, round(score, _DIGITS)
-            fused[entry] = fused.get(entry, 0.0) + weight / (K + rank)
+        ordered = ranked(ranking)
+        for (entry, _), place in zip(ordered, places(score for _, score in ordered), strict=True):
+            fused[entry] = fused.get(entry, 0.0) + weight / (K + 1 + place)
     best = (MEANING_WEIGHT + WORDS_WEIGHT) / (K + 1)
     return ranked([(entry, score / best) for entry, score in fused.items()])

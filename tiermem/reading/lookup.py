@@ -6,7 +6,6 @@ not hold is found by keywords in Tier 1 and in the pages; every step down is sai
 
 from __future__ import annotations
 
-import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +16,7 @@ from anyio import to_thread
 from pagestore import Page, PageId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
+from tiermem.index.fusion import places
 from tiermem.index.interface import Collection, Hit, Index, Mode, Period, TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
 from tiermem.ledger import Changes, Ledger
@@ -33,9 +33,6 @@ RRF = 60
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
-
-SAME = 1e-5
-"""Scores that differ by less are equal: engines do not keep more digits."""
 
 AGREEING = 2
 """The constant where two good rankings meet: what both put first comes first."""
@@ -324,11 +321,8 @@ def fuse(*rankings: Sequence[Hit], constant: int = RRF) -> tuple[Hit, ...]:
     scores: dict[str, float] = {}
     cosines: dict[str, float] = {}
     for ranking in filled:
-        rank = 0
-        for position, hit in enumerate(ranking):
-            if not math.isclose(hit.score, ranking[rank].score, abs_tol=SAME):
-                rank = position
-            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + rank)
+        for hit, place in zip(ranking, places(hit.score for hit in ranking), strict=True):
+            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + place)
             if hit.similarity is not None:
                 cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))
     ordered = sorted(scores, key=lambda hit_id: -scores[hit_id])

@@ -414,7 +414,7 @@ _SPAN_OF_TIME = _N + r"\s+" + _UNIT + "s?"
 
 # Every rule needs one of these: a text without them is not read any further.
 _ANY = re.compile(
-    r"\d|day|week|month|year|night|tonight|morning|afternoon|evening|tomorrow|"
+    r"\d|day|week|month|year|night|morning|afternoon|evening|tomorrow|"
     + "|".join((*_SEASONS, *(name[:3] for name in (*MONTHS, *WEEKDAYS)))),
     re.IGNORECASE,
 )
