@@ -88,7 +88,7 @@ def read_facts(file: Path, case: Case, places: Mapping[str, Passage]) -> dict[st
         try:
             written = json.loads(line)
             turns = [places[name] for name in written["dia_ids"] if name in places]
-            claim = Claim(text=written["fact"], quote=written["quote"])
+            claim = Claim(text=written["fact"], quotes=(written["quote"],))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"line {number} of {str(file)!r} is no recorded fact: {error!r}") from error
         if not turns:

@@ -246,7 +246,7 @@ def _rank_needed(unit: SummaryUnit, pages: dict[Any, Page]) -> int:
     lowest = min((DEFAULT_TRUST.rank_of(turn) for turn in turns), default=0)
     for page_id, page in held.items():
         quote = " … ".join(page.text[span.start : span.end] for span in unit.spans if span.page_id == page_id)
-        claim = Claim(text=unit.text, quote=quote, event_at=unit.event_at)
+        claim = Claim(text=unit.text, quotes=(quote,), event_at=unit.event_at)
         if not still_proved(claim, (page,)):
             continue  # a merged text rests on several pages: its literals were checked at merging
         ranks = (rank for rank in range(lowest, -1, -1) if _proved_from(rank, claim, page))

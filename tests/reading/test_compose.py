@@ -84,7 +84,7 @@ async def test_a_wording_from_summaries_that_does_not_hold_escalates_once(draft:
     world = await World.new()
     await cats(world)
     world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quote="I adopted three grey cats yesterday"),),
+        claims=(Claim(text="Ann adopted three grey cats", quotes=("I adopted three grey cats yesterday",)),),
         coverage="all",
     )
     world.judge.on_compose = lambda evidence: draft if len(world.judge.composed) == 1 else says("three", 0)
@@ -109,7 +109,7 @@ async def test_where_escalating_is_not_allowed_a_wording_that_does_not_hold_beco
 
 def _with_facts(world: World) -> None:
     world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quote="I adopted three grey cats yesterday"),),
+        claims=(Claim(text="Ann adopted three grey cats", quotes=("I adopted three grey cats yesterday",)),),
         coverage="all",
     )
 
@@ -170,7 +170,7 @@ async def test_a_fact_of_which_only_the_subject_was_found_is_no_evidence() -> No
     world = await World.new()
     await cats(world)
     world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quote="she now has got several kittens at home"),),
+        claims=(Claim(text="Ann adopted three grey cats", quotes=("she now has got several kittens at home",)),),
         coverage="",
     )
     outcome = await ask(world, "How many cats?", ESCALATE)

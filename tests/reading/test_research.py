@@ -46,7 +46,7 @@ def look_for(*searches: Search) -> Plan:
 
 
 def claims(*told: tuple[str, str]) -> Integrated:
-    return Integrated(claims=tuple(Claim(text=t, quote=q) for t, q in told), coverage="some of it")
+    return Integrated(claims=tuple(Claim(text=t, quotes=(q,)) for t, q in told), coverage="some of it")
 
 
 async def research(world: World, question: str, **options: Any) -> Findings:
@@ -339,7 +339,7 @@ _plan = st.builds(
 )
 _plans = st.lists(_plan, min_size=4, max_size=4)
 _quotes = st.sampled_from(["I once saw a dog", "park", "", "\ud800"])
-_claims = st.lists(st.builds(Claim, text=st.text(max_size=30), quote=_quotes), max_size=3)
+_claims = st.lists(st.builds(Claim, text=st.text(max_size=30), quotes=st.tuples(_quotes)), max_size=3)
 
 
 @settings(max_examples=40)

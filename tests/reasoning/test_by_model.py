@@ -72,7 +72,7 @@ EVIDENCE = Evidence(
 )
 FACT = LinkedFact(
     claim="Bob's dog is called Luna",
-    quote="Her name is Luna.",
+    quotes=("Her name is Luna.",),
     spans=(on(PAGE, "name is Luna"),),
     grade="verbatim",
 )
@@ -117,7 +117,7 @@ def test_distil_turns_facts_into_claims_with_their_words() -> None:
     assert ask("distil", PAGE, hints=("Luna", "7")) == (
         Claim(
             text="Bob adopted a dog on 7 May 2023.",
-            quote="I adopted a dog yesterday.",
+            quotes=("I adopted a dog yesterday.",),
             scene="catching up",
             event_at="2023-05-07",
             importance=0.8,
@@ -208,7 +208,7 @@ def test_integrate_reads_pages_with_their_summaries_beside_what_is_known() -> No
     ask = Asked(("integrate", {"linked_facts": [found], "coverage_assessment": " Breed is missing. "}))
     views = [PageView(page=PAGE, units=(UNIT,)), PageView(page=PAGE)]
     result = ask("integrate", "What pet?", views, [FACT], asked_at=NOW)
-    claim = Claim(text="The dog is called Luna.", quote="Her name is Luna.")
+    claim = Claim(text="The dog is called Luna.", quotes=("Her name is Luna.",))
     assert result == Integrated(claims=(claim,), coverage="Breed is missing.")
     assert f"--- page 1 ---\n{PAGE.text.rstrip()}\n--- summaries of page 1 ---\n- Bob adopted" in ask.shown
     assert f"--- page 2 ---\n{PAGE.text.rstrip()}" in ask.shown

@@ -147,7 +147,7 @@ async def test_what_is_known_is_not_found_again() -> None:
 
 
 def fact(text: str) -> LinkedFact:
-    return LinkedFact(claim=text, quote=text, spans=(SPAN,), grade="verbatim")
+    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), grade="verbatim")
 
 
 async def test_a_fact_that_covers_the_question_ends_the_search() -> None:

@@ -14,7 +14,7 @@ SPAN = Span(page_id=PageId("p1:x"), start=0, end=9)
 
 
 def fact(text: str, grade: Grade = "verbatim") -> LinkedFact:
-    return LinkedFact(claim=text, quote=text, spans=(SPAN,), grade=grade)
+    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), grade=grade)
 
 
 def unit(text: str, name: str = "u1") -> SummaryUnit:

@@ -53,7 +53,7 @@ class Tally:
 
 
 def verbatim(claim: str, quote: str, pages: list[Page]) -> bool:
-    linked = link(Claim(text=claim, quote=quote), pages)
+    linked = link(Claim(text=claim, quotes=(quote,)), pages)
     return isinstance(linked, LinkedFact) and linked.grade == "verbatim"
 
 
@@ -160,7 +160,7 @@ def measure(talk: Conversation) -> Tally:
     for fact in talk.facts:
         pages = [talk.page_of_turn[fact["dia_ids"][0]]]
         tally.facts += 1
-        linked = link(Claim(text=fact["fact"], quote=fact["quote"]), pages)
+        linked = link(Claim(text=fact["fact"], quotes=(fact["quote"],)), pages)
         if isinstance(linked, LinkedFact) and linked.grade == "verbatim":
             tally.kept += 1
         else:

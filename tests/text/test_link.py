@@ -37,12 +37,12 @@ PAGE = page_of(
 
 
 def outcome(claim: str, quote: str, pages: tuple[Page, ...] = (PAGE,), event_at: str | None = None) -> str:
-    linked = link(Claim(text=claim, quote=quote, event_at=event_at), pages)
+    linked = link(Claim(text=claim, quotes=(quote,), event_at=event_at), pages)
     return linked.grade if isinstance(linked, LinkedFact) else linked.reason
 
 
 def quoted(quote: str, claim: str) -> list[str]:
-    linked = link(Claim(text=claim, quote=quote), [PAGE])
+    linked = link(Claim(text=claim, quotes=(quote,)), [PAGE])
     assert isinstance(linked, LinkedFact), linked
     assert linked.grade == "verbatim"
     return [PAGE.words(span) for span in linked.spans]
@@ -181,7 +181,7 @@ def test_a_denial_is_of_what_the_turn_denies(claim: str, quote: str, result: str
 
 @pytest.mark.parametrize("quote", ["", "   ", "support", "…", "...", "\u200b\u200b", "[2023-05-08T13:56:00]"])
 def test_an_empty_or_one_word_quote_links_to_nothing(quote: str) -> None:
-    linked = link(Claim(text="Caroline went to a LGBTQ support group.", quote=quote), [PAGE])
+    linked = link(Claim(text="Caroline went to a LGBTQ support group.", quotes=(quote,)), [PAGE])
     assert isinstance(linked, Rejected)
 
 
@@ -225,7 +225,7 @@ def test_words_inside_other_words_are_not_the_words() -> None:
 def test_equal_words_link_to_the_page_that_was_read_first() -> None:
     turns = [said("Ann", "I adopted a small grey cat.")]
     first, second = page_of(turns, page_id="p1:a"), page_of(turns, page_id="p1:b")
-    claim = Claim(text="Ann adopted a small grey cat.", quote="I adopted a small grey cat.")
+    claim = Claim(text="Ann adopted a small grey cat.", quotes=("I adopted a small grey cat.",))
     for pages in ((first, second), (second, first)):
         linked = link(claim, pages)
         assert isinstance(linked, LinkedFact)
@@ -263,7 +263,7 @@ odd = st.text(st.characters(), max_size=60) | st.sampled_from(
 @settings(max_examples=200)
 @given(odd, odd, st.none() | odd, st.none() | odd)
 def test_no_input_raises(text: str, quote: str, scene: str | None, event_at: str | None) -> None:
-    linked = link(Claim(text=text, quote=quote, scene=scene, event_at=event_at), [PAGE])
+    linked = link(Claim(text=text, quotes=(quote,), scene=scene, event_at=event_at), [PAGE])
     assert isinstance(linked, LinkedFact | Rejected)
 
 
@@ -283,7 +283,7 @@ def test_a_proved_span_holds_the_quoted_words_whatever_they_are(
     text = data.draw(st.sampled_from(texts))
     start = data.draw(st.integers(0, len(text) - 1))
     quote = text[start : data.draw(st.integers(start + 1, len(text)))]
-    linked = link(Claim(text=f"Ann: {quote}", quote=quote), [page])
+    linked = link(Claim(text=f"Ann: {quote}", quotes=(quote,)), [page])
     if isinstance(linked, LinkedFact) and linked.grade == "verbatim":
         told = normalise(quote).text
         at = 0

@@ -46,12 +46,12 @@ def synthetic(share: Share) -> Outcome:
         said = _dialogue(chance)
         page = page_of([turn for turn, _ in said])
         for turn, claim in said:
-            units, _ = proved(page, [Claim(text=claim, quote=turn.text)], made_by="torture")
+            units, _ = proved(page, [Claim(text=claim, quotes=(turn.text,))], made_by="torture")
             outcome.seen["true facts"] += 1
             outcome.seen["true facts kept"] += bool(units)
             for kind, text, quote in _false(claim, turn.text, page, chance):
                 outcome.count += 1
-                units, _ = proved(page, [Claim(text=text, quote=quote)], made_by="torture")
+                units, _ = proved(page, [Claim(text=text, quotes=(quote,))], made_by="torture")
                 outcome.demand(not units, f"{kind}: {text} | {quote}" if units else "")
                 if outcome.count == share.count:
                     return outcome

@@ -180,7 +180,7 @@ class Rules:
 def claims_of(page: Page) -> tuple[Claim, ...]:
     """Every sentence of every turn, said of itself."""
     said = [line.turn.text for line in page.lines if line.turn is not None]
-    return tuple(Claim(text=piece.text, quote=piece.text) for text in said for piece in sentences(text))
+    return tuple(Claim(text=piece.text, quotes=(piece.text,)) for text in said for piece in sentences(text))
 
 
 async def finding_on(
@@ -188,7 +188,7 @@ async def finding_on(
 ) -> Finding:
     """A proved finding whose words stand on some page of the ledger, open ones included."""
     pages = [await ledger.page(info.id) for info in await ledger.pages()]
-    fact = link(Claim(text=text, quote=quote or text), [*pages, *await ledger.open_pages()])
+    fact = link(Claim(text=text, quotes=(quote or text,)), [*pages, *await ledger.open_pages()])
     assert isinstance(fact, LinkedFact), fact
     return Finding(
         id=finding_id(ledger.space, AnswerId(answer_id), fact.claim, fact.spans),

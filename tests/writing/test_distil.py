@@ -50,7 +50,7 @@ async def test_every_unit_rests_on_the_words_it_tells() -> None:
 async def test_a_claim_whose_quote_is_not_on_the_page_is_kept_apart_with_its_reason() -> None:
     def invents(page: Page) -> Sequence[Claim]:
         return [
-            Claim(text="Ann sold her blue boat.", quote="I sold my blue boat last week"),
+            Claim(text="Ann sold her blue boat.", quotes=("I sold my blue boat last week",)),
             claims_of(page)[0],
         ]
 
@@ -67,7 +67,7 @@ async def test_a_claim_whose_quote_is_not_on_the_page_is_kept_apart_with_its_rea
 async def test_a_near_match_is_no_proof() -> None:
     ledger, _, writer = await garden(
         Rules(
-            distils=lambda page: [Claim(text=GARDEN[0].text, quote="Ann planted 12 tomatos in the gardenn")]
+            distils=lambda page: [Claim(text=GARDEN[0].text, quotes=("Ann planted 12 tomatos in the gardenn",))]
         )
     )
     await writer.distil_pending()
@@ -249,7 +249,7 @@ async def test_importance_that_is_no_number_between_0_and_1_is_bounded() -> None
     def odd(page: Page) -> Sequence[Claim]:
         values = (float("nan"), 7.0, -1.0, 0.25)
         return [
-            Claim(text=claim.text, quote=claim.quote, importance=value)
+            Claim(text=claim.text, quotes=claim.quotes, importance=value)
             for claim, value in zip(claims_of(page), values, strict=True)
         ]
 

@@ -29,10 +29,10 @@ ODD = st.one_of(
 )
 HOSTILE = st.one_of(
     st.builds(
-        Claim, text=ODD, quote=ODD, scene=st.none() | ODD, event_at=st.none() | ODD, importance=st.floats()
+        Claim, text=ODD, quotes=st.tuples(ODD), scene=st.none() | ODD, event_at=st.none() | ODD, importance=st.floats()
     ),
-    st.builds(Claim, text=ODD, quote=st.sampled_from([said.text for said in TURNS])),
-    st.builds(Claim, text=st.sampled_from([said.text for said in TURNS]), quote=ODD),
+    st.builds(Claim, text=ODD, quotes=st.tuples(st.sampled_from([said.text for said in TURNS]))),
+    st.builds(Claim, text=st.sampled_from([said.text for said in TURNS]), quotes=st.tuples(ODD)),
 )
 
 
@@ -94,7 +94,7 @@ def test_sentences_with_one_false_thing_in_them_never_become_units() -> None:
         if false.rstrip(".") == said.rstrip("."):
             continue
         tried += 1
-        units, rejected = proved(PAGE, [Claim(text=false, quote=said)], made_by="hostile")
+        units, rejected = proved(PAGE, [Claim(text=false, quotes=(said,))], made_by="hostile")
         assert units == (), false
         assert isinstance(rejected[0], Rejected)
     assert tried > 1_000
@@ -144,9 +144,9 @@ def test_hostile_decisions_leave_units_that_their_words_tell(operation: Operatio
 def said_and_told() -> tuple[Neighbour, Proved]:
     """What a person said, as a unit, and what a tool says of it, as a proved fact."""
     page = a_page_of(TURNS[1], replace(TURNS[-1], role="tool"))
-    units, _ = proved(page, [Claim(text=said.text, quote=said.text) for said in TURNS], made_by="rules")
+    units, _ = proved(page, [Claim(text=said.text, quotes=(said.text,)) for said in TURNS], made_by="rules")
     mine, theirs = units
-    fact = LinkedFact(claim=theirs.text, quote=theirs.text, spans=theirs.spans, grade="verbatim")
+    fact = LinkedFact(claim=theirs.text, quotes=(theirs.text,), spans=theirs.spans, grade="verbatim")
     return (
         Neighbour(unit=mine, grounds=grounds_of(mine.spans, [page])),
         Proved(finding_id=FindingId("f"), fact=fact, session=S1, grounds=grounds_of(fact.spans, [page])),

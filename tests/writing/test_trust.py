@@ -87,8 +87,8 @@ async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
 async def test_a_name_told_by_a_tool_pulls_a_claim_about_it_down() -> None:
     ledger = await opened()
     claims = [
-        Claim(text="Rosalind moved to the old mill.", quote="she moved to the old mill last spring"),
-        Claim(text="Ann keeps seven bees.", quote="I keep seven bees"),
+        Claim(text="Rosalind moved to the old mill.", quotes=("she moved to the old mill last spring",)),
+        Claim(text="Ann keeps seven bees.", quotes=("I keep seven bees",)),
     ]
     writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: claims))
     await writer.observe(

@@ -234,7 +234,7 @@ def _trust(
     if levels and exhibit.evidence.source == "unit":
         levels.append(exhibit.evidence.trust or trust.names[0])
     if levels and exhibit.fact is not None and exhibit.grade == "verbatim":
-        claim = Claim(text=exhibit.fact.claim, quote=exhibit.fact.quote, event_at=exhibit.fact.event_at)
+        claim = Claim(text=exhibit.fact.claim, quotes=exhibit.fact.quotes, event_at=exhibit.fact.event_at)
         levels.append(trust.names[proof_rank(claim, spans, tuple(held.values()), trust.rank_of)])
     return trust.lowest(levels)
 

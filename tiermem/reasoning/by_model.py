@@ -59,7 +59,7 @@ class ByModel:
         return tuple(
             Claim(
                 text=fact.fact.strip(),
-                quote=fact.evidence_quote.strip(),
+                quotes=(fact.evidence_quote.strip(),),
                 scene=fact.scene,
                 event_at=fact.event_at,
                 importance=_UNSTATED if fact.importance is None else fact.importance,
@@ -101,7 +101,7 @@ class ByModel:
             max_tokens=_ROOM_FOR_FACTS,
         )
         claims = tuple(
-            Claim(text=found.fact.strip(), quote=found.evidence_quote.strip(), event_at=found.event_at)
+            Claim(text=found.fact.strip(), quotes=(found.evidence_quote.strip(),), event_at=found.event_at)
             for found in reply.linked_facts
             if found.fact.strip()
         )

@@ -87,12 +87,12 @@ def _unusable(claim: Claim) -> str | None:
 
 
 def _rejected(claim: Claim, reason: str) -> Rejected:
-    return Rejected(claim=claim.text, quote=claim.quote, reason=reason)
+    return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
 def _fact(claim: Claim, spans: tuple[Span, ...], grade: str) -> LinkedFact:
     return LinkedFact(
-        claim=claim.text, quote=claim.quote, spans=spans, grade=grade,  # type: ignore[arg-type]
+        claim=claim.text, quotes=claim.quotes, spans=spans, grade=grade,  # type: ignore[arg-type]
         event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
 

@@ -145,7 +145,7 @@ def _proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
         spans = [span for span in unit.spans if span.page_id == page_id]
         page = page_of(page_id)
         quote = " … ".join(page.text[span.start : span.end] for span in spans)
-        claim = Claim(text=unit.text, quote=quote, event_at=unit.event_at)
+        claim = Claim(text=unit.text, quotes=(quote,), event_at=unit.event_at)
         if still_proved(claim, (page,)):
             return True
     return False

@@ -80,7 +80,7 @@ def proved(
             rejected.append(fact)
         elif fact.grade != "verbatim":
             reason = f"quote not on the page word for word ({fact.grade} match)"
-            rejected.append(Rejected(claim=claim.text, quote=claim.quote, reason=reason))
+            rejected.append(Rejected(claim=claim.text, quotes=claim.quotes, reason=reason))
         else:
             rank = proof_rank(claim, fact.spans, (page,), trust.rank_of)
             unit = _unit(page, fact, made_by, trust=trust.names[rank])

@@ -203,7 +203,7 @@ def claim_of(fact: LinkedFact) -> Claim:
     """What a fact asserts, to be proved again."""
     return Claim(
         text=fact.claim,
-        quote=fact.quote,
+        quotes=fact.quotes,
         scene=fact.scene,
         event_at=fact.event_at,
         importance=fact.importance,
@@ -214,5 +214,5 @@ def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """The fact linked anew to its own pages: what a caller says of spans and grade is not taken on trust."""
     linked = link(claim_of(fact), pages)
     if isinstance(linked, LinkedFact) and linked.grade != "verbatim":
-        return Rejected(claim=fact.claim, quote=fact.quote, reason=f"only a {linked.grade} match")
+        return Rejected(claim=fact.claim, quotes=fact.quotes, reason=f"only a {linked.grade} match")
     return linked

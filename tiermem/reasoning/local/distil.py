@@ -178,7 +178,7 @@ def _claim(page: Page, run: Sequence[Told]) -> Claim:
     people = _people(page)
     return Claim(
         text=f"{first.speaker}{asked}: {said}",
-        quote=quote,
+        quotes=(quote,),
         scene=_scene(page, at, people),
         event_at=_event(mentions),
         importance=round(max(_salience(told, people) for told in run), 2),
