@@ -5,6 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+import tiermem
+from pagestore.log import DiskLog
 from tests.door.conftest import OpenMemory, tell
 from tests.door.test_by_model import at, play
 from tests.llm.server import ModelServer, Request
@@ -37,9 +39,19 @@ def reading(parts: House) -> ReadingOptions:
     return parts.reader._options
 
 
-def test_a_page_seals_at_a_thousand_tokens(parts: House) -> None:
+def test_the_size_of_a_page_is_a_thousand_tokens(parts: House) -> None:
     log = parts.ledger._log
+    assert isinstance(log, DiskLog)
     assert log._options.page_tokens == 1000
+
+
+def test_a_page_seals_when_it_would_pass_a_thousand_tokens(tmp_path: Path) -> None:
+    with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder()) as memory:
+        for number in range(60):
+            memory.add(f"On day {number} the boat went out for herring again.", speaker="Ann", session="s")
+        (first, *_) = memory.pages()
+        turn = first.tokens / first.turns
+        assert 1000 - 2 * turn < first.tokens <= 1000
 
 
 def test_five_units_are_recalled(parts: House) -> None:

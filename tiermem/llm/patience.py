@@ -14,6 +14,7 @@ from tiermem.llm.endpoint import ModelOptions
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
+    from tenacity.stop import stop_base
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) 
         asked = failure.wait if isinstance(failure, Passing) else 0.0
         return asked + backoff(state)
 
-    stops: list[Callable[[RetryCallState], bool]] = [tenacity.stop_after_attempt(options.attempts)]
+    stops: list[stop_base] = [tenacity.stop_after_attempt(options.attempts)]
     if options.deadline is not None:
         stops.append(tenacity.stop_before_delay(options.deadline))
     retrying = tenacity.AsyncRetrying(
