@@ -19,10 +19,10 @@ from anyio import to_thread
 
 from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
 from pagestore.bundle import Bundle
-from pagestore.errors import ReadOnly
+from pagestore.errors import PageStoreError, ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import InvalidInput, MemoryClosed
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
@@ -45,7 +45,7 @@ from tiermem.model import (
     WriteBack,
 )
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint, omission_report
-from tiermem.settings import Settings, When
+from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.text import Telltales, exactly
 from tiermem.writing import Progress, Selection, Withdrawn, WriteBackReport
 
@@ -76,7 +76,8 @@ class AsyncMemory:
         """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
 
         `engine` is `"model"`, `"local"` or `"auto"` (a model when `Settings.model` names one).
-        `overrides` are fields of `Settings`, or ready parts: `model` a `LanguageModel`, `reasoner` a
+        `overrides` are fields of `Settings` (an unknown one, or a value that is not known, is
+        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`, `reasoner` a
         `Reasoner`, `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
         store is deleted first and each space is put into a new one when it is next opened.
@@ -451,7 +452,17 @@ class AsyncMemory:
             await house.writer.finish_erasing()
             if house.ledger.tier1.erasing:
                 self._background.note(["an erasing is not finished: the index cannot be used"])
+            elif house.settings.index == IN_PROCESS:
+                await self._fill_index()
             await self._when(house.settings.distil, "distilling", self._distil)
+
+    async def _fill_index(self) -> None:
+        """Put all that the ledger holds into an index that starts empty; without a model call."""
+        try:
+            with self._open.paying(Meter()):
+                await self._open.writer.project()
+        except (TierMemError, PageStoreError) as error:
+            self._background.note([f"the index could not be filled and is tried again: {error}"])
 
     async def _scanned(self, words: Telltales) -> ResidualScan:
         house = self._open

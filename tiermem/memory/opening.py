@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from anyio import to_thread
 from pydantic import ValidationError
@@ -20,6 +20,7 @@ from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index import (
     AbsentIndex,
     EndpointEmbedder,
+    MemoryIndex,
     MiniLMEmbedder,
     Precision,
     QdrantEdgeIndex,
@@ -37,14 +38,13 @@ from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reasoning import ByModel, Local, Reasoner
 from tiermem.routing import Router, router
-from tiermem.settings import Settings
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings, not_one_of
 from tiermem.writing import Writer, WriterOptions
 
 Engine = Literal["auto", "local", "model"]
 Mode = AskMode
 
 IN_MEMORY = ":memory:"
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108  (a private directory is made in it)
 
 _indexes: SharedParts[QdrantEdgeIndex] = SharedParts()
 _embedders: SharedParts[MiniLMEmbedder] = SharedParts()
@@ -109,6 +109,8 @@ async def build(
     **given: Any,
 ) -> House:
     """Open log, index and engine; whatever was opened is closed again when a later part fails."""
+    if engine not in get_args(Engine):
+        raise InvalidInput(f"engine {not_one_of(engine, get_args(Engine))}")
     settings, parts = _sorted_out(given)
     async with AsyncExitStack() as stack:
         counter = token_counter()
@@ -177,8 +179,17 @@ def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
             return Settings.model_validate({**settings.model_dump(), **chosen}), Parts(**ready)
         return Settings(**chosen), Parts(**ready)
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        told = "; ".join(map(_complaint, error.errors()))
         raise InvalidInput(f"these settings cannot be used: {told}") from error
+
+
+def _complaint(error: Mapping[str, Any]) -> str:
+    """What is wrong with one setting, in a line."""
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        near = get_close_matches(name, Settings.model_fields, n=1)
+        return f"no setting is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"
 
 
 def _log(
@@ -222,7 +233,11 @@ def _endpoint(settings: Settings, model: str) -> OpenAIModel:
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         roles=settings.role_models,
         embedding=settings.embedder.partition(":")[2] or "text-embedding-3-small",
-        options=ModelOptions(timeout=settings.model_timeout, concurrency=settings.model_concurrency),
+        options=ModelOptions(
+            timeout=settings.model_timeout,
+            deadline=settings.model_deadline or None,
+            concurrency=settings.model_concurrency,
+        ),
     )
 
 
@@ -230,7 +245,7 @@ async def _embedder(
     settings: Settings, model: LanguageModel | None, stack: AsyncExitStack, *, read_only: bool
 ) -> Embedder:
     kind, _, name = settings.embedder.partition(":")
-    if kind == "minilm" and name in ("", "int8"):
+    if kind == "minilm":
         precision: Precision = "int8" if name else "fp32"
         if read_only:
             return MiniLMEmbedder(settings.weights, precision=precision)  # never asked: nothing is searched
@@ -240,14 +255,10 @@ async def _embedder(
         )
         stack.push_async_callback(_embedders.let_go, key, _nothing_to_close)
         return embedder
-    if kind == "openai" and name:
-        endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
-        if endpoint is not model:
-            stack.push_async_callback(endpoint.close)
-        return await EndpointEmbedder.open(name, endpoint.embed)
-    raise InvalidInput(
-        f"embedder {settings.embedder!r}: give 'minilm', 'minilm:int8' or 'openai:<model name>'"
-    )
+    endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
+    if endpoint is not model:
+        stack.push_async_callback(endpoint.close)
+    return await EndpointEmbedder.open(name, endpoint.embed)
 
 
 async def _index(
@@ -259,27 +270,33 @@ async def _index(
     read_only: bool,
     fresh: bool,
 ) -> Index:
-    if settings.index != "embedded":
+    if settings.index not in (EMBEDDED, IN_PROCESS):
         key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
         remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=fresh)
         stack.push_async_callback(remote.close)
         return remote
     if read_only:
         return AbsentIndex("a memory opened read-only leaves the index to the process that writes")
-    where = await _directory(path, stack)
-    key_of_index = (where.resolve(), embedder.name)
+    if settings.index == IN_PROCESS or str(path) == IN_MEMORY:
+        index = MemoryIndex(embedder)
+        stack.push_async_callback(index.close)
+        return index
+    return await _embedded(Path(path) / "index", embedder, stack, fresh=fresh)
+
+
+async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, fresh: bool) -> Index:
+    """The one index of a directory, which the spaces of a store share."""
+    key = (_resolved(where), embedder.name)
     if not fresh:
-        index = await _indexes.take(key_of_index, lambda: QdrantEdgeIndex(where, embedder))
+        index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder))
     else:
-        index = await _indexes.take(key_of_index, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
-    stack.push_async_callback(_indexes.let_go, key_of_index, QdrantEdgeIndex.close)
+        index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
+    stack.push_async_callback(_indexes.let_go, key, QdrantEdgeIndex.close)
     return index
 
 
-async def _directory(path: str | Path, stack: AsyncExitStack) -> Path:
-    if str(path) != IN_MEMORY:
-        return Path(path) / "index"
-    return Path(stack.enter_context(_passing_directory()))
+def _resolved(where: Path) -> Path:
+    return where.resolve()
 
 
 def _reading(settings: Settings) -> ReadingOptions:
@@ -297,14 +314,9 @@ def _writing(settings: Settings) -> WriterOptions:
         variant=settings.write_back_variant,
         trust=TrustLevels(names=settings.trust_levels),
         write_back_trust=settings.write_back_trust,
+        concurrency=settings.distil_concurrency,
     )
 
 
 async def _nothing_to_close(_: object) -> None:
     """An embedder holds memory only."""
-
-
-def _passing_directory() -> TemporaryDirectory[str]:
-    """The embedded engine needs a directory and syncs it; one that lies in memory costs no disk."""
-    in_memory = _SHARED_MEMORY if Path(_SHARED_MEMORY).is_dir() else None
-    return TemporaryDirectory(prefix="tiermem-", dir=in_memory)
