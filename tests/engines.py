@@ -9,7 +9,7 @@ JUDGEMENTS = ("distil", "route", "integrate", "plan", "compose", "select", "reco
 
 
 def engine(*, name: str = "test", free: bool = True, **judgements: Any) -> Engine:
-    """The judgements given (`route=None`: nobody is asked beforehand); the others fail when they are asked."""
+    """The judgements given (`route=None`: nobody is asked beforehand); the others fail when asked."""
     given = {judgement: _unasked(judgement) for judgement in JUDGEMENTS} | judgements
     return Engine(name=name, free=free, **given)
 

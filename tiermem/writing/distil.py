@@ -89,7 +89,7 @@ def proved(
 
 def unproved(fact: LinkedFact) -> str:
     """Why the fact is no proof of what it claims, in words."""
-    return f"its words do not confirm it: {fact.reason or fact.support}"
+    return fact.reason or "no rule could confirm the wording from the words it cites"
 
 
 def bounded(importance: float) -> float:
