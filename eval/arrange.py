@@ -20,7 +20,7 @@ from eval.folder import Kind, Manifest, RunFolder, commit, machine
 from eval.judge import ByModel as ModelJudge
 from eval.judge import ByWords, Judge, judge_prompt
 from eval.progress import watching
-from eval.recorded import Recorded, read_facts
+from eval.recorded import read_facts, recorded
 from eval.runner import Plan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.types import CaseId, Dataset
@@ -30,9 +30,9 @@ from tiermem.index import MiniLMEmbedder, Precision
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import ByModel, Local, Reasoner
+from tiermem.reasoning import Engine, by_model, by_rules
 
-Engine = Literal["local", "model", "recorded"]
+EngineName = Literal["local", "model", "recorded"]
 Name = Literal["locomo", "longmemeval"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
@@ -50,7 +50,7 @@ class Request:
     resume: bool = False
     limit: int | None = None
     epochs: int = 1
-    engine: Engine = "local"
+    engine: EngineName = "local"
     facts: Path | None = None
     judge: str | None = None
     prices: Path | None = None
@@ -63,11 +63,11 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Engine:
-    """Who reasons, by case; the models behind, to be named and closed."""
+class _Judging:
+    """Who judges, by case; the model behind, to be named and closed."""
 
     name: str
-    reasoner: Callable[[CaseId], Reasoner]
+    of: Callable[[CaseId], Engine]
     model: OpenAIModel | None = None
 
 
@@ -78,13 +78,14 @@ async def audited(
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
     # Facts are recorded for distilling, and nothing is distilled again.
-    reasoner: Reasoner = Local() if folder.manifest.engine == Local.name else Recorded({}, Local())
+    rules = by_rules()
+    engine = rules if folder.manifest.engine == rules.name else recorded({}, rules)
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
     cached = _embedder(precision, threads, cache)
     setup = Setup(
         embedder=cached,
-        reasoner=lambda _: reasoner,
+        engine=lambda _: engine,
         counter=token_counter(),
         settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
     )
@@ -106,9 +107,7 @@ async def run(request: Request) -> RunFolder:
     engine = _engine(request)
     judge, judging = _judge(request)
     cached = _embedder(request.precision, request.threads, request.cache)
-    setup = Setup(
-        embedder=cached, reasoner=engine.reasoner, counter=token_counter(), settings=request.settings
-    )
+    setup = Setup(embedder=cached, engine=engine.of, counter=token_counter(), settings=request.settings)
     taking_part = candidates(request.systems, setup)
     manifest = _manifest(request, dataset, engine, judge)
     folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
@@ -154,31 +153,31 @@ def _facts_directory(request: Request) -> Path:
     return request.facts
 
 
-def _engine(request: Request) -> _Engine:
+def _engine(request: Request) -> _Judging:
     match request.engine:
         case "local":
-            local = Local()
-            return _Engine(name=local.name, reasoner=lambda _: local)
+            rules = by_rules()
+            return _Judging(name=rules.name, of=lambda _: rules)
         case "model":
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
-            by_model = ByModel(model)
-            return _Engine(name=by_model.name, reasoner=lambda _: by_model, model=model)
+            engine = by_model(model)
+            return _Judging(name=engine.name, of=lambda _: engine, model=model)
         case "recorded":
             return _recorded(request)
 
 
-def _recorded(request: Request) -> _Engine:
+def _recorded(request: Request) -> _Judging:
     if request.dataset != "locomo":
         raise InvalidInput("recorded facts are there for LoCoMo only")
     locomo, facts = LoCoMo(request.data), _facts_directory(request)
     cases = {case.id: case for case in locomo.cases()}
-    others = Local()
+    others = by_rules()
 
     @cache
-    def reasoner(case: CaseId) -> Reasoner:
-        return Recorded(read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case)), others)
+    def engine(case: CaseId) -> Engine:
+        return recorded(read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case)), others)
 
-    return _Engine(name=f"recorded facts + {others.name}", reasoner=reasoner)
+    return _Judging(name=recorded({}, others).name, of=engine)
 
 
 def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
@@ -216,7 +215,7 @@ def _prices(file: Path | None) -> dict[str, Price]:
         raise InvalidInput(f"no price table in {str(file)!r}: {error}") from error
 
 
-def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge) -> Manifest:
+def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge) -> Manifest:
     models = (
         {}
         if engine.model is None

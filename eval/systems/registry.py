@@ -17,18 +17,18 @@ from eval.types import CaseId, Retriever, System
 from pagestore import TokenCounter
 from tiermem.errors import InvalidInput
 from tiermem.index.interface import Embedder
-from tiermem.reasoning import Reasoner
+from tiermem.reasoning import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What all systems of a run have in common: embedder, reasoner (by case), token counter.
+    """What all systems of a run have in common: embedder, engine (by case), token counter.
 
     `settings` go to every TierMem memory.
     """
 
     embedder: Embedder
-    reasoner: Callable[[CaseId], Reasoner]
+    engine: Callable[[CaseId], Engine]
     counter: TokenCounter
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -104,7 +104,7 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
         **setup.settings,
         **variant.given,
         "embedder": setup.embedder,
-        "reasoner": setup.reasoner(case),
+        "engine": setup.engine(case),
     }
     return TierMem(
         name=name,
@@ -118,6 +118,6 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
 
 def _answering(make: Make, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:
     async def opened(case: CaseId, directory: Path) -> System:
-        return Answering(make(setup, directory), setup.reasoner(case), setup.counter)
+        return Answering(make(setup, directory), setup.engine(case), setup.counter)
 
     return opened

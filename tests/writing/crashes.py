@@ -127,7 +127,7 @@ class CrashingIndex(DictIndex):
 
 
 class Fickle(Rules):
-    """A reasoner that says something else each time, and sometimes nothing."""
+    """Rules that say something else each time, and sometimes nothing."""
 
     def __init__(self, world: World) -> None:
         super().__init__()
@@ -138,9 +138,9 @@ class Fickle(Rules):
         if not self.world.healthy and self.world.chance.random() < 0.15:
             raise ModelUnavailable("try again later")
 
-    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+    async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         self._fail()
-        claims = claims_of(page)
+        claims = [claim for page in pages for claim in claims_of(page)]
         return tuple(self.world.chance.sample(claims, self.world.chance.randint(1, len(claims))))
 
     async def select(
@@ -360,8 +360,8 @@ def _fixed(mark: int) -> Callable[[SpaceId], Any]:
 
 
 def with_projection(projection: type[Projection]) -> NewWriter:
-    def new_writer(ledger: Ledger, index: DictIndex, reasoner: Rules) -> Writer:
-        writer = Writer(ledger, index, reasoner)
+    def new_writer(ledger: Ledger, index: DictIndex, rules: Rules) -> Writer:
+        writer = Writer(ledger, index, rules.engine)
         writer._projection = writer._write_backs._projection = projection(ledger, index)
         return writer
 

@@ -24,13 +24,13 @@ MOVES = [turn(f"Ann moved her workshop to {town}.", day=1 + n) for n, town in en
 
 async def newest_wins(ledger: Ledger, index: DictIndex) -> Writer:
     """A memory in which each move was found by a question and superseded the one before: a chain of five."""
-    reasoner = Rules(
+    rules = Rules(
         distils=lambda page: (),
         reconciles=lambda fact, shown: Operation(
             op="ADD", reason="newer", supersedes=tuple(unit.id for unit in shown)
         ),
     )
-    writer = Writer(ledger, index, reasoner)
+    writer = Writer(ledger, index, rules.engine)
     for number, move in enumerate(MOVES):
         await writer.observe(S1, [move])
         await writer.seal()
@@ -93,7 +93,7 @@ async def test_both_stay_readable_with_their_words_and_what_became_of_them() -> 
 
     ledger, index = await opened(), DictIndex()
     writer = await newest_wins(ledger, index)
-    reader = Reader(ledger, index, Rules(), EstimateCounter())
+    reader = Reader(ledger, index, Rules().engine, EstimateCounter())
     chain = ledger.tier1.all_units()
     await writer.withdraw(chain[4].id, "it was a mistake")
     trail = await reader.trail(chain[2].id)
@@ -116,7 +116,7 @@ async def merged(ledger: Ledger, text: str, second: Turn = SECOND) -> tuple[Writ
     def merge(fact: object, shown: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="UPDATE", reason="same", target=shown[0].id, text=text)
 
-    writer = Writer(ledger, DictIndex(), Rules(reconciles=merge))
+    writer = Writer(ledger, DictIndex(), Rules(reconciles=merge).engine)
     await writer.observe(S1, [FIRST])
     await writer.seal()
     await writer.distil_pending()
@@ -211,7 +211,7 @@ async def test_an_index_out_of_reach_is_purged_at_the_next_opening() -> None:
     index.fail = None
     ledger = await Ledger.open(ledger._log)
     assert ledger.tier1.erasing
-    await Writer(ledger, index, Rules()).finish_erasing()
+    await Writer(ledger, index, Rules().engine).finish_erasing()
     assert not ledger.tier1.erasing
     assert not any("Ghent" in e.text for kind in ("units", "pages", "turns") for e in index.of(kind).values())
     assert towns(ledger.tier1.units()) == ["Turin"]
@@ -297,7 +297,7 @@ def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_i
         files.steps = index.steps = Steps(None)
         if crashed:
             ledger = await Ledger.open(log_on(files))
-            writer = Writer(ledger, index, Rules())
+            writer = Writer(ledger, index, Rules().engine)
             await writer.finish_erasing()
             if ledger.tier1.all_units() == before:
                 assert words_on(files, index, "Ghent") > 0
@@ -324,7 +324,9 @@ async def random_life(seed: int) -> int:
     files = MemoryFiles()
     ledger = await Ledger.open(log_on(files))
     index = DictIndex()
-    writer = Writer(ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)))
+    writer = Writer(
+        ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)).engine
+    )
     said = [
         turn(f"Ann carried {n + 10} stones to the {place}-{n}canary.", day=n + 1)
         for n, place in enumerate(chance.choices(("mill", "tower", "barn"), k=8))

@@ -1,4 +1,4 @@
-"""Whatever a reasoner says, no unit enters Tier 1 whose spans do not hold its words."""
+"""Whatever an engine says, no unit enters Tier 1 whose spans do not hold its words."""
 
 import random
 from dataclasses import replace
@@ -29,7 +29,12 @@ ODD = st.one_of(
 )
 HOSTILE = st.one_of(
     st.builds(
-        Claim, text=ODD, quotes=st.tuples(ODD), scene=st.none() | ODD, event_at=st.none() | ODD, importance=st.floats()
+        Claim,
+        text=ODD,
+        quotes=st.tuples(ODD),
+        scene=st.none() | ODD,
+        event_at=st.none() | ODD,
+        importance=st.floats(),
     ),
     st.builds(Claim, text=ODD, quotes=st.tuples(st.sampled_from([said.text for said in TURNS]))),
     st.builds(Claim, text=st.sampled_from([said.text for said in TURNS]), quotes=st.tuples(ODD)),
@@ -60,7 +65,9 @@ def test_units_of_hostile_claims_rest_on_the_words_they_quote(claims: list[Claim
     units, rejected = proved(PAGE, claims, made_by="hostile")
     assert len(units) + len(rejected) <= len(claims)
     for unit in units:
-        assert holds_its_words(unit, [claim.quote for claim in claims if claim.text == unit.text])
+        assert holds_its_words(
+            unit, [" … ".join(claim.quotes) for claim in claims if claim.text == unit.text]
+        )
         assert unit.text.strip()
         unit.text.encode()
         assert not instruction_like(unit.text)
@@ -116,15 +123,15 @@ OPERATIONS = st.builds(
 @given(operation=OPERATIONS)
 def test_hostile_decisions_leave_units_that_their_words_tell(operation: Operation) -> None:
     async def main() -> None:
-        ledger, index, reasoner = await Ledger.open(MemoryLog(SPACE)), DictIndex(), Rules()
-        writer = Writer(ledger, index, reasoner)
+        ledger, index, rules = await Ledger.open(MemoryLog(SPACE)), DictIndex(), Rules()
+        writer = Writer(ledger, index, rules.engine)
         await writer.observe(S1, GARDEN)
         await writer.seal()
         await writer.distil_pending()
         await writer.observe(S1, TURNS[-1:])
         await writer.seal()
         before = {unit.id: unit for unit in ledger.tier1.units()}
-        reasoner.reconciles = lambda fact, shown: _aimed(operation, shown[0].id)
+        rules.reconciles = lambda fact, shown: _aimed(operation, shown[0].id)
         await writer.answered(answer("a1"), [await finding_on(ledger, TURNS[-1].text)])
         report = await writer.apply_pending()
         assert len(report.decisions) == 1
@@ -146,7 +153,7 @@ def said_and_told() -> tuple[Neighbour, Proved]:
     page = a_page_of(TURNS[1], replace(TURNS[-1], role="tool"))
     units, _ = proved(page, [Claim(text=said.text, quotes=(said.text,)) for said in TURNS], made_by="rules")
     mine, theirs = units
-    fact = LinkedFact(claim=theirs.text, quotes=(theirs.text,), spans=theirs.spans, grade="verbatim")
+    fact = LinkedFact(claim=theirs.text, quotes=(theirs.text,), spans=theirs.spans, support="stated")
     return (
         Neighbour(unit=mine, grounds=grounds_of(mine.spans, [page])),
         Proved(finding_id=FindingId("f"), fact=fact, session=S1, grounds=grounds_of(fact.spans, [page])),

@@ -18,12 +18,12 @@ pytestmark = pytest.mark.anyio
 
 
 async def filled() -> tuple[Ledger, DictIndex, Writer, Rules]:
-    ledger, index, reasoner = await opened(), DictIndex(), Rules()
-    writer = Writer(ledger, index, reasoner)
+    ledger, index, rules = await opened(), DictIndex(), Rules()
+    writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
     await writer.distil_pending()
-    return ledger, index, writer, reasoner
+    return ledger, index, writer, rules
 
 
 async def test_units_and_the_words_of_pages_are_found_after_distilling() -> None:
@@ -90,7 +90,7 @@ async def test_only_what_changed_since_the_mark_is_put() -> None:
 
 async def test_open_pages_are_not_in_the_index() -> None:
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.project()
     assert index.of("pages") == {}
@@ -107,12 +107,12 @@ async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:
 
 
 async def test_a_unit_that_returns_is_found_again() -> None:
-    ledger, index, writer, reasoner = await filled()
+    ledger, index, writer, rules = await filled()
 
     def supersedes(fact: object, neighbours: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="ADD", reason="moved on", supersedes=(neighbours[0].id,))
 
-    reasoner.reconciles = supersedes
+    rules.reconciles = supersedes
     await writer.observe(S1, [turn("Ann sold the red bicycle to Marco.", day=9)])
     await writer.seal()
     report = await writer.write_back([await finding_on(ledger, "Ann sold the red bicycle to Marco.")])
@@ -125,15 +125,15 @@ async def test_a_unit_that_returns_is_found_again() -> None:
     assert index.of("units")[older].active
 
 
-async def test_an_index_that_was_deleted_is_built_again_the_same_without_a_reasoner() -> None:
-    ledger, index, writer, reasoner = await filled()
-    before, calls = {c: dict(index.of(c)) for c in ("units", "pages", "turns")}, reasoner.calls.copy()
+async def test_an_index_that_was_deleted_is_built_again_the_same_without_an_engine() -> None:
+    ledger, index, writer, rules = await filled()
+    before, calls = {c: dict(index.of(c)) for c in ("units", "pages", "turns")}, rules.calls.copy()
     empty = DictIndex()
-    assert await Writer(ledger, empty, reasoner).project() == Projected(units=4, pages=1)
+    assert await Writer(ledger, empty, rules.engine).project() == Projected(units=4, pages=1)
     assert {c: dict(empty.of(c)) for c in ("units", "pages", "turns")} == before
     assert await writer.reindex() == Projected(units=4, pages=1)
     assert {c: dict(index.of(c)) for c in ("units", "pages", "turns")} == before
-    assert reasoner.calls == calls
+    assert rules.calls == calls
 
 
 async def test_an_index_from_an_older_day_catches_up() -> None:
@@ -152,7 +152,7 @@ async def test_an_index_from_an_older_day_catches_up() -> None:
 async def test_an_index_that_knows_more_than_the_ledger_is_built_again() -> None:
     _, index, _, _ = await filled()
     other = await opened()
-    writer = Writer(other, index, Rules())
+    writer = Writer(other, index, Rules().engine)
     await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
     await writer.seal()
     await writer.project()
@@ -170,7 +170,7 @@ async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
             await super().put(space, collection, entries)
 
     index = Failing()
-    writer = Writer(await opened(), index, Rules())
+    writer = Writer(await opened(), index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
     with pytest.raises(IndexUnavailable):
@@ -180,7 +180,7 @@ async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
 
 async def test_more_entries_than_one_batch_arrive_whole() -> None:
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     count = 2 * _BATCH + 3
     for number in range(count):
         await writer.observe(S1, [turn(f"Ann counted {number} birds over the harbour.")])
@@ -195,7 +195,7 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
     writers, ledgers = {}, {}
     for space in (SpaceId("left"), SpaceId("right")):
         ledgers[space] = await Ledger.open(MemoryLog(space))
-        writers[space] = Writer(ledgers[space], index, Rules())
+        writers[space] = Writer(ledgers[space], index, Rules().engine)
         await writers[space].observe(S1, GARDEN)
         await writers[space].seal()
         await writers[space].distil_pending()
@@ -211,7 +211,7 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
 
     ledger = ledgers[SpaceId("left")]
     finding = await finding_on(ledger, "Ann planted 12 tomatoes", quote=GARDEN[0].text)
-    looking = Writer(ledger, index, Rules(reconciles=watches))
+    looking = Writer(ledger, index, Rules(reconciles=watches).engine)
     await looking.write_back([finding])
     assert shown
     assert set(shown) <= left
@@ -227,7 +227,7 @@ async def test_a_finding_of_another_space_is_refused() -> None:
         await ledger.append(S1, GARDEN)
         await ledger.seal()
     finding = await finding_on(left, GARDEN[0].text)
-    writer = Writer(right, DictIndex(), Rules())
+    writer = Writer(right, DictIndex(), Rules().engine)
     report = await writer.write_back([finding])
     assert [decision.op for decision in report.decisions] == ["SKIP"]
     assert "not in this space" in report.decisions[0].reason

@@ -1,8 +1,7 @@
 """From a claim and its quote to a fact tied to exact characters of a page, or to a rejection with its reason.
 
-`verbatim` facts are proved: their quote stands on the page after normalising, character for character,
-and the claim agrees with the turn it stands in. `close` (a near match) and `page` (the same subject)
-are for showing where to look; they are never written back. Pages are searched in the order given, so
+`stated` facts are proved: their quotes stand on the page after normalising, character for character,
+and the claim agrees with the turn they stand in. A near match is `worded` only; it is never written back. Pages are searched in the order given, so
 words that stand on two pages link to the page that was read first.
 """
 
@@ -16,13 +15,13 @@ from itertools import islice
 from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
-from tiermem.model import Claim, LinkedFact, Rejected
+from tiermem.model import Claim, LinkedFact, Rejected, Support
 from tiermem.text.dates import resolve_dates, without_dates
 from tiermem.text.literals import named_in, names, numbers
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.readings import People
 from tiermem.text.support import Ground, instruction_like, objection
-from tiermem.text.words import STOP_WORDS, sentences, stem, words
+from tiermem.text.words import sentences, stem, words
 
 MIN_WORDS = 3
 MIN_CHARACTERS = 12
@@ -53,7 +52,7 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
     unusable = _unusable(claim)
     if unusable:
         return _rejected(claim, unusable)
-    parts = _parts(claim.quote)
+    parts = _parts("\n".join(claim.quotes))
     if not parts or sum(len(words(part)) for part in parts) < 2:
         return _rejected(claim, "quote is empty or a single word")
     reason = None
@@ -61,24 +60,20 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
         for place in islice(_places(parts, page), _MAX_PLACES):
             why = objection(claim.text, claim.event_at, _ground(place))
             if why is None:
-                return _fact(claim, place.spans, "verbatim")
+                return _fact(claim, place.spans, "stated")
             reason = reason or why
     if reason is not None:
         return _rejected(claim, reason)
-    return (
-        _close(claim, parts, pages)
-        or _same_subject(claim, pages)
-        or _rejected(claim, "quote not on the pages shown")
-    )
+    return _close(claim, parts, pages) or _rejected(claim, "quote not on the pages shown")
 
 
 def _unusable(claim: Claim) -> str | None:
     if not claim.text.strip():
         return "claim is empty"
-    if len(claim.text) > _MAX_CLAIM or len(claim.quote) > _MAX_QUOTE:
+    if len(claim.text) > _MAX_CLAIM or sum(map(len, claim.quotes)) > _MAX_QUOTE:
         return "claim or quote is too long"
     try:
-        "".join((claim.text, claim.quote, claim.scene or "", claim.event_at or "")).encode()
+        "".join((claim.text, *claim.quotes, claim.scene or "", claim.event_at or "")).encode()
     except UnicodeEncodeError:
         return "claim is not valid text"
     if instruction_like(claim.text) or instruction_like(claim.scene or ""):
@@ -90,9 +85,9 @@ def _rejected(claim: Claim, reason: str) -> Rejected:
     return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
-def _fact(claim: Claim, spans: tuple[Span, ...], grade: str) -> LinkedFact:
+def _fact(claim: Claim, spans: tuple[Span, ...], support: Support) -> LinkedFact:
     return LinkedFact(
-        claim=claim.text, quotes=claim.quotes, spans=spans, grade=grade,  # type: ignore[arg-type]
+        claim=claim.text, quotes=claim.quotes, spans=spans, support=support,
         event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
 
@@ -228,7 +223,7 @@ def _close(claim: Claim, parts: Sequence[str], pages: Sequence[Page]) -> LinkedF
     span = Span(page_id=page.id, start=line.body + start, end=line.body + end)
     if not _literals_inside(claim.text, f"{line.turn.speaker if line.turn else ''} {page.words(span)}", line):
         return None
-    return _fact(claim, (span,), "close")
+    return _fact(claim, (span,), "worded")
 
 
 def _literals_inside(claim: str, shown: str, line: PageLine) -> bool:
@@ -241,13 +236,3 @@ def _literals_inside(claim: str, shown: str, line: PageLine) -> bool:
     return all(number in known for number in numbers(plain)) and all(
         named_in(name, held) for name in names(plain)
     )
-
-
-def _same_subject(claim: Claim, pages: Sequence[Page]) -> LinkedFact | None:
-    """The first page that holds most key words of the claim: where to look, not what was found."""
-    content = {stem(word) for word in words(claim.text) if word not in STOP_WORDS}
-    for page in pages:
-        held = {stem(word) for word in words(page.text)}
-        if content and page.text and 4 * len(content & held) >= 3 * len(content):
-            return _fact(claim, (Span(page_id=page.id, start=0, end=len(page.text)),), "page")
-    return None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pagestore import Page, PageLine, Span, Turn
-from tiermem.model import Claim, LinkedFact
+from tiermem.model import Claim, LinkedFact, is_proved
 from tiermem.text.link import link
 
 _MARK = "[withheld] _:"
@@ -36,7 +36,7 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
 def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
     """Whether these pages, some turns of which may be withheld or erased, prove the claim."""
     linked = link(claim, pages)
-    return isinstance(linked, LinkedFact) and linked.grade == "verbatim"
+    return isinstance(linked, LinkedFact) and is_proved(linked.support)
 
 
 def proof_rank(

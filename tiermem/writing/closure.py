@@ -113,7 +113,7 @@ def _distilled(entry: Distilled | Redistilled, gone: Gone) -> Distilled | Redist
         if units == entry.units and not gone.repeated_in([encode(entry)]):
             return entry
         # Rejected claims and omissions hold words of this page alone, which stays; the claims may not.
-        told = tuple(one for one in entry.rejected if not gone.repeated_in([one.claim, one.quote]))
+        told = tuple(one for one in entry.rejected if not gone.repeated_in([one.claim, *one.quotes]))
         return replace(entry, units=units, rejected=told)
     page = gone.after(entry.page_id)
     lost = omissions(page, [unit.text for unit in units])

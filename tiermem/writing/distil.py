@@ -1,4 +1,4 @@
-"""From a sealed page to the units it proves: a reasoner asserts, code links, the rest is kept apart."""
+"""From a sealed page to the units it proves: an engine asserts, code links, the rest is kept apart."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pagestore import Page
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
-from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit
-from tiermem.reasoning.interface import Reasoner
+from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, is_proved
+from tiermem.reasoning.interface import Engine
 from tiermem.text import link, omissions, page_literals, proof_rank
 
 
-async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = DEFAULT_TRUST) -> Distilled:
-    """Ask for the facts of a page and prove each; raises what the reasoner raises."""
+async def distil(page: Page, engine: Engine, trust: TrustLevels = DEFAULT_TRUST) -> Distilled:
+    """Ask for the facts of a page and prove each; raises what the engine raises."""
     with counted() as meter, step("distil"):
-        claims = await reasoner.distil(page)
+        claims = await engine.distil([page])
 
     def linked() -> Distilled:
-        units, rejected = proved(page, claims, made_by=reasoner.name, trust=trust)
+        units, rejected = proved(page, claims, made_by=engine.name, trust=trust)
         return Distilled(
             page_id=page.id,
             units=units,
             rejected=rejected,
             omissions=omissions(page, [unit.text for unit in units]),
-            made_by=reasoner.name,
+            made_by=engine.name,
             prompts=tuple(meter.prompts),
             usage=meter.total(),
             literals=len(page_literals(page)),
@@ -40,7 +40,7 @@ async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = DEFAULT_TR
 
 async def redistil(
     page: Page,
-    reasoner: Reasoner,
+    engine: Engine,
     trust: TrustLevels = DEFAULT_TRUST,
     *,
     hints: tuple[str, ...],
@@ -48,10 +48,10 @@ async def redistil(
 ) -> Redistilled:
     """Ask again, told what was lost; only units that say what none of `kept` says are in the entry."""
     with counted() as meter, step("distil"):
-        claims = await reasoner.distil(page, hints=hints)
+        claims = await engine.distil([page], hints=hints)
 
     def linked() -> Redistilled:
-        units, rejected = proved(page, claims, made_by=reasoner.name, trust=trust)
+        units, rejected = proved(page, claims, made_by=engine.name, trust=trust)
         texts = [unit.text for unit in (*kept, *units)]
         return Redistilled(
             page_id=page.id,
@@ -60,7 +60,7 @@ async def redistil(
             hints=hints,
             omissions=omissions(page, texts),
             literals=len(page_literals(page)),
-            made_by=reasoner.name,
+            made_by=engine.name,
             prompts=tuple(meter.prompts),
             usage=meter.total(),
         )
@@ -78,14 +78,18 @@ def proved(
         fact = link(claim, (page,))
         if isinstance(fact, Rejected):
             rejected.append(fact)
-        elif fact.grade != "verbatim":
-            reason = f"quote not on the page word for word ({fact.grade} match)"
-            rejected.append(Rejected(claim=claim.text, quotes=claim.quotes, reason=reason))
+        elif not is_proved(fact.support):
+            rejected.append(Rejected(claim=claim.text, quotes=claim.quotes, reason=unproved(fact)))
         else:
             rank = proof_rank(claim, fact.spans, (page,), trust.rank_of)
             unit = _unit(page, fact, made_by, trust=trust.names[rank])
             units[unit.id] = unit
     return tuple(units.values()), tuple(rejected)
+
+
+def unproved(fact: LinkedFact) -> str:
+    """Why the fact is no proof of what it claims, in words."""
+    return fact.reason or "no rule could confirm the wording from the words it cites"
 
 
 def bounded(importance: float) -> float:
@@ -107,4 +111,6 @@ def _unit(page: Page, fact: LinkedFact, made_by: str, *, trust: str) -> SummaryU
         importance=bounded(fact.importance),
         made_by=made_by,
         trust=trust,
+        support=fact.support,
+        derivations=fact.derivations,
     )

@@ -21,7 +21,7 @@ from tiermem.index.interface import Index
 from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, Spent
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, UnitId, Usage, WriteBackVariant
-from tiermem.reasoning.interface import Reasoner
+from tiermem.reasoning.interface import Engine
 from tiermem.text import Telltales, omissions
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.erase import Eraser, Erasure, Selection
@@ -49,13 +49,13 @@ class Writer:
     """Writes one space: turns, summaries, findings, and the index behind them."""
 
     def __init__(
-        self, ledger: Ledger, index: Index, reasoner: Reasoner, options: WriterOptions | None = None
+        self, ledger: Ledger, index: Index, engine: Engine, options: WriterOptions | None = None
     ) -> None:
         self._ledger = ledger
-        self._reasoner = reasoner
+        self._engine = engine
         self._options = options or WriterOptions()
         self._projection = Projection(ledger, index)
-        self._write_backs = WriteBacks(ledger, index, reasoner, self._projection, self._options)
+        self._write_backs = WriteBacks(ledger, index, engine, self._projection, self._options)
         self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
 
@@ -97,7 +97,7 @@ class Writer:
         """Look at a distilled page again, told what its units lost; what is new and proved is added.
 
         Nothing is removed, and every look is recorded. Raises `InvalidInput` for a page that is not
-        distilled yet, and what the reasoner raises; then what it cost is recorded.
+        distilled yet, and what the engine raises; then what it cost is recorded.
         """
         async with self._distilling:
             page, tier1 = await self._ledger.page(page_id), self._ledger.tier1
@@ -108,7 +108,7 @@ class Writer:
             kept = tier1.units_of_page(page.id)
             lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
             async with self.recording("distil"):
-                entry = await redistil(page, self._reasoner, self._options.trust, hints=lost, kept=kept)
+                entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
             new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
             entry = replace(entry, units=new)
             await self._ledger.write(entry)
@@ -183,7 +183,7 @@ class Writer:
             if run.failed_in_a_row >= _PATIENCE:
                 raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
             async with self.recording("distil"):
-                outcome = await distil(await self._ledger.page(info.id), self._reasoner, self._options.trust)
+                outcome = await distil(await self._ledger.page(info.id), self._engine, self._options.trust)
         except (TierMemError, Corrupt) as error:
             run.failed_in_a_row += isinstance(error, (ModelUnavailable, ModelRefused))
             return Unfinished(stage="distil", what=info.id, reason=repr(error))

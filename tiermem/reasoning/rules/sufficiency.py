@@ -1,6 +1,6 @@
-"""Whether recalled units hold the answer, judged from features alone: no model, no network, pure.
+"""Whether what was recalled holds the answer, judged from features alone: no model, no network, pure.
 
-Shared by the local engine and the gate. It errs towards the pages: a question that asks for all of
+Shared by the route of the rules and the gate. It errs towards the pages: a question that asks for all of
 something, a person nobody was recalled for, or a kind of detail that no unit holds, escalates.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tiermem.model import Evidence
-from tiermem.reasoning.interface import Sufficiency
-from tiermem.reasoning.passages import Matcher, Scored, passages
-from tiermem.reasoning.questions import Kind, Question, read_question
+from tiermem.model import Action, Decision, Evidence
+from tiermem.reasoning.rules.passages import Matcher, Scored, passages
+from tiermem.reasoning.rules.questions import Kind, Question, read_question
 from tiermem.text import resolve_dates, stem, words
 from tiermem.text.literals import names, numbers
 
@@ -89,20 +88,24 @@ def holds_detail(question: Question, best: Scored) -> bool:
 
 
 def assess(
-    question: str, units: Sequence[Evidence], options: SufficiencyOptions | None = None
-) -> Sufficiency:
-    """ANSWER when the units state what is asked, ESCALATE when in doubt. Confidence runs from 0.5 to 1."""
+    question: str,
+    evidence: Sequence[Evidence],
+    options: SufficiencyOptions | None = None,
+    *,
+    router: str = "rules",
+) -> Decision:
+    """ANSWER when the evidence states what is asked, else ESCALATE. Confidence runs from 0.5 to 1."""
     limits = options or SufficiencyOptions()
-    seen = features(question, units)
-    refusal = _refusal(seen, limits)
-    if refusal:
-        return Sufficiency(action="ESCALATE", confidence=_confidence(1 - seen.coverage), reason=refusal)
-    needed = _needed(seen, limits)
-    if seen.coverage < needed:
-        reason = f"units cover {seen.coverage:.0%} of the question, {needed:.0%} needed"
-        return Sufficiency(action="ESCALATE", confidence=_confidence(1 - seen.coverage), reason=reason)
-    reason = f"a unit covers {seen.coverage:.0%} of the question"
-    return Sufficiency(action="ANSWER", confidence=_confidence(seen.coverage), reason=reason)
+    seen = features(question, evidence)
+    reason = _refusal(seen, limits) or _too_little(seen, limits)
+    action: Action = "ESCALATE" if reason else "ANSWER"
+    share = 1 - seen.coverage if reason else seen.coverage
+    return Decision(
+        action=action,
+        confidence=_confidence(share),
+        reason=reason or f"a unit covers {seen.coverage:.0%} of the question",
+        router=router,
+    )
 
 
 def _refusal(seen: Features, limits: SufficiencyOptions) -> str | None:
@@ -117,6 +120,13 @@ def _refusal(seen: Features, limits: SufficiencyOptions) -> str | None:
     if seen.similarity is not None and seen.similarity < limits.similarity:
         return f"the nearest unit is far away (similarity {seen.similarity:.2f})"
     return None
+
+
+def _too_little(seen: Features, limits: SufficiencyOptions) -> str | None:
+    needed = _needed(seen, limits)
+    if seen.coverage >= needed:
+        return None
+    return f"units cover {seen.coverage:.0%} of the question, {needed:.0%} needed"
 
 
 def _needed(seen: Features, limits: SufficiencyOptions) -> float:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from math import inf
 
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.local.extract import answer_from
-from tiermem.reasoning.passages import Matcher, Scored, passages
-from tiermem.reasoning.questions import Question, read_question
+from tiermem.reasoning.rules.extract import answer_from
+from tiermem.reasoning.rules.passages import Matcher, Scored, passages
+from tiermem.reasoning.rules.questions import Question, read_question
 from tiermem.text import stems
 
 ENOUGH = 0.38
@@ -27,10 +27,15 @@ _CHANGE = re.compile(
     r"\b(?:moved to|instead|changed|postponed|brought forward|rescheduled|correction|no longer|switched)\b",
     re.IGNORECASE,
 )
-_ABSTAINED = Draft(text="", cited=(), abstained=True)
+_ABSTAINED = Draft(text="", cited=(), abstained=True, complete=False)
 
 
-def compose(question: str, evidence: Sequence[Evidence]) -> Draft:
+async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    """A short extract of the best statement, or an abstention."""
+    return extracted(question, evidence)
+
+
+def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
     asked = read_question(question)
     found = passages(evidence)

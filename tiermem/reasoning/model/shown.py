@@ -44,8 +44,28 @@ def dated(text: str, said_at: datetime | None, event_at: str | None) -> str:
 
 
 def evidence(pieces: Sequence[Evidence]) -> str:
-    """Evidence by number, with its dates."""
-    return numbered(dated(piece.text, piece.said_at, piece.event_at) for piece in pieces)
+    """Evidence by number, with its dates and, where it is a claim, the words it rests on."""
+    return numbered(map(_piece, pieces))
+
+
+def known(pieces: Sequence[Evidence]) -> str:
+    """What is known already, as a list, with its dates and the words it rests on."""
+    return listed(map(_piece, pieces))
+
+
+def _piece(piece: Evidence) -> str:
+    if not piece.quote:
+        return dated(piece.text, piece.said_at, piece.event_at)
+    return _with_words(dated(piece.text, piece.said_at, piece.event_at), [piece.quote])
+
+
+def _with_words(claim: str, quotes: Iterable[str]) -> str:
+    """A claim, and under it each of its quotes; one line each, so that none can pass for another."""
+    return "\n".join((_on_one_line(claim), *(f"words: {_on_one_line(quote)}" for quote in quotes)))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def units(entries: Sequence[SummaryUnit]) -> str:
@@ -53,14 +73,13 @@ def units(entries: Sequence[SummaryUnit]) -> str:
     return numbered(dated(unit.text, unit.said_at, unit.event_at) for unit in entries)
 
 
-def known(facts: Sequence[LinkedFact]) -> str:
-    """Facts already found, as a list."""
-    return listed(dated(fact.claim, None, fact.event_at) for fact in facts)
-
-
 def fact(found: LinkedFact) -> str:
     """One fact with its words."""
-    return listed([f"{dated(found.claim, None, found.event_at)}\nwords: {found.quote}"])
+    return listed([_proof(found)])
+
+
+def _proof(found: LinkedFact) -> str:
+    return _with_words(dated(found.claim, None, found.event_at), found.quotes)
 
 
 def searches(done: Sequence[Search]) -> str:
@@ -68,16 +87,28 @@ def searches(done: Sequence[Search]) -> str:
     return listed(f"{search.kind}: {search.query}" for search in done)
 
 
-def pages(views: Sequence[PageView]) -> str:
-    """Pages one after another, each with the summaries that already point to it.
+def pages(texts: Sequence[Page]) -> str:
+    """Pages one after another, told apart by headings that also tell which belong to one session.
 
     A page's own lines start with `[` or a tab, so its words cannot forge these headings.
     """
-    return "\n\n".join(_page(number, view) for number, view in enumerate(views, start=1)) or NOTHING
+    return views([PageView(page=page) for page in texts])
 
 
-def _page(number: int, view: PageView) -> str:
-    text = f"--- page {number} ---\n{view.page.text.rstrip()}"
+def views(shown_pages: Sequence[PageView]) -> str:
+    """Pages as `pages` shows them, each with the summaries that already point to it."""
+    sessions = list(dict.fromkeys(view.page.session for view in shown_pages))
+    return (
+        "\n\n".join(
+            _page(number, sessions.index(view.page.session) + 1, view)
+            for number, view in enumerate(shown_pages, start=1)
+        )
+        or NOTHING
+    )
+
+
+def _page(number: int, session: int, view: PageView) -> str:
+    text = f"--- page {number}, session {session} ---\n{view.page.text.rstrip()}"
     if not view.units:
         return text
     return f"{text}\n--- summaries of page {number} ---\n{listed(unit.text for unit in view.units)}"
@@ -91,8 +122,8 @@ def facts_in_context(facts: Sequence[LinkedFact], pages_read: Sequence[Page]) ->
 
 def _in_context(found: LinkedFact, pages_by_id: dict[PageId, Page]) -> str:
     turns = [line for span in found.spans for line in _turns_around(span, pages_by_id.get(span.page_id))]
-    where = "\n".join(dict.fromkeys(turns)) or found.quote
-    return f"{dated(found.claim, None, found.event_at)}\nwords: {found.quote}\nstanding in:\n{where}"
+    where = "\n".join(dict.fromkeys(turns)) or "\n".join(found.quotes)
+    return f"{_proof(found)}\nstanding in:\n{where}"
 
 
 def _turns_around(span: Span, page: Page | None) -> list[str]:

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from pagestore import Page, Turn
 from tiermem.model import Claim
-from tiermem.reasoning.passages import Passage, passage
+from tiermem.reasoning.rules.passages import Passage, passage
 from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
 from tiermem.text.words import STOP_WORDS, word_list
 
@@ -62,7 +62,12 @@ class Told:
     passage: Passage
 
 
-def distil(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+async def distil(pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+    """The facts of each page, one page after the other."""
+    return tuple(claim for page in pages for claim in facts_of(page, hints))
+
+
+def facts_of(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
     """One claim for each run of salient sentences, in page order. Sentences that hold a hint always count."""
     bar = SALIENT if page.tokens > _SHORT else _TELLING
     wanted = [hint.partition(": ")[2].lower() or hint.lower() for hint in hints]

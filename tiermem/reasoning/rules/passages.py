@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from tiermem.model import Evidence
-from tiermem.reasoning.questions import Question
+from tiermem.reasoning.rules.questions import Question
 from tiermem.text import sentences, stem, words
 from tiermem.text.literals import names
 from tiermem.text.readings import People, read_claim, read_turn, speech

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from tiermem.reasoning.passages import Passage, Scored
-from tiermem.reasoning.questions import Kind, Question
+from tiermem.reasoning.rules.passages import Passage, Scored
+from tiermem.reasoning.rules.questions import Kind, Question
 from tiermem.text import STOP_WORDS, DateMention, negated, resolve_dates, stem, words
 from tiermem.text.literals import names
 from tiermem.text.words import WORD, word_list

@@ -6,6 +6,7 @@ Shared by the local engine and the gate, so that both mean the same by "covered"
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -160,3 +161,9 @@ def _head(text: str, named: tuple[str, ...]) -> str:
     rest = words(predicated[1]) if predicated else []
     found = (stem(word) for word in rest if word not in STOP_WORDS)
     return next((term for term in found if term not in named and term not in _ASKING | _PAYING), "")
+
+
+def missing_terms(question: Question, texts: Sequence[str]) -> list[str]:
+    """Terms of the question that none of the texts holds."""
+    held = {stem(word) for text in texts for word in words(text)}
+    return [term for term in question.terms if term not in held]
