@@ -16,10 +16,10 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiermem.dialogue.trust import DEFAULT_LEVELS
-from tiermem.model import WriteBackVariant
+from tiermem.model import Unproved, WriteBackVariant
 
 When = Literal["inline", "background", "deferred"]
-RouterName = Literal["llm", "gate", "always", "never"]
+RouterName = Literal["fused", "llm", "gate", "always", "never"]
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
@@ -81,8 +81,24 @@ class Settings(BaseSettings):
     daily_cost: float | None = Field(default=None, ge=0)
     """What model calls of known price may cost in a day, in the currency of the prices."""
 
-    router: RouterName = "llm"
-    """Who decides which tier answers; `llm` asks the engine, which may be the local one."""
+    router: RouterName | None = None
+    """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
+    whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
+    rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
+    `fused` for an engine that asks a model and `gate` for rules.
+    """
+    recall_turns: int = Field(default=10, ge=0)
+    """Single turns recalled beside the units; 0 for units alone, as published."""
+    recall_tokens: int = Field(default=1000, ge=1)
+    """Tokens that recalled units and turns may take together."""
+    recall_by: Literal["hybrid", "vectors"] = "hybrid"
+    """How units are found: by all signals, or by their vectors alone, as published."""
+    search_first: bool = False
+    """Whether research searches for the question itself before its first plan, as published (Algorithm 1)."""
+    unproved: Unproved = "mark"
+    """What becomes of an answer whose wording code cannot confirm: `mark` gives it with `support="worded"`,
+    `abstain` withholds it.
+    """
     links: bool = True
     """Whether escalation reads the linked pages first (off: the paper's No-Linked ablation)."""
     distil: When = "background"
@@ -100,7 +116,14 @@ class Settings(BaseSettings):
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
 
-    @field_validator("router", "distil", "write_back", "write_back_variant", mode="before")
+    @field_validator("router", mode="before")
+    @classmethod
+    def _a_router(cls, given: Any) -> Any:
+        if given is not None and given not in get_args(RouterName):
+            raise ValueError(not_one_of(given, get_args(RouterName)))
+        return given
+
+    @field_validator("distil", "write_back", "write_back_variant", mode="before")
     @classmethod
     def _one_of_the_names(cls, given: Any, info: ValidationInfo) -> Any:
         names = get_args(cls.model_fields[str(info.field_name)].annotation)

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiermem.reasoning.questions import read_question
+from tiermem.reasoning.sufficiency import SufficiencyOptions, assess
 
 from pagestore import PageId, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Evidence, LinkedFact, Search
 from tiermem.reasoning import Local, PageView, Reasoner
-from tiermem.reasoning.questions import read_question
-from tiermem.reasoning.sufficiency import SufficiencyOptions, assess
 from tiermem.text import link
 
 pytestmark = pytest.mark.anyio

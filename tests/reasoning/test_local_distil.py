@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiermem.reasoning.local.distil import distil
 
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
 from tiermem.model import LinkedFact
-from tiermem.reasoning.local.distil import distil
 from tiermem.text import link
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -7,13 +7,13 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiermem.routing import Always, ByReasoner, Gate, Never, router
 
 from pagestore import PageId, Span
 from tests.reading.world import ASKED, Judge
 from tiermem.errors import BudgetExceeded, InvalidInput, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.model import Decision, Evidence, Recalled
 from tiermem.reasoning import Reasoner, Sufficiency
-from tiermem.routing import Always, ByReasoner, Gate, Never, router
 
 pytestmark = pytest.mark.anyio
 

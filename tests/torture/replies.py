@@ -13,6 +13,8 @@ from typing import Any
 
 import anyio
 from pydantic import BaseModel
+from tiermem.reasoning.replies import DistilReply, RouteReply
+from tiermem.routing import ByReasoner
 
 import tiermem
 from pagestore import MemoryLog, SpaceId, parse
@@ -33,8 +35,6 @@ from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
 from tiermem.model import Recalled
 from tiermem.reasoning import ByModel
-from tiermem.reasoning.replies import DistilReply, RouteReply
-from tiermem.routing import ByReasoner
 
 ASKS_OF_A_LIAR = 150
 

@@ -36,12 +36,11 @@ from tiermem.memory.daily import DailyMeter
 from tiermem.memory.shared import SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
-from tiermem.reasoning import ByModel, Local, Reasoner
-from tiermem.routing import Router, router
+from tiermem.reasoning import Engine, engine_named, with_router
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings, not_one_of
 from tiermem.writing import Writer, WriterOptions
 
-Engine = Literal["auto", "local", "model"]
+EngineName = Literal["auto", "local", "model"]
 Mode = AskMode
 
 IN_MEMORY = ":memory:"
@@ -55,7 +54,6 @@ class Parts:
     """Ready-made parts a caller brings along, in place of what the settings would make."""
 
     model: LanguageModel | None = None
-    reasoner: Reasoner | None = None
     embedder: Embedder | None = None
     index: Index | None = None
     reranker: Reranker | None = None
@@ -69,10 +67,9 @@ class House:
     read_only: bool
     ledger: Ledger
     embedder: Embedder
-    reasoner: Reasoner
+    engine: Engine
     writer: Writer
     reader: Reader
-    routers: Mapping[Mode, Router]
     closing: AsyncExitStack
     directory: Path | None
     """Where the store lies; `None` for a memory that ends with the process."""
@@ -102,15 +99,15 @@ async def build(
     path: str | Path,
     *,
     space: str,
-    engine: Engine,
+    engine: EngineName | Engine,
     read_only: bool,
     create: bool,
     reindex: bool,
     **given: Any,
 ) -> House:
     """Open log, index and engine; whatever was opened is closed again when a later part fails."""
-    if engine not in get_args(Engine):
-        raise InvalidInput(f"engine {not_one_of(engine, get_args(Engine))}")
+    if not isinstance(engine, Engine) and engine not in get_args(EngineName):
+        raise InvalidInput(f"engine {not_one_of(engine, get_args(EngineName))}")
     settings, parts = _sorted_out(given)
     async with AsyncExitStack() as stack:
         counter = token_counter()
@@ -122,7 +119,7 @@ async def build(
         model = parts.model or _model(settings, engine, parts)
         if model is not None:
             stack.push_async_callback(model.close)
-        reasoner = parts.reasoner or (ByModel(model) if model is not None and engine != "local" else Local())
+        judging = _engine(settings, engine, model)
         embedder = parts.embedder or await _embedder(settings, model, stack, read_only=read_only)
         index = parts.index or await _index(
             path, settings, embedder, stack, read_only=read_only, fresh=reindex
@@ -132,28 +129,23 @@ async def build(
             read_only=read_only,
             ledger=ledger,
             embedder=embedder,
-            reasoner=reasoner,
-            writer=Writer(ledger, index, reasoner, _writing(settings)),
-            reader=Reader(ledger, index, reasoner, counter, _reading(settings), reranker=parts.reranker),
-            routers={
-                "router": router(settings.router, reasoner),
-                "summary": router("never", reasoner),
-                "raw": router("always", reasoner),
-            },
+            engine=judging,
+            writer=Writer(ledger, index, judging, _writing(settings)),
+            reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=parts.reranker),
             closing=stack.pop_all(),
             directory=None if str(path) == IN_MEMORY else Path(path),
             model=model,
-            meter=_daily_meter(settings, ledger, reasoner),
+            meter=_daily_meter(settings, ledger, judging),
             scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
         )
 
 
-def _daily_meter(settings: Settings, ledger: Ledger, reasoner: Reasoner) -> DailyMeter:
+def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMeter:
     """The limits of the day, and what the ledger says was spent today. Local rules cost nothing."""
     limits = Budget(calls=settings.daily_calls, tokens=settings.daily_tokens, cost=settings.daily_cost)
     today = datetime.now(UTC).date()
     return DailyMeter(
-        limits=Budget() if reasoner.name == Local.name else limits,
+        limits=Budget() if engine.free else limits,
         spent=ledger.tier1.spent_on(today),
         day=today,
         space=ledger.space,
@@ -169,7 +161,7 @@ def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
     """Settings and ready-made parts, told apart by type: a model's name is a setting."""
     ready = {
         name: given[name]
-        for name in ("model", "reasoner", "embedder", "index", "reranker")
+        for name in ("model", "embedder", "index", "reranker")
         if given.get(name) is not None and not isinstance(given[name], str)
     }
     settings = given.get("settings") or Settings
@@ -215,9 +207,19 @@ def _log(
     return store.open_space(space)
 
 
-def _model(settings: Settings, engine: Engine, parts: Parts) -> LanguageModel | None:
-    if settings.model is None or engine == "local" or parts.reasoner is not None:
-        if engine == "model" and parts.reasoner is None:
+def _engine(settings: Settings, engine: EngineName | Engine, model: LanguageModel | None) -> Engine:
+    """The engine that was asked for, with the router of the settings; one that was given keeps its own."""
+    made = engine if isinstance(engine, Engine) else engine_named(engine, model)
+    if settings.router is not None:
+        return with_router(made, settings.router)
+    if isinstance(engine, Engine):
+        return made
+    return with_router(made, "gate" if made.free else "fused")
+
+
+def _model(settings: Settings, engine: EngineName | Engine, parts: Parts) -> LanguageModel | None:
+    if settings.model is None or engine == "local" or isinstance(engine, Engine):
+        if engine == "model":
             raise InvalidInput(
                 "engine='model' needs a model: pass model='…' (and base_url for vLLM or Ollama), "
                 "or set TIERMEM_MODEL"
@@ -305,6 +307,11 @@ def _reading(settings: Settings) -> ReadingOptions:
         max_rounds=settings.research_rounds,
         pages_per_round=settings.research_pages,
         links=settings.links,
+        recall_turns=settings.recall_turns,
+        recall_tokens=settings.recall_tokens,
+        recall_by=settings.recall_by,
+        search_first=settings.search_first,
+        unproved=settings.unproved,
         trust=TrustLevels(names=settings.trust_levels),
     )
 

@@ -13,7 +13,7 @@ from tiermem.reading.looking_back.omissions import (
 )
 from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replayed
 from tiermem.reading.looking_back.trail import Standpoint
-from tiermem.reading.options import ReadingOptions, Unproved
+from tiermem.reading.options import ReadingOptions
 from tiermem.reading.reader import Reader
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.view import Scope
@@ -36,7 +36,6 @@ __all__ = [
     "Scope",
     "Standing",
     "Standpoint",
-    "Unproved",
     "answered",
     "check",
     "differences_between",

@@ -68,9 +68,7 @@ async def ask(asking: Asking) -> Outcome:
     """What one question comes to."""
     reading = _Reading(asking)
     with step("recall"):
-        recalled = await recall(
-            asking.question, reading.lookup, count=asking.count, options=asking.options
-        )
+        recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
     decision, first = await reading.decide(recalled)
     steps = [first] if first is not None else []
     for further in reading.ways_on(decision, asking.mode):

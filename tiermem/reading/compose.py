@@ -24,10 +24,10 @@ from tiermem.model import (
     Evidence,
     LinkedFact,
     Support,
+    Unproved,
     is_proved,
 )
 from tiermem.reading.check import check
-from tiermem.reading.options import Unproved
 from tiermem.reading.quoting import closest_line, lines, printable, quoted, said, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
@@ -249,9 +249,7 @@ def citations(
     trust: TrustLevels = DEFAULT_TRUST,
 ) -> tuple[Citation, ...]:
     """Numbered sources with their words. A whole page is cited for the turn closest to `about`."""
-    return tuple(
-        _citation(number, item, pages, about, trust) for number, item in enumerate(cited, start=1)
-    )
+    return tuple(_citation(number, item, pages, about, trust) for number, item in enumerate(cited, start=1))
 
 
 def _citation(

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.model import Unproved
 from tiermem.reading.ranking import RankingOptions
-
-Unproved = Literal["mark", "abstain"]
-"""What becomes of an answer whose wording code cannot confirm: it is marked, or withheld."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +40,6 @@ class ReadingOptions:
     """Whether research searches for the question itself before the first plan (TierMem paper, Algorithm 1)."""
     unproved: Unproved = "mark"
     """What becomes of an answer that is no more than worded."""
-    abstain: bool = True
-    """Whether a question may go unanswered; the published system always answers."""
     as_of_pool: int = 50
     """Hits looked through for a question about a past moment or with a floor of trust, to find the units
     that may be seen."""

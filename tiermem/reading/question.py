@@ -17,6 +17,7 @@ from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
 TOLD_WITHIN = 3
 """Days after something happened in which people tell of it (decision 12)."""
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What a question says about the turn that holds its answer."""

@@ -27,7 +27,7 @@ from tiermem.reading.quoting import page_evidence
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp
-from tiermem.reading.view import Scope, View
+from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
 
 log = logging.getLogger("tiermem")
@@ -68,7 +68,12 @@ class Reader:
         )
 
     async def ask(
-        self, question: str, *, asked_at: datetime, scope: Scope = Scope(), mode: AskMode = "router"  # noqa: B008
+        self,
+        question: str,
+        *,
+        asked_at: datetime,
+        scope: Scope = EVERYTHING,
+        mode: AskMode = "router",
     ) -> Outcome:
         """What one question comes to; see `reading.ask`. Nothing is recorded yet."""
         return await ask(
@@ -98,7 +103,7 @@ class Reader:
         *,
         limit: int = 10,
         kind: Collection = "units",
-        scope: Scope = Scope(),  # noqa: B008
+        scope: Scope = EVERYTHING,
         asked_at: datetime | None = None,
     ) -> tuple[Evidence, ...]:
         """The units, pages or single turns that fit a query best; open pages count.
@@ -126,7 +131,7 @@ class Reader:
         question: str,
         *,
         max_tokens: int = 1000,
-        scope: Scope = Scope(),  # noqa: B008
+        scope: Scope = EVERYTHING,
         asked_at: datetime | None = None,
     ) -> Context:
         """Numbered sources for a prompt, units and turns, best first, in at most `max_tokens`."""
@@ -143,7 +148,7 @@ class Reader:
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
         answer = await self._ledger.answer(answer_id)
-        view = await self._view(Scope())
+        view = await self._view(EVERYTHING)
         spans = [span for citation in answer.citations for span in citation.spans]
         spans += [s for one in answer.derivations for term in one.terms for s in term.spans]
         shelf = await view.fetch(span.page_id for span in spans)
@@ -151,7 +156,7 @@ class Reader:
 
     async def trail(self, unit_id: UnitId) -> tuple[Standpoint, ...]:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
-        view = await self._view(Scope())
+        view = await self._view(EVERYTHING)
         if view.tier1.unit(unit_id) is None:
             raise UnknownId(f"space {view.space!r} has no unit {unit_id!r}; list them with `units`")
         units = related(view.tier1, unit_id)

@@ -28,13 +28,9 @@ async def recall(question: str, lookup: LookUp, *, count: Count, options: Readin
     turns = await lookup.turns(question) if options.recall_turns else None
     best = turns.turns[: options.recall_turns] if turns is not None else ()
     shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
-    items = within(
-        interleaved(found.units, best, shelf.pages), options.recall_tokens, count
-    )
+    items = within(interleaved(found.units, best, shelf.pages), options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
-    return Recalled(
-        items=items, dropped=found.dropped, degradations=tuple(dict.fromkeys(degradations))
-    )
+    return Recalled(items=items, dropped=found.dropped, degradations=tuple(dict.fromkeys(degradations)))
 
 
 async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: int) -> Found:

@@ -105,9 +105,7 @@ class LookUp:
         found = await self._search("units", query, limit=pool, mode="dense")
         return self._found_units(found.hits, limit, found.degradations)
 
-    def _found_units(
-        self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]
-    ) -> Found:
+    def _found_units(self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]) -> Found:
         known = [(hit, unit) for hit in hits if (unit := self.view.unit(hit.id)) is not None]
         return Found(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
@@ -142,9 +140,7 @@ class LookUp:
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
 
-    async def _candidates(
-        self, question: Question
-    ) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+    async def _candidates(self, question: Question) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
         limit = self._options.ranking.candidates
         if not self.view.scope.is_open:

@@ -1,4 +1,4 @@
-"""What is still missing, looked for: a planner names it, turns that may tell it are read, the answer is worded anew.
+"""What is still missing, looked for: planned, searched for among turns, and the answer worded anew.
 
 The rules: at most `looks` times; no look-up is made twice and no turn is shown as new twice; it ends when
 the answer is complete, when the planner is done, or when nothing new turns up.
@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tiermem.llm.meter import check_budget, step
 from pagestore import PageId
+from tiermem.llm.meter import check_budget, step
 from tiermem.model import Evidence, Round, Search
 from tiermem.reading.compose import Composed, Composer, EvidenceItem
 from tiermem.reading.options import ReadingOptions
@@ -69,9 +69,7 @@ class Seeking:
                 break
         return Sought(composed=composed, evidence=tuple(self._new), rounds=tuple(self._rounds))
 
-    async def _plan(
-        self, composed: Composed, evidence: Sequence[Evidence]
-    ) -> tuple[tuple[Search, ...], str]:
+    async def _plan(self, composed: Composed, evidence: Sequence[Evidence]) -> tuple[tuple[Search, ...], str]:
         check_budget()
         done = [search for one in self._rounds for search in one.searches]
         known = (*composed.cited, *within(evidence, self._options.recall_tokens, self._count))
@@ -85,9 +83,7 @@ class Seeking:
             "nothing new to look up",
         )
 
-    async def _turns(
-        self, searches: Sequence[Search], evidence: Sequence[Evidence]
-    ) -> tuple[FoundTurn, ...]:
+    async def _turns(self, searches: Sequence[Search], evidence: Sequence[Evidence]) -> tuple[FoundTurn, ...]:
         """The best turns of each look-up that were not shown yet."""
         shown = {span for item in (*evidence, *self._new) for span in item.spans if item.source == "turn"}
         found: dict[tuple[PageId, int], FoundTurn] = {}
@@ -102,10 +98,8 @@ class Seeking:
     async def _word(
         self, composed: Composed, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
     ) -> Composed:
-        """Anew, from what was cited, what was just found with what stands beside it, and the best of before."""
-        new = widened(
-            turns, limit=len(turns), tokens=self._options.widen_tokens, count=self._count
-        )
+        """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
+        new = widened(turns, limit=len(turns), tokens=self._options.widen_tokens, count=self._count)
         self._new += [item for item in new if item not in self._new]
         pieces = tuple(dict.fromkeys((*composed.cited, *new, *evidence)))
         kept = within(pieces, self._options.widen_tokens, self._count)

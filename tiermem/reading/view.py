@@ -36,6 +36,10 @@ class Scope:
         return self.as_of is None and self.min_trust is None
 
 
+EVERYTHING = Scope()
+"""All that the space holds now."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
     """Pages by the id they were asked for, as they may be seen, and why others cannot be read."""
@@ -70,7 +74,12 @@ class View:
 
     @classmethod
     async def open(
-        cls, ledger: Ledger, index: Index, scope: Scope = Scope(), *, trust: TrustLevels = DEFAULT_TRUST  # noqa: B008  (frozen)
+        cls,
+        ledger: Ledger,
+        index: Index,
+        scope: Scope = EVERYTHING,
+        *,
+        trust: TrustLevels = DEFAULT_TRUST,
     ) -> View:
         """The view of a space; a moment that is not past means now. A time without a zone is UTC.
 

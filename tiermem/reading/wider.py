@@ -64,5 +64,7 @@ def place_of(turn: FoundTurn) -> Place:
 def _order(page: Page, number: int) -> tuple[datetime, str, int, int]:
     turn = page.lines[number].turn
     said_at = turn.said_at if turn is not None else None
-    moment = datetime.min.replace(tzinfo=UTC) if said_at is None else said_at.replace(tzinfo=said_at.tzinfo or UTC)
+    moment = (
+        datetime.min.replace(tzinfo=UTC) if said_at is None else said_at.replace(tzinfo=said_at.tzinfo or UTC)
+    )
     return moment, page.session, page.number, number

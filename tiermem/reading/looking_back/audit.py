@@ -92,10 +92,7 @@ class Audit:
             f"Route:    {answer.route} ({decision.router} chose {decision.action}, "
             f"confidence {decision.confidence:.2f}: {decision.reason}; {WAYS[trace.way]})",
             *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
-            *(
-                f"Check:    {check_in_words(c)}"
-                for c in trace.checks
-            ),
+            *(f"Check:    {check_in_words(c)}" for c in trace.checks),
             *(f"Derived:  {derived_in_words(one)}" for one in self.derivations),
             *(f"Degraded: {d.stage}: {d.reason}; instead: {d.fallback}" for d in trace.degradations),
         ]
@@ -118,7 +115,9 @@ def support_in_words(answer: Answer) -> str:
             sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
             return f"derived: computed from the cited words ({sums})"
         case "worded":
-            return f"worded: read so by {answer.trace.engine}; the quotes are exact, the wording is not proved"
+            return (
+                f"worded: read so by {answer.trace.engine}; the quotes are exact, the wording is not proved"
+            )
         case None:
             return "none: no answer was given"
 
