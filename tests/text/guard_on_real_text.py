@@ -221,9 +221,7 @@ def table(tallies: dict[str, Tally]) -> str:
         )
         parts = (tally.kept, tally.derived, tally.worded, len(tally.refused))
         shares = "".join(f"{part / max(1, tally.facts):>8.1%}" for part in parts)
-        rows.append(
-            f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}"
-        )
+        rows.append(f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}")
     everything, wrong = sum(total.tried.values()), sum(total.accepted.values())
     rows.append(
         f"false accepts over all alterations: {wrong}/{everything} = {wrong / max(1, everything):.2%}"
@@ -234,7 +232,8 @@ def table(tallies: dict[str, Tally]) -> str:
         + ", ".join(f"{kind} {total.altered_refused[kind]}" for kind in kinds) + ")"
     )  # fmt: skip
     rows.append(
-        "true facts not proved for: " + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
+        "true facts not proved for: "
+        + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
     )
     return "\n".join(rows)
 

@@ -36,9 +36,7 @@ PAGE = page_of(
 )
 
 
-def outcome(
-    claim: str, *quotes: str, pages: tuple[Page, ...] = (PAGE,), event_at: str | None = None
-) -> str:
+def outcome(claim: str, *quotes: str, pages: tuple[Page, ...] = (PAGE,), event_at: str | None = None) -> str:
     """ "stated" or "derived"; else "worded: …" or "refused: …" with the reason."""
     linked = link(Claim(text=claim, quotes=quotes, event_at=event_at), pages)
     support = linked.support if isinstance(linked, LinkedFact) else "refused"
@@ -328,7 +326,9 @@ def test_what_is_computed_is_recorded_with_its_terms() -> None:
 
 
 def test_a_quote_of_two_words_is_enough_to_be_shown_and_next_to_another_to_prove() -> None:
-    assert outcome("The bike is for Olga.", "for Olga", pages=BIKES).startswith("worded: a quote is too short")
+    assert outcome("The bike is for Olga.", "for Olga", pages=BIKES).startswith(
+        "worded: a quote is too short"
+    )
     together = outcome("The red bike Ann bought is for Olga.", "bought a red bike", "for Olga", pages=BIKES)
     assert together == "stated"
 

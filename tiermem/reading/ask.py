@@ -14,6 +14,7 @@ from pagestore import PageId
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
 from tiermem.llm.meter import step
 from tiermem.model import (
+    Action,
     AskMode,
     Decision,
     Degradation,
@@ -256,7 +257,7 @@ def fused_decision(first: Composed) -> Decision:
 
 
 def _fixed(mode: AskMode) -> Decision:
-    action = "ANSWER" if mode == "summary" else "ESCALATE"
+    action: Action = "ANSWER" if mode == "summary" else "ESCALATE"
     return Decision(action=action, confidence=1.0, reason=f"asked with mode {mode!r}", router="mode")
 
 

@@ -21,7 +21,9 @@ from tiermem.text.literals import Source, numbers
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
-_AMOUNT = re.compile(r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)")
+_AMOUNT = re.compile(
+    r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
+)
 _SPOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 _LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _MAX_AMOUNTS = 24
@@ -269,7 +271,11 @@ def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
     """The dates a source tells, in sentences that hold one of the stems `about` where any does; where it
     tells none, the day it was said.
     """
-    told = [mention for mention in mentions(source, durations=False) if mention.precision in ("day", "month", "year")]
+    told = [
+        mention
+        for mention in mentions(source, durations=False)
+        if mention.precision in ("day", "month", "year")
+    ]
     if about and len(told) > 1:
         near = [
             mention for mention in told for piece in sentences(source.text)

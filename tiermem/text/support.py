@@ -61,7 +61,9 @@ _TELLING = frozenset(
 _NOT_CONTENT = _TELLING | {
     stem(word) for word in ("shared", "photo", "picture", "image", "called", "feels", "found")
 }
-_WHICH_ONE = frozenset((*WEEKDAYS, *word_list("last this next past coming previous following on in by until")))
+_WHICH_ONE = frozenset(
+    (*WEEKDAYS, *word_list("last this next past coming previous following on in by until"))
+)
 """What begins a date that people count in two ways: on Friday, "last Tuesday" is of this week or the one before."""
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|we|our|us|he|she|they|his|her|their)\b", re.IGNORECASE)
 _STANDS_FOR = frozenset(map(stem, word_list("something anything someone anyone thing things stuff like")))
@@ -506,9 +508,7 @@ def _opposite(claim: str, content: set[str], part: Told, ground: Ground, read: _
     if idioms(part.quote) or idioms(claim):
         return None
     here = [reading for reading in read(claim, ground.people_of(part)) if reading.stem in content]
-    there = [
-        reading for reading in read_turn(part.quote, ground.people_of(part)) if reading.stem in content
-    ]
+    there = [reading for reading in read_turn(part.quote, ground.people_of(part)) if reading.stem in content]
     if len({reading.clause for reading in here}) > 1 or len({reading.clause for reading in there}) > 1:
         return None
     if {reading.owner for reading in here} != {reading.owner for reading in there}:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore import Page, PageId, SessionId, Span
-from tiermem.model import Answer, Check, Citation, Derivation, Term, Trace, Way
+from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.reading.quoting import lines, printable, words
 from tiermem.reading.view import Shelf
 from tiermem.text import recomputed
+from tiermem.text.in_words import check_in_words, derivation_in_words, support_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class Audit:
     @property
     def intact(self) -> bool:
         """Whether every citation still stands as it was cited, and every derivation gives its value again."""
-        return all(one.intact for one in (*self.citations, *self.derivations))
+        return all(one.intact for one in self.citations) and all(one.intact for one in self.derivations)
 
     def __str__(self) -> str:
         return self.explain()
@@ -106,40 +107,10 @@ WAYS: Mapping[Way, str] = {
 }
 
 
-def support_in_words(answer: Answer) -> str:
-    """How far the cited words bear the answer out, for a person."""
-    match answer.support:
-        case "stated":
-            return "stated: the cited words say it"
-        case "derived":
-            sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
-            return f"derived: computed from the cited words ({sums})"
-        case "worded":
-            return (
-                f"worded: read so by {answer.trace.engine}; the quotes are exact, the wording is not proved"
-            )
-        case None:
-            return "none: no answer was given"
-
-
-def derivation_in_words(one: Derivation) -> str:
-    """A derivation as a sum one can follow."""
-    terms = ", ".join(
-        f"“{term.text}”" + (f" said {term.said_at:%Y-%m-%d}" if term.said_at else "") for term in one.terms
-    )
-    return f"{one.value} = {one.kind} of {terms}"
-
-
 def derived_in_words(one: AuditedDerivation) -> str:
     """A derivation, and whether computing it again gives the same."""
     again = "computed again: the same" if one.intact else f"computed again: {one.now or 'nothing'}"
     return f"{derivation_in_words(one.derivation)}; {again}"
-
-
-def check_in_words(check: Check) -> str:
-    """What a check came to."""
-    beyond = f" ({', '.join(check.unsupported)})" if check.unsupported else ""
-    return f"{check.support}{beyond}" + (f": {check.reason}" if check.reason else "")
 
 
 def _round_in_words(pages: tuple[PageId, ...], facts: int, stop: str | None) -> str:
