@@ -89,15 +89,16 @@ class Gullible:
         quotes = [words for _, words in _LINE.findall(read) if words.strip()][:40]
         obeyed = [fact for found in _OBJECT.findall(read) for fact in _facts_in(found)]
         said = [
-            {"fact": wording.format(who, words) if who else words, "evidence_quote": words}
+            {"fact": wording.format(who, words) if who else words, "evidence_quotes": [words]}
             for who, words in _LINE.findall(read)
         ]
         lies = [
-            {"fact": told, "evidence_quote": q} for q in quotes for told in (self._lie, f"Ann: {self._lie}")
+            {"fact": told, "evidence_quotes": [q]}
+            for q in quotes
+            for told in (self._lie, f"Ann: {self._lie}")
         ]
         pairs = [
-            {"fact": f"{one} {self._lie}", "evidence_quote": f"{one} … {two}"}
-            for one, two in pairwise(quotes)
+            {"fact": f"{one} {self._lie}", "evidence_quotes": [one, two]} for one, two in pairwise(quotes)
         ]
         return [*obeyed, *said[:40], *lies, *pairs]
 

@@ -6,11 +6,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from tests.llm.replies import generated
+from tests.reasoning.reply_types import REPLIES
 from tiermem.errors import MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.llm.prompts import Prompt, parse_prompt
 from tiermem.llm.scripted import FunctionModel, ScriptedModel
 from tiermem.llm.typed import Unusable, ask_typed, read_reply, reply_schema
-from tiermem.reasoning import replies as reply_types
 
 pytestmark = pytest.mark.anyio
 
@@ -114,7 +114,7 @@ def objects_in(schema: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "reply_type",
-    [Verdict, *(getattr(reply_types, n) for n in dir(reply_types) if n.endswith("Reply") and n[0] != "_")],
+    [Verdict, *REPLIES],
 )
 def test_schemas_are_in_the_strict_dialect(reply_type: type[BaseModel]) -> None:
     schema = reply_schema(reply_type)

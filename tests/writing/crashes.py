@@ -23,7 +23,7 @@ from tiermem.errors import ModelUnavailable
 from tiermem.index.interface import Collection, Entry
 from tiermem.ledger import Distilled, Ledger
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
-from tiermem.reasoning.interface import Operation
+from tiermem.reasoning.interface import Engine, Operation
 from tiermem.text import normalise
 from tiermem.writing import Unfinished, Writer
 from tiermem.writing.projection import Projection
@@ -178,7 +178,7 @@ REINDEXING: tuple[tuple[str, int], ...] = (
     ("turn", 0), ("turn", 1), ("seal", 0), ("distil", 0), ("answer", 1), ("apply", 0), ("reindex", 0),
 )  # fmt: skip
 
-NewWriter = Callable[[Ledger, DictIndex, Rules], Writer]
+NewWriter = Callable[[Ledger, DictIndex, Engine], Writer]
 
 
 async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None:
@@ -234,7 +234,7 @@ class Trial:
 
     async def _open(self) -> tuple[Writer, Ledger]:
         ledger = await Ledger.open(CrashingLog(self.world, self.disk))
-        writer = self.new_writer(ledger, self.index, Fickle(self.world))
+        writer = self.new_writer(ledger, self.index, Fickle(self.world).engine)
         await writer.distil_pending()
         await writer.apply_pending()
         return writer, ledger
@@ -360,8 +360,8 @@ def _fixed(mark: int) -> Callable[[SpaceId], Any]:
 
 
 def with_projection(projection: type[Projection]) -> NewWriter:
-    def new_writer(ledger: Ledger, index: DictIndex, rules: Rules) -> Writer:
-        writer = Writer(ledger, index, rules.engine)
+    def new_writer(ledger: Ledger, index: DictIndex, engine: Engine) -> Writer:
+        writer = Writer(ledger, index, engine)
         writer._projection = writer._write_backs._projection = projection(ledger, index)
         return writer
 

@@ -3,18 +3,18 @@
 import pytest
 
 from pagestore import PageId, SessionId, Span
-from tiermem.model import Grade, LinkedFact, SummaryUnit, UnitId
-from tiermem.reasoning import Local
+from tiermem.model import LinkedFact, SummaryUnit, Support, UnitId
+from tiermem.reasoning import by_rules
 from tiermem.text import unsupported_literals
 
 pytestmark = pytest.mark.anyio
-LOCAL = Local()
+LOCAL = by_rules()
 BERGEN = "Ann: I visited Bergen with my sister in May 2023."
 SPAN = Span(page_id=PageId("p1:x"), start=0, end=9)
 
 
-def fact(text: str, grade: Grade = "verbatim") -> LinkedFact:
-    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), grade=grade)
+def fact(text: str, support: Support = "stated") -> LinkedFact:
+    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), support=support)
 
 
 def unit(text: str, name: str = "u1") -> SummaryUnit:
@@ -25,7 +25,7 @@ async def test_proved_specific_facts_about_the_question_are_kept_once() -> None:
     facts = [
         fact(BERGEN),
         fact("Ann: I visited Bergen with my sister."),
-        fact("Ann: I visited Bergen in June.", "close"),
+        fact("Ann: I visited Bergen in June.", "worded"),
         fact("Ben: I repaired my bicycle in the garage."),
     ]
     assert await LOCAL.select("When did Ann visit Bergen?", facts, []) == (0,)

@@ -1,12 +1,12 @@
-"""A small version of `local_on_real_text`: one conversation, answers from the annotated turns alone."""
+"""A small version of `rules_on_real_text`: one conversation, answers from the annotated turns alone."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.reasoning.local_on_real_text import Scores, answer_from_gold
+from tests.reasoning.rules_on_real_text import Scores, answer_from_gold
 from tests.text.dialogue import conversations
-from tiermem.reasoning import Local
+from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -15,6 +15,6 @@ pytestmark = pytest.mark.anyio
 async def test_dates_are_mostly_right_and_unanswerable_questions_mostly_declined(shared: Path) -> None:
     talk = next(talk for talk in conversations(shared / "data" / "locomo") if talk.name == "conv-30")
     scores = Scores()
-    await answer_from_gold(talk, Local(), scores)
+    await answer_from_gold(talk, by_rules(), scores)
     assert scores.mean_f1("gold", 2) >= 0.65
     assert scores.share_abstained("gold", 5) >= 0.75

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiermem.reasoning.local.distil import distil
 
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
-from tiermem.model import LinkedFact
+from tiermem.model import LinkedFact, is_proved
+from tiermem.reasoning.rules.distil import facts_of
 from tiermem.text import link
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -16,7 +16,7 @@ SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 def told(*turns: tuple[str, str], hints: tuple[str, ...] = ()) -> list[str]:
     page = page_of([Turn(speaker=speaker, text=text, said_at=SAID) for speaker, text in turns])
-    return [claim.text for claim in distil(page, hints)]
+    return [claim.text for claim in facts_of(page, hints)]
 
 
 def test_a_salient_sentence_is_kept_in_its_speakers_words_with_its_date_worked_out() -> None:
@@ -41,7 +41,7 @@ def test_a_scene_is_of_the_words_repeated_around_the_first_of_them_where_all_are
     words = "violin harbour lantern meadow copper walnut"
     turns = [("Ann", f"We saw the {words} in Oslo on 3 May 2023."), ("Ben", f"The {words}, wow.")]
     page = page_of([Turn(speaker=speaker, text=text, said_at=SAID) for speaker, text in turns])
-    assert distil(page)[0].scene == "harbour lantern violin"
+    assert facts_of(page)[0].scene == "harbour lantern violin"
 
 
 def test_small_talk_and_plain_questions_are_left_out() -> None:
@@ -65,7 +65,7 @@ def test_precise_sentences_weigh_more_than_vague_ones() -> None:
         Turn(speaker="Ann", text="I painted two landscapes for my aunt.", said_at=SAID),
         Turn(speaker="Ben", text="I sold 3 paintings in Oslo yesterday.", said_at=SAID),
     ]
-    vague, precise = distil(page_of(turns))
+    vague, precise = facts_of(page_of(turns))
     assert vague.importance < precise.importance
     assert precise.event_at == "2023-05-07"
     assert vague.event_at is None
@@ -80,14 +80,14 @@ any_turn = st.tuples(
 @given(st.lists(any_turn, min_size=1, max_size=5))
 def test_distilling_never_raises_and_links_what_it_claims(turns: list[tuple[str, str]]) -> None:
     page = page_of([Turn(speaker=speaker, text=text, said_at=SAID) for speaker, text in turns])
-    for claim in distil(page):
+    for claim in facts_of(page):
         link(claim, [page])
 
 
 @pytest.mark.shared
 def test_on_real_dialogue_nearly_every_claim_links_word_for_word(shared: Path) -> None:
     talk = next(conversations(shared / "data" / "locomo"))
-    linked = [link(claim, [page]) for page in talk.pages for claim in distil(page)]
-    proved = [fact for fact in linked if isinstance(fact, LinkedFact) and fact.grade == "verbatim"]
+    linked = [link(claim, [page]) for page in talk.pages for claim in facts_of(page)]
+    proved = [fact for fact in linked if isinstance(fact, LinkedFact) and is_proved(fact.support)]
     assert len(proved) > 250
     assert len(proved) >= 0.99 * len(linked)

@@ -6,20 +6,21 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiermem.reasoning.questions import read_question
-from tiermem.reasoning.sufficiency import SufficiencyOptions, assess
 
 from pagestore import PageId, Span, Turn
 from tests.text.dialogue import page_of
-from tiermem.model import Evidence, LinkedFact, Search
-from tiermem.reasoning import Local, PageView, Reasoner
+from tiermem.model import Evidence, LinkedFact, Search, is_proved
+from tiermem.reasoning import PageView, by_rules
+from tiermem.reasoning.rules.questions import read_question
+from tiermem.reasoning.rules.route import route
+from tiermem.reasoning.rules.sufficiency import SufficiencyOptions, assess
 from tiermem.text import link
 
 pytestmark = pytest.mark.anyio
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 NOW = datetime(2023, 6, 1, tzinfo=UTC)
 SPAN = Span(page_id=PageId("p1:x"), start=0, end=9)
-LOCAL: Reasoner = Local()
+LOCAL = by_rules()
 
 
 def unit(text: str, *, similarity: float | None = None) -> Evidence:
@@ -67,7 +68,7 @@ def test_a_question_shows_what_kind_of_answer_it_wants(question: str, kind: str)
 )
 async def test_the_answer_is_short_and_cites_its_source(question: str, answer: str, cited: int) -> None:
     draft = await LOCAL.compose(question, EVERYTHING, asked_at=NOW)
-    assert (draft.text, draft.cited, draft.abstained) == (answer, (cited,), False)
+    assert (draft.text, draft.cited, draft.abstained, draft.complete) == (answer, (cited,), False, True)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +84,12 @@ async def test_the_answer_is_short_and_cites_its_source(question: str, answer: s
 async def test_asked_about_somebody_or_something_else_it_abstains(question: str) -> None:
     draft = await LOCAL.compose(question, EVERYTHING, asked_at=NOW)
     assert draft.abstained
+    assert not draft.complete
     assert draft.cited == ()
 
 
 async def test_units_that_state_the_answer_are_enough() -> None:
-    enough = await LOCAL.route("When did Caroline go to the LGBTQ support group?", EVERYTHING, asked_at=NOW)
+    enough = await route("When did Caroline go to the LGBTQ support group?", EVERYTHING, asked_at=NOW)
     assert enough.action == "ANSWER"
 
 
@@ -103,7 +105,7 @@ async def test_units_that_state_the_answer_are_enough() -> None:
     ],
 )
 async def test_in_doubt_the_pages_are_read(question: str, units: Sequence[Evidence], why: str) -> None:
-    doubt = await LOCAL.route(question, units, asked_at=NOW)
+    doubt = await route(question, units, asked_at=NOW)
     assert doubt.action == "ESCALATE"
     assert any(part in doubt.reason for part in why.split("|"))
 
@@ -134,7 +136,7 @@ PAGE = page_of(
 async def test_integrating_quotes_the_sentences_that_match_and_they_link() -> None:
     found = await LOCAL.integrate("When did Ann visit Bergen?", [PageView(page=PAGE)], [], asked_at=NOW)
     facts = [link(claim, [PAGE]) for claim in found.claims]
-    assert all(isinstance(fact, LinkedFact) and fact.grade == "verbatim" for fact in facts)
+    assert all(isinstance(fact, LinkedFact) and is_proved(fact.support) for fact in facts)
     assert found.claims[0].text.startswith("Ann: I finally visited Bergen last week (1 to 7 May 2023).")
     assert found.coverage.endswith("missing: nothing")
 
@@ -142,33 +144,57 @@ async def test_integrating_quotes_the_sentences_that_match_and_they_link() -> No
 async def test_what_is_known_is_not_found_again() -> None:
     question = "When did Ann visit Bergen?"
     first = await LOCAL.integrate(question, [PageView(page=PAGE)], [], asked_at=NOW)
-    known = [fact for fact in (link(claim, [PAGE]) for claim in first.claims) if isinstance(fact, LinkedFact)]
+    known = [unit(claim.text) for claim in first.claims]
+    assert known
     assert (await LOCAL.integrate(question, [PageView(page=PAGE)], known, asked_at=NOW)).claims == ()
 
 
 def fact(text: str) -> LinkedFact:
-    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), grade="verbatim")
+    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), support="stated")
 
 
-async def test_a_fact_that_covers_the_question_ends_the_search() -> None:
-    plan = await LOCAL.plan(
-        "When did Ann visit Bergen?", [fact("Ann: I visited Bergen in May 2023.")], "", [], asked_at=NOW
+async def test_what_is_known_and_covers_the_question_ends_the_search() -> None:
+    planned = await LOCAL.plan(
+        "When did Ann visit Bergen?", [unit("Ann: I visited Bergen in May 2023.")], "", [], asked_at=NOW
     )
-    assert plan.done
+    assert planned.done
 
 
 async def test_searches_name_what_is_missing_and_never_repeat() -> None:
     question = "Which museum did Ann visit in Bergen with her sister?"
     done: list[Search] = []
     for _ in range(10):
-        plan = await LOCAL.plan(question, [fact("Ben: I stayed at home.")], "", done, asked_at=NOW)
-        if plan.done:
+        planned = await LOCAL.plan(question, [unit("Ben: I stayed at home.")], "", done, asked_at=NOW)
+        if planned.done:
             break
-        assert not {(s.kind, s.query) for s in plan.searches} & {(s.kind, s.query) for s in done}
-        done += plan.searches
-    assert plan.done
+        assert not {(s.kind, s.query) for s in planned.searches} & {(s.kind, s.query) for s in done}
+        done += planned.searches
+    assert planned.done
     assert {search.kind for search in done} == {"SEMANTIC", "KEYWORD"}
     assert any("museum" in search.query for search in done)
+
+
+async def test_a_turn_is_read_as_it_stands_on_its_page() -> None:
+    said = Evidence(
+        text="[2023-05-08T13:56:00] Ann: I finally visited Bergen last week.\n\tThe market was lovely.",
+        spans=(SPAN,),
+        score=1.0,
+        source="turn",
+        said_at=SAID,
+    )
+    draft = await LOCAL.compose("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)
+    assert (draft.text, draft.cited) == ("the week before 8 May 2023", (1,))
+    assert (await route("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)).action == "ANSWER"
+    planned = await LOCAL.plan("When did Ann visit Bergen?", [said], "", [], asked_at=NOW)
+    assert planned.done
+
+
+async def test_pages_are_distilled_one_after_the_other() -> None:
+    other = page_of([Turn(speaker="Ben", text="We moved to Oslo in March.", said_at=SAID)])
+    one, two = await LOCAL.distil([PAGE]), await LOCAL.distil([other])
+    assert await LOCAL.distil([PAGE, other]) == (*one, *two)
+    assert one
+    assert two
 
 
 any_text = st.text(st.characters(), max_size=60) | st.sampled_from(
@@ -183,11 +209,11 @@ async def test_no_question_and_no_evidence_raises(question: str, texts: list[str
     draft = await LOCAL.compose(question, evidence, asked_at=NOW)
     assert draft.abstained == (not draft.cited)
     assert all(0 <= at < len(evidence) for at in draft.cited)
-    await LOCAL.route(question, evidence, asked_at=NOW)
-    await LOCAL.plan(question, [fact(text) for text in texts], "", [], asked_at=NOW)
+    await route(question, evidence, asked_at=NOW)
+    await LOCAL.plan(question, evidence, "", [], asked_at=NOW)
     await LOCAL.integrate(question, [PageView(page=PAGE)], [], asked_at=NOW)
     await LOCAL.select(question, [fact(text) for text in texts], [])
 
 
-def test_the_local_engine_says_its_name() -> None:
-    assert LOCAL.name == "local"
+def test_the_engine_of_rules_says_its_name_and_costs_nothing() -> None:
+    assert (LOCAL.name, LOCAL.free) == ("local", True)

@@ -1,6 +1,6 @@
 """How well the local engine words answers on real dialogue.
 
-    python -m tests.reasoning.local_on_real_text [path to locomo] [--show N]
+    python -m tests.reasoning.rules_on_real_text [path to locomo] [--show N]
 
 "gold": the evidence is the annotated turns alone. "found": the units that BM25 ranks first
 for the question. Token F1 is the official one (lower case, no articles or punctuation, stemmed);
@@ -23,8 +23,9 @@ from rank_bm25 import BM25Okapi
 
 from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
-from tiermem.model import Evidence, LinkedFact
-from tiermem.reasoning import Draft, Local, PageView
+from tiermem.model import Evidence, LinkedFact, is_proved
+from tiermem.reasoning import Draft, Engine, PageView, by_rules
+from tiermem.reasoning.rules.route import route
 from tiermem.text import link, stem, stems
 
 ASKED_AT = datetime(2024, 1, 1, tzinfo=UTC)
@@ -56,12 +57,12 @@ class Units:
         return sorted(range(len(scores)), key=lambda at: -scores[at])[:limit]
 
 
-async def units_of(talk: Conversation, engine: Local) -> Units:
+async def units_of(talk: Conversation, engine: Engine) -> Units:
     made = Units([], [], None)
     for page in talk.pages:
-        for claim in await engine.distil(page):
+        for claim in await engine.distil([page]):
             fact = link(claim, [page])
-            if isinstance(fact, LinkedFact) and fact.grade == "verbatim":
+            if isinstance(fact, LinkedFact) and is_proved(fact.support):
                 turn = page.line_at(fact.spans[0].start).turn
                 assert turn is not None
                 made.turn_ids.append(turn.turn_id or "")
@@ -79,7 +80,9 @@ async def units_of(talk: Conversation, engine: Local) -> Units:
     return made
 
 
-async def research(talk: Conversation, engine: Local, question: str, pages: Sequence[Page]) -> list[Evidence]:
+async def research(
+    talk: Conversation, engine: Engine, question: str, pages: Sequence[Page]
+) -> list[Evidence]:
     """Facts that the engine reads off whole pages, as evidence."""
     integrated = await engine.integrate(
         question, [PageView(page=page) for page in pages], [], asked_at=ASKED_AT
@@ -87,7 +90,7 @@ async def research(talk: Conversation, engine: Local, question: str, pages: Sequ
     evidence = []
     for claim in integrated.claims:
         fact = link(claim, pages)
-        if isinstance(fact, LinkedFact) and fact.grade == "verbatim":
+        if isinstance(fact, LinkedFact) and is_proved(fact.support):
             page = next(page for page in pages if page.id == fact.spans[0].page_id)
             turn = page.line_at(fact.spans[0].start).turn
             evidence.append(
@@ -95,7 +98,7 @@ async def research(talk: Conversation, engine: Local, question: str, pages: Sequ
                     text=fact.claim,
                     spans=fact.spans,
                     score=1.0,
-                    source="page",
+                    source="unit",
                     said_at=turn.said_at if turn else None,
                 )
             )
@@ -143,7 +146,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / max(1, len(values))
 
 
-async def answer(units: Units, ids: Sequence[int], qa: dict[str, Any], engine: Local) -> Draft:
+async def answer(units: Units, ids: Sequence[int], qa: dict[str, Any], engine: Engine) -> Draft:
     return await engine.compose(qa["question"], [units.evidence[at] for at in ids], asked_at=ASKED_AT)
 
 
@@ -152,19 +155,19 @@ def annotated(talk: Conversation, qa: dict[str, Any]) -> list[Evidence]:
     turns = [talk.turns[turn_id] for turn_id in qa["evidence"] if turn_id in talk.turns]
     return [
         Evidence(
-            text=f"{turn.speaker}: {turn.text}", spans=(), score=1.0, source="open", said_at=turn.said_at
+            text=f"{turn.speaker}: {turn.text}", spans=(), score=1.0, source="turn", said_at=turn.said_at
         )
         for turn in turns
     ]
 
 
-async def answer_from_gold(talk: Conversation, engine: Local, scores: Scores) -> None:
+async def answer_from_gold(talk: Conversation, engine: Engine, scores: Scores) -> None:
     for qa in talk.qa:
         draft = await engine.compose(qa["question"], annotated(talk, qa), asked_at=ASKED_AT)
         scores.add("gold", qa, draft)
 
 
-async def measure(talk: Conversation, engine: Local, scores: Scores) -> None:
+async def measure(talk: Conversation, engine: Engine, scores: Scores) -> None:
     await answer_from_gold(talk, engine, scores)
     units = await units_of(talk, engine)
     for qa in talk.qa:
@@ -176,15 +179,13 @@ async def measure(talk: Conversation, engine: Local, scores: Scores) -> None:
         evidence = [*facts, *(units.evidence[at] for at in found[:RECALLED])]
         scores.add("pages", qa, await engine.compose(qa["question"], evidence, asked_at=ASKED_AT))
         recalled = found[:RECALLED]
-        decided = await engine.route(
-            qa["question"], [units.evidence[at] for at in recalled], asked_at=ASKED_AT
-        )
+        decided = await route(qa["question"], [units.evidence[at] for at in recalled], asked_at=ASKED_AT)
         held = {units.turn_ids[at] for at in recalled} >= set(qa["evidence"])
         scores.route[decided.action, qa["category"] != 5 and held] += 1
 
 
 async def run(locomo: Path, show: int, only: str) -> str:
-    scores, engine = Scores(), Local()
+    scores, engine = Scores(), by_rules()
     for talk in conversations(locomo):
         if only in talk.name:
             await measure(talk, engine, scores)
