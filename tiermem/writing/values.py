@@ -38,10 +38,11 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projected:
-    """How many entries were put into the index."""
+    """How many units, sealed pages, and open pages with what is new on them were put into the index."""
 
     units: int = 0
     pages: int = 0
+    open_pages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
