@@ -20,14 +20,13 @@ from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, turn
 from tiermem.errors import ModelUnavailable
-from tiermem.index.interface import Collection, Entry, turn_id, turn_place
+from tiermem.index.interface import Collection, Entry, turn_place
 from tiermem.ledger import Distilled, Ledger
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
 from tiermem.reasoning.interface import Operation
 from tiermem.text import normalise
 from tiermem.writing import Unfinished, Writer
 from tiermem.writing.projection import Projection
-
 
 COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import OpenInfo, PageId, SessionId, TurnTimes
-from tiermem.writing.idle import idle_by_clock, idle_by_said_time, next_look
+from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-DAY = datetime(2023, 5, 1, 9)
+DAY = datetime.fromisoformat("2023-05-01T09:00:00")
 
 
 def minutes(count: float) -> timedelta:
@@ -32,9 +32,13 @@ def by_clock(*pages: OpenInfo, now: datetime = NOW, after: float = 30) -> tuple[
     return idle_by_clock(pages, now=now, minutes=after)
 
 
-def by_said(*pages: OpenInfo, after: float = 30, going_on: Sequence[str] | None = None) -> tuple[str, ...]:
-    named = None if going_on is None else [SessionId(name) for name in going_on]
-    return idle_by_said_time(pages, minutes=after, going_on=named)
+def by_said(*pages: OpenInfo, after: float = 30) -> tuple[str, ...]:
+    return idle_by_said_time(pages, minutes=after)
+
+
+def behind(name: str, pages: Sequence[OpenInfo], *told: tuple[int, datetime | None]) -> tuple[str, ...]:
+    turns = [TurnTimes(seq=seq, said_at=moment) for seq, moment in told]
+    return left_behind(pages, by=SessionId(name), turns=turns, minutes=30)
 
 
 @pytest.mark.parametrize(("ago", "over"), [(0, False), (29.99, False), (30, True), (6000, True)])
@@ -90,10 +94,19 @@ def test_sessions_that_are_told_by_turns_stay_open_until_one_stops() -> None:
     assert by_said(first, said("b", (2, DAY + minutes(5)), (4, DAY + minutes(41)))) == ("a",)
 
 
-def test_only_the_session_written_to_is_looked_at_when_it_is_named() -> None:
+def test_only_the_session_written_to_leaves_others_behind() -> None:
     pages = said("a", (1, DAY)), said("b", (2, DAY + timedelta(days=1))), said("c", (3, DAY))
-    assert by_said(*pages, going_on=["b"]) == ("a",)
-    assert by_said(*pages, going_on=["c"]) == ()
+    assert behind("b", pages) == ("a",)
+    assert behind("c", pages) == ()
+
+
+def test_turns_that_sealed_their_own_page_count_as_well() -> None:
+    a = said("a", (1, DAY))
+    assert behind("b", [a], (2, DAY + minutes(31))) == ("a",)
+    assert behind("b", [a], (2, DAY + minutes(20)), (3, DAY + minutes(29))) == ()
+    assert behind("b", [a, said("b", (2, DAY + minutes(1)))], (3, DAY + minutes(50))) == ("a",)
+    known_before = (0, DAY + timedelta(days=30))
+    assert behind("b", [a], known_before, (3, DAY + timedelta(days=30, minutes=5))) == ()
 
 
 def test_naive_and_aware_times_are_compared_by_the_clocks_on_the_wall() -> None:

@@ -297,6 +297,7 @@ def _writing(settings: Settings) -> WriterOptions:
         variant=settings.write_back_variant,
         trust=TrustLevels(names=settings.trust_levels),
         write_back_trust=settings.write_back_trust,
+        idle_seal=settings.idle_seal,
     )
 
 

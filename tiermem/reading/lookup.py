@@ -14,12 +14,13 @@ from itertools import islice
 from anyio import to_thread
 
 from pagestore import Page, PageId
+from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
 from tiermem.index.fusion import places
 from tiermem.index.interface import Collection, Hit, Index, Mode, Period, TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
-from tiermem.ledger import Changes, Ledger
+from tiermem.ledger import Ledger
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.keywords import Keywords
 from tiermem.reading.options import ReadingOptions
@@ -81,6 +82,15 @@ class _Hits:
     degradations: tuple[Degradation, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Newer:
+    """Pages the index does not hold all of; of the open ones, after which record the turns it lacks begin."""
+
+    pages: Sequence[Page]
+    keywords: Keywords
+    said_after: Mapping[PageId, int]
+
+
 class LookUp:
     """Looks up units and pages of one scope, for one question, asked at some moment."""
 
@@ -99,7 +109,7 @@ class LookUp:
         self._index = index
         self._options = options
         self._usable = True
-        self._newer_pages: tuple[Sequence[Page], Keywords] | None = None
+        self._newer: _Newer | None = None
         self._ranked: dict[str, Turns] = {}
 
     async def units(self, query: str, *, limit: int) -> Found:
@@ -141,7 +151,9 @@ class LookUp:
         read = await self._pages_of(found.hits)
         newer = await self._newer_turns(query)
         pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
-        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | dict(found.hits)
+        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | _as_sealed(
+            found.hits, read.read
+        )
         gathered = gather(hits, pages.values())
         question = asked(query, found.named, found.rarity, told=told)
         turns = await to_thread.run_sync(ranked_turns, question, gathered, lexicon, self._options.ranking)
@@ -175,12 +187,12 @@ class LookUp:
 
     async def _newer_turns(self, query: str) -> list[tuple[Page, int]]:
         """The turns that share most words with the query, of those the index does not hold."""
-        pages, _ = await self._pages_beyond_index()
+        newer = await self._pages_beyond_index()
         said = [
             (page, number, line.turn.text)
-            for page in pages
+            for page in newer.pages
             for number, line in enumerate(page.lines)
-            if line.turn is not None
+            if line.turn is not None and line.seq > newer.said_after.get(page.id, -1)
         ]
         ranked = Keywords(text for *_, text in said).rank(query)
         return [said[at][:2] for at, _ in ranked[: self._options.ranking.candidates]]
@@ -198,9 +210,9 @@ class LookUp:
         )
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
-        """The pages the index does not hold, open ones among them, that share a word with the query."""
-        pages, keywords = await self._pages_beyond_index()
-        return tuple(_ranked(query, [page.id for page in pages], keywords)[:limit])
+        """The pages of which the index does not hold all that share a word with the query."""
+        newer = await self._pages_beyond_index()
+        return tuple(_ranked(query, [page.id for page in newer.pages], newer.keywords)[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
         """The first `limit` pages of `hits` in the scope that are not to be skipped, each once."""
@@ -245,31 +257,43 @@ class LookUp:
 
     def _without_index(self, error: SummaryIndexError) -> _Hits:
         if self._usable:
-            self._usable, self._newer_pages = False, None
+            self._usable, self._newer = False, None
         return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
 
-    async def _beyond_index(self) -> Changes:
-        """What the ledger holds and the index does not: everything, when the index cannot be used."""
+    async def _mark(self) -> int:
+        """Up to which record the index holds what the ledger does; -1 when it cannot be used."""
         try:
-            mark = await self._index.mark(self._ledger.space) if self._usable else -1
+            return await self._index.mark(self._ledger.space) if self._usable else -1
         except SummaryIndexError:
-            mark = -1
-        return await self._ledger.changes(mark)
+            return -1
 
     async def _units_beyond_index(self) -> Sequence[SummaryUnit]:
-        changed = (self.scope.unit(unit.id) for unit in (await self._beyond_index()).units)
+        changes = await self._ledger.changes(await self._mark())
+        changed = (self.scope.unit(unit.id) for unit in changes.units)
         return [unit for unit in changed if unit is not None]
 
-    async def _pages_beyond_index(self) -> tuple[Sequence[Page], Keywords]:
+    async def _pages_beyond_index(self) -> _Newer:
         """Read once a question: a scan of the whole log must not be repeated with every search."""
-        if self._newer_pages is None:
-            sealed = [Hit(id=info.id, score=0.0) for info in (await self._beyond_index()).pages]
-            found = await self.read(sealed, limit=len(sealed))
-            opened = await self._ledger.open_pages(self.scope.session)
-            filling = (self.scope.seen(page) for page in opened if self.scope.holds(page))
-            pages = [*(page for _, page in found.read), *filling]
-            self._newer_pages = pages, Keywords(page.text for page in pages)
-        return self._newer_pages
+        if self._newer is None:
+            mark = await self._mark()
+            changes = await self._ledger.changes(mark)
+            among = self.scope.session
+            newer = [page for page in (*changes.pages, *changes.filling) if among in (None, page.session)]
+            hits = [Hit(id=page.id, score=0.0) for page in newer]
+            pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
+            self._newer = _Newer(
+                pages=pages,
+                keywords=Keywords(page.text for page in pages),
+                said_after=dict.fromkeys((page.id for page in changes.filling), mark),
+            )
+        return self._newer
+
+
+def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
+    """The hits, those found by the id of an open page that is sealed by now by the sealed page's."""
+    sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
+    places = ((turn_place(id_), hit) for id_, hit in hits.items())
+    return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
 
 
 def _ranked(query: str, ids: Sequence[str], texts: Keywords) -> list[Hit]:

@@ -12,7 +12,7 @@ and no difference below zero ever counts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from pagestore import OpenInfo, SessionId, TurnTimes
@@ -23,16 +23,27 @@ def idle_by_clock(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -
     return tuple(page.session for page in pages if _left(page, now, minutes) <= 0)
 
 
-def idle_by_said_time(
-    pages: Sequence[OpenInfo], *, minutes: float, going_on: Container[SessionId] | None = None
-) -> tuple[SessionId, ...]:
-    """Sessions that another one (`going_on`; `None`: any) has left behind by `minutes` of said time."""
-    others = [page for page in pages if going_on is None or page.session in going_on]
+def idle_by_said_time(pages: Sequence[OpenInfo], *, minutes: float) -> tuple[SessionId, ...]:
+    """Sessions that another one with an open page has left behind by `minutes` of said time."""
     return tuple(
         page.session
         for page in pages
-        if any(_went_on(other, page, minutes) for other in others if other.session != page.session)
+        if any(_went_on(other.turns, page, minutes) for other in pages if other.session != page.session)
     )
+
+
+def left_behind(
+    pages: Iterable[OpenInfo], *, by: SessionId, turns: Iterable[TurnTimes], minutes: float
+) -> tuple[SessionId, ...]:
+    """Sessions that one has left behind by `minutes` of said time: with its open page, and `turns` just told.
+
+    These count although they may have sealed a page.
+    """
+    opened = list(pages)
+    own = (turn for page in opened if page.session == by for turn in page.turns)
+    told = sorted({turn.seq: turn for turn in (*turns, *own)}.values(), key=lambda turn: turn.seq)
+    others = (page for page in opened if page.session != by)
+    return tuple(page.session for page in others if _went_on(told, page, minutes))
 
 
 def next_look(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -> float | None:
@@ -47,13 +58,14 @@ def _left(page: OpenInfo, now: datetime, minutes: float) -> float:
     return 0.0 if last is None else minutes * 60 - (now - last).total_seconds()
 
 
-def _went_on(other: OpenInfo, page: OpenInfo, minutes: float) -> bool:
+def _went_on(told: Sequence[TurnTimes], page: OpenInfo, minutes: float) -> bool:
+    """Whether the turns of another session went on for so long since the page's newest."""
     last = _last_said(page.turns)
-    split = bisect_right(other.turns, page.seq, key=lambda turn: turn.seq)
-    if last is None or split == len(other.turns):
+    split = bisect_right(told, page.seq, key=lambda turn: turn.seq)
+    if last is None or split == len(told):
         return False
-    known = [moment for moment in (last, _last_said(other.turns[:split])) if moment is not None]
-    later = (turn.said_at for turn in other.turns[split:])
+    known = [moment for moment in (last, _last_said(told[:split])) if moment is not None]
+    later = (turn.said_at for turn in told[split:])
     return any(
         all(_seconds(moment, said) >= minutes * 60 for moment in known) for said in later if said is not None
     )

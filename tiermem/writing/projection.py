@@ -111,9 +111,7 @@ class Projection:
             if not nothing_yet:
                 await self._remove_open(pages)
         self._put_up_to = changes.head
-        return Projected(
-            units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling)
-        )
+        return Projected(units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling))
 
     async def _put_sealed(self, pages: Sequence[PageInfo]) -> None:
         """Sealed pages and their turns."""

@@ -19,6 +19,8 @@ class WriterOptions:
     variant: WriteBackVariant = "retrieve-and-edit"
     neighbours: int = 3
     concurrency: int = 4
+    idle_seal: float = 30.0
+    """Minutes after which an open page of an idle session seals; `inf` for never."""
     trust: TrustLevels = DEFAULT_TRUST
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
