@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Chosen, LoCoMo, LongMemEval
+from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
 from eval.judge import ByModel as ModelJudge
@@ -48,7 +47,8 @@ class Request:
     systems: tuple[str, ...]
     out: Path
     resume: bool = False
-    limit: int | None = None
+    choice: Choice = field(default_factory=Choice)
+    rename: bool = False
     epochs: int = 1
     engine: Engine = "local"
     facts: Path | None = None
@@ -120,7 +120,6 @@ async def run(request: Request) -> RunFolder:
                 folder=folder,
                 counter=setup.counter,
                 observer=watcher,
-                limit=request.limit,
                 concurrency=manifest.concurrency,
                 keep=request.keep,
             )
@@ -140,12 +139,27 @@ async def run(request: Request) -> RunFolder:
 
 
 def _dataset(request: Request) -> Dataset:
-    if request.dataset == "longmemeval":
-        return LongMemEval(request.data)
-    locomo = LoCoMo(request.data)
+    """The questions to ask, with their conversations. A sample is the same with and without new names."""
+    whole: Dataset = (LongMemEval if request.dataset == "longmemeval" else LoCoMo)(request.data)
+    if request.rename:
+        whole = Renamed(whole, seed=request.choice.seed)
+    return Chosen(whole, _with_facts(request))
+
+
+def _with_facts(request: Request) -> Choice:
+    """The choice, within the conversations that have recorded facts where those are asked for."""
     if request.engine != "recorded":
-        return locomo
-    return Chosen(locomo, [CaseId(file.stem) for file in _facts_directory(request).glob("*.jsonl")])
+        return request.choice
+    if request.rename:
+        raise InvalidInput("recorded facts name people as the file does: leave out --rename")
+    there = sorted(file.stem for file in _facts_directory(request).glob("*.jsonl"))
+    wanted = request.choice.conversations or tuple(there)
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise InvalidInput(
+            f"no recorded facts for {', '.join(map(repr, missing))}; there are: {', '.join(there)}"
+        )
+    return replace(request.choice, conversations=wanted)
 
 
 def _facts_directory(request: Request) -> Path:
@@ -224,7 +238,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
     )
     by_model = engine.model is not None
     prompts = [load(name).id for name in _PROMPTS] if by_model else []
-    questions = sum(len(case.questions) for case in islice(dataset.cases(), request.limit))
+    questions = sum(len(case.questions) for case in dataset.cases())
     return Manifest(
         kind=request.kind,
         dataset=dataset.name,
@@ -238,15 +252,27 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
         token_counter=token_counter().name,
         settings=_settings(request),
         prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),
-        seed=0,
-        limit=request.limit,
+        seed=request.choice.seed,
+        limit=request.choice.limit,
         epochs=request.epochs,
         questions=questions,
         concurrency=request.concurrency or (8 if by_model else 1),
         commit=commit(),
         machine=machine(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        sample=_sample(request),
     )
+
+
+def _sample(request: Request) -> dict[str, Any]:
+    choice = request.choice
+    wanted = {
+        "questions": choice.questions,
+        "categories": choice.categories and list(choice.categories),
+        "conversations": choice.conversations and list(choice.conversations),
+        "renamed": request.rename or None,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def _settings(request: Request) -> dict[str, Any]:
