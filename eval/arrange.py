@@ -16,8 +16,8 @@ from eval.auditing import Audited, audit
 from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
+from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
-from eval.judge import ByWords, Judge, judge_prompt
 from eval.progress import watching
 from eval.recorded import Recorded, read_facts
 from eval.runner import Plan, qa, replay, retrieval
@@ -53,6 +53,7 @@ class Request:
     engine: Engine = "local"
     facts: Path | None = None
     judge: str | None = None
+    judge_styles: tuple[Style, ...] = ()
     prices: Path | None = None
     concurrency: int | None = None
     precision: Precision = "fp32"
@@ -196,10 +197,15 @@ def _recorded(request: Request) -> _Engine:
 
 
 def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
+    unknown = [style for style in request.judge_styles if style not in STYLES]
+    if unknown:
+        raise InvalidInput(f"no judge style {', '.join(map(repr, unknown))}; there are: {', '.join(STYLES)}")
     if request.judge is None or request.kind == "retrieval":
+        if request.judge_styles:
+            raise InvalidInput("--judge-style needs --judge: without a model, answers are judged by words")
         return ByWords(), None
     model = _model(request, request.judge, "a judge needs a model")
-    return ModelJudge(model), model
+    return ModelJudge(model, request.judge_styles or ("strict",)), model
 
 
 def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
@@ -251,7 +257,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,
         settings=_settings(request),
-        prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),
+        prompts=(*prompts, *judge.prompts) if isinstance(judge, ModelJudge) else tuple(prompts),
         seed=request.choice.seed,
         limit=request.choice.limit,
         epochs=request.epochs,

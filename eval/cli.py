@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,6 +15,7 @@ from tiermem.errors import InvalidInput
 if TYPE_CHECKING:
     from eval.arrange import Request
     from eval.datasets import Choice
+    from eval.judge import Style
 
 _WIDE = 160
 """Columns where there is no terminal that knows its width."""
@@ -97,6 +98,12 @@ Facts = Annotated[Path | None, typer.Option("--facts", help="Directory of record
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Model that judges answers (without: by words).")
 ]
+JudgeStyle = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-style", help="strict (without), generous (same topic or time), or both, comma-separated."
+    ),
+]
 Prices = Annotated[Path | None, typer.Option("--prices", help="JSON of prices a million tokens, by model.")]
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Questions at once (1; 8 with a model).")
@@ -177,6 +184,7 @@ def qa_command(
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
     judge: JudgeOption = None,
+    judge_style: JudgeStyle = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = PrecisionName.FP32,
@@ -206,6 +214,7 @@ def qa_command(
         engine=engine.value,
         facts=facts,
         judge=judge,
+        judge_styles=_styles(judge_style),
         prices=prices,
         concurrency=concurrency,
         precision=precision.value,
@@ -234,6 +243,7 @@ def replay_command(
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
     judge: JudgeOption = None,
+    judge_style: JudgeStyle = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = PrecisionName.FP32,
@@ -264,6 +274,7 @@ def replay_command(
         engine=engine.value,
         facts=facts,
         judge=judge,
+        judge_styles=_styles(judge_style),
         prices=prices,
         concurrency=concurrency,
         precision=precision.value,
@@ -337,6 +348,11 @@ def systems_command() -> None:
 
 def _names(listed: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def _styles(listed: str | None) -> tuple[Style, ...]:
+    """As typed; what there is not is refused where the judge is made."""
+    return () if listed is None else cast("tuple[Style, ...]", _names(listed))
 
 
 def _choice(
