@@ -14,12 +14,13 @@ from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
 from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
+from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
 from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
 from eval.progress import watching
-from eval.recorded import read_facts, recorded
+from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import Plan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.types import CaseId, Dataset
@@ -52,6 +53,7 @@ class Request:
     epochs: int = 1
     engine: EngineName = "local"
     facts: Path | None = None
+    units: Literal["rules"] | None = None
     judge: str | None = None
     judge_styles: tuple[Style, ...] = ()
     prices: Path | None = None
@@ -148,10 +150,8 @@ def _dataset(request: Request) -> Dataset:
 
 def _with_facts(request: Request) -> Choice:
     """The choice, within the conversations that have recorded facts where those are asked for."""
-    if request.engine != "recorded":
+    if request.facts is None and request.engine != "recorded":
         return request.choice
-    if request.rename:
-        raise InvalidInput("recorded facts name people as the file does: leave out --rename")
     there = sorted(file.stem for file in _facts_directory(request).glob("*.jsonl"))
     wanted = request.choice.conversations or tuple(there)
     missing = [name for name in wanted if name not in there]
@@ -175,22 +175,28 @@ def _engine(request: Request) -> _Judging:
             return _Judging(name=rules.name, of=lambda _: rules)
         case "model":
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
-            engine = by_model(model)
+            engine = replace(by_model(model), distil=by_rules().distil) if request.units else by_model(model)
+            if request.facts is not None:
+                return replace(_recorded(request, engine), model=model)
             return _Judging(name=engine.name, of=lambda _: engine, model=model)
         case "recorded":
-            return _recorded(request)
+            return _recorded(request, by_rules())
 
 
-def _recorded(request: Request) -> _Judging:
+def _recorded(request: Request, others: Engine) -> _Judging:
+    """Facts by case, under the names that the conversation goes under; everything else by `others`."""
     if request.dataset != "locomo":
         raise InvalidInput("recorded facts are there for LoCoMo only")
     locomo, facts = LoCoMo(request.data), _facts_directory(request)
     cases = {case.id: case for case in locomo.cases()}
-    others = by_rules()
 
     @cache
     def engine(case: CaseId) -> Engine:
-        return recorded(read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case)), others)
+        written = read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case))
+        if request.rename:
+            to = renaming(cases[case], seed=request.choice.seed)
+            written = {turn: [renamed_claim(claim, to) for claim in told] for turn, told in written.items()}
+        return recorded(written, others)
 
     return _Judging(name=recorded({}, others).name, of=engine)
 
@@ -220,6 +226,7 @@ def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
         prices=_prices(request.prices),
         options=ModelOptions(
             timeout=settings.model_timeout,
+            deadline=settings.model_deadline or None,
             concurrency=request.concurrency or settings.model_concurrency,
         ),
     )

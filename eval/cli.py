@@ -54,6 +54,13 @@ class EngineName(StrEnum):
     RECORDED = "recorded"
 
 
+class UnitsName(StrEnum):
+    """Who distils."""
+
+    ENGINE = "engine"
+    RULES = "rules"
+
+
 Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
 Data = Annotated[Path, typer.Option("--data", help="The dataset's JSON, plain, .gz or .xz.")]
 Systems = Annotated[
@@ -94,7 +101,15 @@ EngineOption = Annotated[
         "--engine", help="local rules; the model of TIERMEM_MODEL; or recorded facts with local rules."
     ),
 ]
-Facts = Annotated[Path | None, typer.Option("--facts", help="Directory of recorded facts.")]
+Facts = Annotated[
+    Path | None,
+    typer.Option(
+        "--facts", help="Directory of recorded facts, which are distilled in place of the engine's."
+    ),
+]
+Units = Annotated[
+    UnitsName, typer.Option("--units", help="Who distils pages: the engine, or rules beside a model.")
+]
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Model that judges answers (without: by words).")
 ]
@@ -183,6 +198,7 @@ def qa_command(
     rename: Rename = False,
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
+    units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
     prices: Prices = None,
@@ -213,6 +229,7 @@ def qa_command(
         rename=rename,
         engine=engine.value,
         facts=facts,
+        units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
         judge_styles=_styles(judge_style),
         prices=prices,
@@ -242,6 +259,7 @@ def replay_command(
     rename: Rename = False,
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
+    units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
     prices: Prices = None,
@@ -273,6 +291,7 @@ def replay_command(
         epochs=epochs,
         engine=engine.value,
         facts=facts,
+        units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
         judge_styles=_styles(judge_style),
         prices=prices,

@@ -7,7 +7,7 @@ Everything but distilling is judged by another engine.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,6 +60,11 @@ def read_facts(file: Path, case: Case, places: Mapping[str, Passage]) -> dict[st
         home = next((turn for turn in turns if _holds(case.turn(turn).text, claim)), turns[0])
         facts.setdefault(turn_id(home.session, home.start), []).append(claim)
     return facts
+
+
+def renamed_claim(claim: Claim, to: Callable[[str], str]) -> Claim:
+    """The fact under other names, its quotes with it."""
+    return replace(claim, text=to(claim.text), quotes=tuple(map(to, claim.quotes)))
 
 
 def _holds(text: str, claim: Claim) -> bool:

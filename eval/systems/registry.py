@@ -46,10 +46,12 @@ class _Variant:
 TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem": _Variant(),
     "tiermem:units": _Variant(turns_by="units"),
-    "tiermem:summary": _Variant(mode="summary"),
+    "tiermem:summary": _Variant(mode="summary", given={"recall_turns": 0}),
     "tiermem:raw": _Variant(mode="raw"),
     "tiermem:no-links": _Variant(given={"links": False}),
     "tiermem:gate": _Variant(given={"router": "gate"}),
+    "tiermem:llm": _Variant(given={"router": "llm"}),
+    "tiermem:fused": _Variant(given={"router": "fused"}),
     "tiermem:no-recall": _Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),
 }
 
@@ -99,12 +101,13 @@ def _opening(name: str, setup: Setup) -> Callable[[CaseId, Path], Awaitable[Syst
 
 def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
     """The variant of this name over the memory of one case, not opened yet."""
-    variant = TIERMEM[name]
+    variant, engine = TIERMEM[name], setup.engine(case)
     given = {
+        "router": "gate" if engine.free else "fused",  # what `open` chooses for an engine of its own
         **setup.settings,
         **variant.given,
         "embedder": setup.embedder,
-        "engine": setup.engine(case),
+        "engine": engine,
     }
     return TierMem(
         name=name,
