@@ -86,6 +86,22 @@ async def test_a_memory_that_observed_nothing_says_so(tmp_path: Path) -> None:
         await system.ask("What?")
 
 
+async def test_a_reply_tells_the_decision_the_way_its_depth_and_what_was_brought(tmp_path: Path) -> None:
+    for name, decided, way in (
+        ("tiermem:raw", "ESCALATE", "researched"),
+        ("tiermem:summary", "ANSWER", "recall"),
+    ):
+        system = await opened(name, tmp_path)
+        assert isinstance(system, System)
+        await system.observe(tiny.sessions())
+        reply = await system.ask("How much did the new roof cost?")
+        assert (reply.decided, reply.way) == (decided, way)
+        assert reply.hits["unit"] > 0
+        assert (reply.hits.get("linked page", 0) > 0) is (way == "researched")
+        assert reply.depth <= 3
+        await system.close()
+
+
 async def test_an_unknown_system_is_named_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match=r"no system 'elastic'.*bm25"):
         candidates(["bm25", "elastic"], tiny.setup())
