@@ -49,7 +49,10 @@ TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem:summary": _Variant(mode="summary"),
     "tiermem:raw": _Variant(mode="raw"),
     "tiermem:no-links": _Variant(given={"links": False}),
+    "tiermem:llm": _Variant(given={"router": "llm"}),
+    "tiermem:fused": _Variant(given={"router": "fused"}),
     "tiermem:gate": _Variant(given={"router": "gate"}),
+    "tiermem:always": _Variant(given={"router": "always"}),
     "tiermem:no-recall": _Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),
 }
 
