@@ -23,6 +23,7 @@ from eval.progress import watching
 from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import Plan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
+from eval.systems.profiles import profile
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.errors import InvalidInput
@@ -62,6 +63,7 @@ class Request:
     threads: int = 2
     cache: Path | None = None
     keep: bool = False
+    profile: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -104,8 +106,18 @@ def _embedder(precision: Precision, threads: int, cache: Path | None) -> CachedE
     return CachedEmbedder(embedder, cache_directory(cache) / "vectors.sqlite")
 
 
+def with_profile(request: Request) -> Request:
+    """The request with what its profile sets; settings and styles that were asked for come first."""
+    if request.profile is None:
+        return request
+    named = profile(request.profile)
+    styles = request.judge_styles or (named.judge_styles if request.judge else ())
+    return replace(request, settings={**named.settings, **request.settings}, judge_styles=styles)
+
+
 async def run(request: Request) -> RunFolder:
     """Do what is asked, or go on with it; the folder holds the results."""
+    request = with_profile(request)
     dataset = _dataset(request)
     engine = _engine(request)
     judge, judging = _judge(request)
@@ -273,6 +285,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge
         machine=machine(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         sample=_sample(request),
+        profile=request.profile,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from tiermem.apps.group import CommandGroup
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, TierMemError
 
 if TYPE_CHECKING:
     from eval.arrange import Request
@@ -44,6 +44,12 @@ class PrecisionName(StrEnum):
 
     FP32 = "fp32"
     INT8 = "int8"
+
+
+class ProfileName(StrEnum):
+    """Named sets of settings."""
+
+    PAPER = "paper"
 
 
 class EngineName(StrEnum):
@@ -118,6 +124,10 @@ JudgeStyle = Annotated[
     typer.Option(
         "--judge-style", help="strict (without), generous (same topic or time), or both, comma-separated."
     ),
+]
+Profile = Annotated[
+    ProfileName | None,
+    typer.Option("--profile", help="paper: recall, router, search and judging as in From Lossy to Verified."),
 ]
 Prices = Annotated[Path | None, typer.Option("--prices", help="JSON of prices a million tokens, by model.")]
 Concurrency = Annotated[
@@ -201,6 +211,7 @@ def qa_command(
     units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
+    profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = PrecisionName.FP32,
@@ -232,6 +243,7 @@ def qa_command(
         units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
         judge_styles=_styles(judge_style),
+        profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
         precision=precision.value,
@@ -262,6 +274,7 @@ def replay_command(
     units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
+    profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = PrecisionName.FP32,
@@ -294,6 +307,7 @@ def replay_command(
         units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
         judge_styles=_styles(judge_style),
+        profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
         precision=precision.value,
@@ -404,8 +418,22 @@ def _run(request: Request, *, as_json: bool) -> None:
 
     from eval.arrange import run
 
-    anyio.run(run, request)
+    try:
+        anyio.run(run, request)
+    except BaseExceptionGroup as group:
+        raise _told(group) from group
     _show([request.out], request.out, full=False, as_json=as_json)
+
+
+def _told(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong among things done at once: the first of the errors that are told in one line."""
+    expected, other = group.split(TierMemError)
+    if expected is None or other is not None:
+        return group
+    first: BaseException = expected
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first
 
 
 def _show(runs: list[Path], where: Path, *, full: bool, as_json: bool) -> None:

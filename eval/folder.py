@@ -53,6 +53,7 @@ class Manifest:
     started_at: str
     sample: Mapping[str, Any] = field(default_factory=dict)
     """Which questions were asked, and whether under other names; what is not restricted is not in it."""
+    profile: str | None = None
 
 
 class RunFolder:

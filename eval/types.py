@@ -18,6 +18,8 @@ from tiermem.model import StepUsage, Usage
 CaseId = NewType("CaseId", str)
 QuestionId = NewType("QuestionId", str)
 Level = Literal["session", "page", "turn"]
+Way = Literal["recall", "widened", "researched"]
+"""How far an answer went: what was recalled, more turns around it, or the pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -120,14 +122,21 @@ class Cited:
 class Reply:
     """What a system said: its words, whether it abstained, how it got there and what that cost.
 
-    `usage` and `steps` are what models counted. `reads` is, by step, how many tokens of evidence were
-    read: the same work measured without a model. `answer_id` is the system's own name of the answer,
-    where it can be looked up again.
+    `decided` is the router's own decision and `way` the way the answer then came; `route` is what the
+    system calls the two together. `depth` counts the rounds of research that searched, `hits` what was
+    brought by source: units and turns recalled, pages linked to them, pages searched for. `usage` and
+    `steps` are what models counted. `reads` is, by step, how many tokens of evidence were read: the same
+    work measured without a model. `answer_id` is the system's own name of the answer, where it can be
+    looked up again.
     """
 
     text: str
     abstained: bool = False
     route: str | None = None
+    decided: str | None = None
+    way: Way | None = None
+    depth: int = 0
+    hits: Mapping[str, int] = field(default_factory=dict)
     reason: str = ""
     citations: tuple[Cited, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -60,6 +60,7 @@ def _facts(manifest: Manifest) -> dict[str, str]:
         "Judge": manifest.judge,
         "Embedder": manifest.embedder,
         "Tokens counted with": manifest.token_counter,
+        "Profile": manifest.profile or "none",
         "Settings": ", ".join(f"{name}={value}" for name, value in manifest.settings.items()) or "defaults",
         "Prompts": ", ".join(manifest.prompts) or "none",
         "Seed": str(manifest.seed),

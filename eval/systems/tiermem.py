@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from eval.corpus import page_passage, placed, turn_passage
-from eval.types import Cited, Consolidated, Level, Passage, Reply, Session
+from eval.types import Cited, Consolidated, Level, Passage, Reply, Session, Way
 from pagestore import PageId, Span, TokenCounter
 from tiermem import Answer, AsyncMemory
 from tiermem.errors import TierMemError
-from tiermem.model import StepUsage
+from tiermem.model import StepUsage, Trace
 from tiermem.reading import Replay
 
 Mode = Literal["router", "summary", "raw"]
@@ -34,6 +35,21 @@ class _PlacedPage:
         for start, end, passage in self.lines:
             if start < span.end and span.start < end:
                 yield passage
+
+
+def way_of(answer: Answer) -> Way:
+    """The way an answer came, as its trace says; by its route where the trace does not."""
+    told: Way | None = getattr(answer.trace, "way", None)
+    return told or ("recall" if answer.route == "ANSWER" else "researched")
+
+
+def hits_of(trace: Trace) -> dict[str, int]:
+    """What was brought to one question, by source; a page that a linked unit named is not searched for."""
+    recalled = Counter("unit" if one.source == "unit" else "turn" for one in trace.candidates)
+    pages = Counter[str]()
+    for one in trace.rounds:
+        pages["search" if one.searches else "linked page"] += len(one.pages)
+    return {name: count for name, count in (recalled + pages).items() if count}
 
 
 @dataclass
@@ -132,6 +148,10 @@ class TierMem:
             text="" if answer.abstained else answer.text,
             abstained=answer.abstained,
             route=answer.route,
+            decided=trace.decision.action,
+            way=way_of(answer),
+            depth=sum(bool(one.searches) for one in trace.rounds),
+            hits=hits_of(trace),
             reason=trace.decision.reason,
             citations=tuple(
                 Cited(claim=one.claim, quote=one.quote, speaker=one.speaker, said_at=one.said_at)

@@ -74,6 +74,29 @@ def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path
     assert "seed (7 there, 8 here)" in said
 
 
+def test_a_profile_is_told_in_the_manifest_and_the_report(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    asked = [
+        "qa",
+        "locomo",
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+        "--systems",
+        "full",
+        "--profile",
+        "paper",
+    ]
+    code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
+    assert code == 0, said
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["profile"] == "paper"
+    assert manifest["settings"]["recall_by"] == "vectors"
+    assert manifest["judge"].startswith("no judge model")
+    assert "recall_turns=0" in (out / "report.md").read_text()
+
+
 def test_chats_packed_with_xz_are_sampled_and_renamed_too(tmp_path: Path) -> None:
     packed = tmp_path / "oracle.json.xz"
     packed.write_bytes(lzma.compress(json.dumps([lme()]).encode()))
@@ -117,6 +140,16 @@ def test_what_cannot_be_run_is_told_in_one_line(
     assert code == 1
     assert words in said
     assert said.strip().count("\n") == 0
+
+
+def test_what_fails_while_questions_are_asked_is_told_in_one_line_too(data: Path, tmp_path: Path) -> None:
+    code, said = invoke(
+        "replay", "locomo", "--data", str(data), "--out", str(tmp_path / "run"), "--systems", "bm25",
+        "--cache", str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert code == 1
+    assert "'bm25' keeps nothing of what it learns; use qa" in said
+    assert "Traceback" not in said
 
 
 def test_the_systems_are_listed() -> None:

@@ -10,7 +10,7 @@ import pytest
 from eval.folder import RunFolder
 from eval.judge import ByModel as ModelJudge
 from eval.records import Begun, Epoch
-from eval.report.answers import by_system, spent
+from eval.report.figures import by_system, spent
 from eval.runner import qa, replay
 from eval.types import Result
 from tests.eval import tiny

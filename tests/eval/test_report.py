@@ -40,10 +40,17 @@ def test_answers_come_in_the_layouts_of_the_paper(answers: Report) -> None:
     assert quality.columns[:3] == ("System", "fact", "Overall")
     assert [row[0] for row in quality.rows] == MODES
     assert any("no judge model" in note for note in quality.notes)
-    for layout in ("Table 3", "Table 4", "Table 12", "Table 13"):
+    for layout in ("Table 3", "Table 4", "Table 8", "Table 12", "Table 13"):
         assert any(f"(layout of {layout})" in title for title in tables)
     links = tables["Provenance links (layout of Table 4)"]
     assert [row[0].split(":")[0] for row in links.rows] == ["Raw-only", "No-Linked", "Linked (ours)"]
+
+
+def test_abstaining_is_told_where_there_is_an_answer_and_where_there_is_none(answers: Report) -> None:
+    (table,) = [table for table in answers.tables if table.title.startswith("Abstaining")]
+    assert [(row[2], row[4]) for row in table.rows] == [("6", "2")] * len(MODES)
+    full = answers.numbers["full"]["abstains"]
+    assert f"{100 * full['unanswerable']:.1f}" == dict(zip(MODES, table.rows, strict=True))["full"][3]
 
 
 def test_unanswerable_categories_stand_apart(answers: Report) -> None:

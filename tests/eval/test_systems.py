@@ -1,21 +1,35 @@
 """Every system behind one protocol: what it retrieves, what it answers, and that it shares nothing."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from eval.corpus import Corpus, the_user
 from eval.records import LEVELS
 from eval.systems import candidates, names
+from eval.systems.registry import TIERMEM
 from eval.types import CaseId, Consolidates, Passage, Retriever, System
 from pagestore import EstimateCounter, SessionId, Turn
 from tests.eval import tiny
 from tiermem.errors import InvalidInput, TierMemError
+from tiermem.settings import RouterName
 
 pytestmark = pytest.mark.anyio
 
 # Mem0 has a file of its own: it is an extra.
 NAMES = [name for name in names() if name != "mem0"]
+ROUTERS = get_args(RouterName)
+
+
+def waits(name: str) -> bool:
+    """Whether a system is named for a router that the library does not have yet."""
+    return name.startswith("tiermem:") and TIERMEM[name].given.get("router", "llm") not in ROUTERS
+
+
+READY = [
+    pytest.param(name, marks=pytest.mark.skipif(waits(name), reason="no such router yet")) for name in NAMES
+]
 
 
 async def opened(name: str, where: Path) -> System | Retriever:
@@ -23,7 +37,7 @@ async def opened(name: str, where: Path) -> System | Retriever:
     return await candidate.open(CaseId("one"), where)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", READY)
 async def test_a_system_finds_the_turn_that_says_it_at_every_level(name: str, tmp_path: Path) -> None:
     system = await opened(name, tmp_path)
     assert isinstance(system, Retriever)
@@ -39,7 +53,7 @@ async def test_a_system_finds_the_turn_that_says_it_at_every_level(name: str, tm
     await system.close()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", READY)
 async def test_a_system_answers_and_says_what_it_read(name: str, tmp_path: Path) -> None:
     system = await opened(name, tmp_path)
     assert isinstance(system, System)
@@ -52,7 +66,7 @@ async def test_a_system_answers_and_says_what_it_read(name: str, tmp_path: Path)
     await system.close()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", READY)
 async def test_a_conversation_without_a_word_is_no_failure(name: str, tmp_path: Path) -> None:
     system = await opened(name, tmp_path)
     assert isinstance(system, Retriever)
@@ -74,6 +88,11 @@ async def test_modes_of_one_memory_share_it_and_ask_for_no_second_distilling(tmp
     assert units[0] == units[1] > 0
 
 
+async def test_ways_of_deciding_share_one_memory() -> None:
+    named = candidates(["tiermem", "tiermem:llm", "tiermem:fused", "tiermem:always"], tiny.setup())
+    assert {candidate.home for candidate in named} == {"tiermem"}
+
+
 async def test_no_recall_writes_to_a_memory_of_its_own() -> None:
     routed, no_recall = candidates(["tiermem", "tiermem:no-recall"], tiny.setup())
     assert routed.home != no_recall.home
@@ -84,6 +103,22 @@ async def test_a_memory_that_observed_nothing_says_so(tmp_path: Path) -> None:
     assert isinstance(system, System)
     with pytest.raises(TierMemError, match="before it observed"):
         await system.ask("What?")
+
+
+async def test_a_reply_tells_the_decision_the_way_its_depth_and_what_was_brought(tmp_path: Path) -> None:
+    for name, decided, way in (
+        ("tiermem:raw", "ESCALATE", "researched"),
+        ("tiermem:summary", "ANSWER", "recall"),
+    ):
+        system = await opened(name, tmp_path)
+        assert isinstance(system, System)
+        await system.observe(tiny.sessions())
+        reply = await system.ask("How much did the new roof cost?")
+        assert (reply.decided, reply.way) == (decided, way)
+        assert reply.hits["unit"] > 0
+        assert (reply.hits.get("linked page", 0) > 0) is (way == "researched")
+        assert reply.depth <= 3
+        await system.close()
 
 
 async def test_an_unknown_system_is_named_with_those_there_are() -> None:
