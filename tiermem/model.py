@@ -84,7 +84,9 @@ class SummaryUnit:
     said_at: datetime | None = None
     event_at: str | None = None
     scene: str | None = None
+    """What was going on. Words that only it holds find the unit too."""
     importance: float = 0.5
+    """0 to 1, as whoever made it judged. For callers: no ranking and no decision reads it."""
     made_by: str = ""
     revision: int = 1
     supersedes: tuple[UnitId, ...] = ()

@@ -145,7 +145,10 @@ def stats_view(stats: Stats) -> Group:
             "waiting",
             f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back",
         ),
-        ("lost", f"{stats.omissions:,} numbers, dates, names and negations that no unit preserves{lost}"),
+        (
+            "lost",
+            f"{stats.omissions:,} numbers, dates, names, negations and rare words that no unit keeps{lost}",
+        ),
         (
             "answers",
             f"{stats.answers:,}: {stats.answered_from_summaries:,} from summaries, "

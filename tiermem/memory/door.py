@@ -348,7 +348,7 @@ class AsyncMemory:
         return await replaying.replay(self._open, AnswerId(answer_id))
 
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
-        """Numbers, dates, names and negated statements that no unit keeps: of one page, a session, or all.
+        """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
         Pages are read again and compared with their units as they are now; `over_time` is what was
         counted at each distilling. Raises `PageNotFound`, `InvalidInput` for a page not summarised yet.

@@ -17,9 +17,9 @@ class Stats:
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from
     summaries alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the pages of answers given from summaries would have cost beyond that.
-    `omissions` are numbers, dates, names and negated statements of pages that no unit kept when they
-    were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is what
-    this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
+    `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
+    when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is
+    what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
     `problems` are the newest failures of background work, which stays pending.
     """
 

@@ -1,4 +1,4 @@
-"""What the summaries lost: literals and negated statements of pages that no unit keeps, and since when."""
+"""What the summaries lost: literals and rare words of pages that no unit keeps, and since when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from tiermem.text import omissions, page_literals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageOmissions:
-    """What one page's units do not keep now; `lost_at_first` counts what its first units did not."""
+    """What one page's units do not keep now; `lost_at_first` counts what its first units did not.
+
+    `literals` counts rare words too. What was counted when a page was distilled stands as it was counted:
+    before rare words were, it holds none, and `lost` may be more.
+    """
 
     page_id: PageId
     session: SessionId
@@ -47,7 +51,7 @@ class OmissionReport:
 
     @property
     def literals(self) -> int:
-        """How many numbers, dates, names and negated statements the pages hold."""
+        """How many numbers, dates, names, negated statements and rare words the pages hold."""
         return sum(page.literals for page in self.pages)
 
     @property
