@@ -33,8 +33,10 @@ Action = Literal["ANSWER", "ESCALATE"]
 Op = Literal["ADD", "UPDATE", "SKIP"]
 AskMode = Literal["router", "summary", "raw"]
 Way = Literal["recall", "widened", "researched"]
-"""How an answer came about: from what was recalled, from more turns, or from reading pages."""
+"""How far reading went for an answer: what was recalled, more turns, or what was missing searched for."""
 WriteBackVariant = Literal["retrieve-and-edit", "no-recall"]
+Unproved = Literal["mark", "abstain"]
+"""What becomes of an answer whose wording code cannot confirm: it is marked, or withheld."""
 
 
 def is_proved(support: Support) -> bool:
@@ -298,7 +300,7 @@ class Trace:
 
     `read_tokens` is the evidence the answer was worded from; `summary_tokens` what was recalled, which
     an answer from summaries alone reads; `raw_tokens` what reading the linked pages instead would have
-    cost. `decision` is what the router decided, `way` how the answer came about in the end. `session`,
+    cost. `decision` is what the router decided, `way` how far reading went in the end. `session`,
     `mode` and `budget` are what the question was asked with.
     """
 

@@ -1,6 +1,7 @@
 """What a user of the door is promised."""
 
 import inspect
+import json
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import tiermem
 from pagestore.errors import Conflict, Locked, NotAStore, PageNotFound, PageStoreError
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
+from tests.llm.server import ModelServer, Request
 from tiermem.errors import InvalidInput, MemoryClosed, UnknownId
 
 
@@ -286,3 +288,19 @@ async def test_what_one_door_writes_the_other_reads(tmp_path: Path) -> None:
     seen, pages = await anyio.to_thread.run_sync(look)
     assert seen == answer
     assert pages == 1
+
+
+def test_a_word_that_only_the_scene_of_a_unit_holds_finds_it(open_memory: OpenMemory) -> None:
+    def told(request: Request) -> str:
+        said = "It fell into the water."
+        return json.dumps({"facts": [{"fact": f"Ann: {said}", "evidence_quote": said, "scene": "a regatta"}]})
+
+    with ModelServer(answer=told) as server:
+        memory = open_memory(model="test-model", base_url=server.url, engine="auto")
+        memory.add("It fell into the water.", speaker="Ann", session="s")
+        memory.flush()
+        (unit,) = memory.units()
+        assert unit.scene == "a regatta"
+        assert "regatta" not in memory.page(memory.pages()[0].id).text
+        (found, *_) = memory.search("regatta")
+        assert found.unit_id == unit.id

@@ -40,6 +40,7 @@ def test_a_disguised_lie_is_known_again() -> None:
 @pytest.mark.parametrize("bug", ["trust everybody", "merge across levels", "anybody supersedes", "no floor"])
 def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from tiermem.reading.scope import Scope
+
     from tiermem.writing import distil, edit
 
     match bug:

@@ -31,7 +31,9 @@ async def ask(world: World, question: str, decision: Decision = ANSWER) -> tuple
 
 
 def proves(world: World, text: str, quote: str) -> None:
-    world.judge.on_integrate = lambda views: Integrated(claims=(Claim(text=text, quotes=(quote,)),), coverage="")
+    world.judge.on_integrate = lambda views: Integrated(
+        claims=(Claim(text=text, quotes=(quote,)),), coverage=""
+    )
 
 
 async def test_an_answer_carries_its_whole_trace() -> None:
@@ -72,9 +74,12 @@ async def test_a_fact_that_is_not_proved_becomes_no_finding() -> None:
     await world.linked_page("Ann: I adopted three grey cats from the shelter in Boston")
     told = (
         Claim(
-            text="Ann adopted three grey cats", quotes=("I adopted three gray cats from the shelter in Boston",)
+            text="Ann adopted three grey cats",
+            quotes=("I adopted three gray cats from the shelter in Boston",),
         ),
-        Claim(text="Ann adopted three cats in Boston", quotes=("I adopted three grey cats from the shelter",)),
+        Claim(
+            text="Ann adopted three cats in Boston", quotes=("I adopted three grey cats from the shelter",)
+        ),
     )
     world.judge.on_integrate = lambda views: Integrated(claims=told, coverage="")
     answer, findings = await ask(world, "How many cats?", ESCALATE)

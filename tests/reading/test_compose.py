@@ -170,7 +170,9 @@ async def test_a_fact_of_which_only_the_subject_was_found_is_no_evidence() -> No
     world = await World.new()
     await cats(world)
     world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quotes=("she now has got several kittens at home",)),),
+        claims=(
+            Claim(text="Ann adopted three grey cats", quotes=("she now has got several kittens at home",)),
+        ),
         coverage="",
     )
     outcome = await ask(world, "How many cats?", ESCALATE)

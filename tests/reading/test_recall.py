@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Plus
+from tiermem.reading.lookup import fuse
 
 from pagestore import SessionId
 from tests.reading.world import MAIN, SPACE, START, Judge, Words, World, make_unit
@@ -18,7 +19,6 @@ from tiermem.index.interface import Entry, Hit
 from tiermem.ledger import Distilled, WroteBack, finding_unit_id
 from tiermem.model import FindingId, SummaryUnit, Usage, WriteBack
 from tiermem.reading.keywords import Keywords
-from tiermem.reading.lookup import fuse
 
 pytestmark = pytest.mark.anyio
 OTHER = SessionId("other")

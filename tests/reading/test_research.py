@@ -8,6 +8,7 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiermem.reading.lookup import linked_pages
 
 from pagestore import Page, PageId, Span
 from tests.reading.world import ASKED, SPACE, World, make_unit, page_ids
@@ -23,7 +24,6 @@ from tiermem.index.interface import Entry
 from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
 from tiermem.model import Budget, Claim, Evidence, FindingId, Findings, Search, Usage, WriteBack
-from tiermem.reading.lookup import linked_pages
 from tiermem.reading.rerank import reordered
 from tiermem.reading.research import new_searches
 from tiermem.reasoning import Integrated, PageView, Plan

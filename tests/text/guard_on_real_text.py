@@ -3,8 +3,10 @@
     python -m tests.text.guard_on_real_text [path to locomo] [--worst N]
 
 Facts are those a language model wrote for five conversations (`model_facts`), each with the turns it
-rests on. Every fact is linked as it is (kept = graded verbatim, on the right page), and again after
-each alteration that applies to it; a verbatim grade then is a false accept.
+rests on. Every fact is linked as it is (proved = graded stated or derived, on the right page), and again
+after each alteration that applies to it; a fact still graded stated or derived then is a false accept.
+A true fact that is refused is a fault of the rules of contradiction; an altered one that is refused is
+their worth.
 """
 
 import argparse
@@ -36,6 +38,12 @@ class Tally:
 
     facts: int = 0
     kept: int = 0
+    derived: int = 0
+    worded: int = 0
+    together: int = 0
+    """Facts proved with all turns they rest on quoted, not the one alone."""
+    refused: list[tuple[str, str, str]] = field(default_factory=list)
+    altered_refused: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
@@ -45,6 +53,11 @@ class Tally:
     def add(self, other: "Tally") -> None:
         self.facts += other.facts
         self.kept += other.kept
+        self.derived += other.derived
+        self.worded += other.worded
+        self.together += other.together
+        self.refused += other.refused
+        self.altered_refused.update(other.altered_refused)
         self.lost += other.lost
         self.let_through += other.let_through
         self.reasons.update(other.reasons)
@@ -52,9 +65,13 @@ class Tally:
         self.accepted.update(other.accepted)
 
 
-def verbatim(claim: str, quote: str, pages: list[Page]) -> bool:
-    linked = link(Claim(text=claim, quotes=(quote,)), pages)
-    return isinstance(linked, LinkedFact) and linked.grade == "verbatim"
+def grade(claim: str, quotes: tuple[str, ...], pages: list[Page]) -> tuple[str, str]:
+    """The support of a claim, or "refused", and why it is not proved."""
+    linked = link(Claim(text=claim, quotes=quotes), pages)
+    return (linked.support, linked.reason) if isinstance(linked, LinkedFact) else ("refused", linked.reason)
+
+
+PROVED = ("stated", "derived")
 
 
 def altered_number(fact: str) -> Iterator[str]:
@@ -159,22 +176,33 @@ def measure(talk: Conversation) -> Tally:
     tally = Tally()
     for fact in talk.facts:
         pages = [talk.page_of_turn[fact["dia_ids"][0]]]
-        tally.facts += 1
-        linked = link(Claim(text=fact["fact"], quotes=(fact["quote"],)), pages)
-        if isinstance(linked, LinkedFact) and linked.grade == "verbatim":
-            tally.kept += 1
-        else:
-            reason = linked.grade if isinstance(linked, LinkedFact) else linked.reason
-            tally.reasons[reason.split(":")[0]] += 1
-            tally.lost.append((reason, fact["fact"], fact["quote"]))
+        _true(fact, talk, pages, tally)
         for kind, text, quote in alterations(fact, talk, rng):
             if text == fact["fact"] and quote == fact["quote"]:
                 continue
             tally.tried[kind] += 1
-            if verbatim(text, quote, pages):
+            support, _ = grade(text, (quote,), pages)
+            if support in PROVED:
                 tally.accepted[kind] += 1
                 tally.let_through.append((kind, text, quote))
+            tally.altered_refused[kind] += support == "refused"
     return tally
+
+
+def _true(fact: dict[str, Any], talk: Conversation, pages: list[Page], tally: Tally) -> None:
+    tally.facts += 1
+    support, reason = grade(fact["fact"], (fact["quote"],), pages)
+    tally.kept += support in PROVED
+    tally.derived += support == "derived"
+    tally.worded += support == "worded"
+    if support not in PROVED:
+        tally.reasons[reason.split(":")[0]] += 1
+        tally.lost.append((reason, fact["fact"], fact["quote"]))
+    if support == "refused":
+        tally.refused.append((reason, fact["fact"], fact["quote"]))
+    others = [talk.turns[name].text for name in fact["dia_ids"][1:] if name in talk.turns]
+    every = list(dict.fromkeys(talk.page_of_turn[name] for name in fact["dia_ids"] if name in talk.turns))
+    tally.together += support in PROVED or grade(fact["fact"], (fact["quote"], *others), every)[0] in PROVED
 
 
 def table(tallies: dict[str, Tally]) -> str:
@@ -182,19 +210,30 @@ def table(tallies: dict[str, Tally]) -> str:
     for tally in tallies.values():
         total.add(tally)
     kinds = list(total.tried)
-    rows = [f"{'conversation':14}{'facts':>7}{'kept':>8}  " + "".join(f"{kind:>22}" for kind in kinds)]
+    rows = [
+        f"{'conversation':14}{'facts':>7}{'proved':>8}{'derived':>8}{'worded':>8}{'refused':>8}{'together':>9}  "
+        + "".join(f"{kind:>22}" for kind in kinds)
+    ]
     for name, tally in {**tallies, "all": total}.items():
         cells = "".join(
             f"{tally.accepted[k]:>9}/{tally.tried[k]:<5}{tally.accepted[k] / max(1, tally.tried[k]):>6.1%} "
             for k in kinds
         )
-        rows.append(f"{name:14}{tally.facts:>7}{tally.kept / max(1, tally.facts):>8.1%}  {cells}")
+        parts = (tally.kept, tally.derived, tally.worded, len(tally.refused))
+        shares = "".join(f"{part / max(1, tally.facts):>8.1%}" for part in parts)
+        rows.append(f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}")
     everything, wrong = sum(total.tried.values()), sum(total.accepted.values())
     rows.append(
         f"false accepts over all alterations: {wrong}/{everything} = {wrong / max(1, everything):.2%}"
     )
+    refused = sum(total.altered_refused.values())
     rows.append(
-        "true facts lost to: " + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
+        f"altered facts refused: {refused}/{everything} = {refused / max(1, everything):.2%} ("
+        + ", ".join(f"{kind} {total.altered_refused[kind]}" for kind in kinds) + ")"
+    )  # fmt: skip
+    rows.append(
+        "true facts not proved for: "
+        + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
     )
     return "\n".join(rows)
 
@@ -204,13 +243,17 @@ def main() -> None:
     default = Path(__file__).resolve().parents[3] / "shared" / "data" / "locomo"
     parser.add_argument("locomo", nargs="?", type=Path, default=default)
     parser.add_argument(
-        "--worst", type=int, default=0, help="print so many lost facts and false accepts of each kind"
+        "--worst", type=int, default=0, help="print so many facts not proved and false accepts of each kind"
     )
     options = parser.parse_args()
     tallies = {talk.name: measure(talk) for talk in conversations(options.locomo) if talk.facts}
     out = [table(tallies)]
+    out += [
+        f"refused [{reason}]\n    {claim}\n    {quote!r}"
+        for tally in tallies.values() for reason, claim, quote in tally.refused
+    ]  # fmt: skip
     rng = random.Random(1)
-    for title, cases in (("lost", "lost"), ("let through", "let_through")):
+    for title, cases in (("not proved", "lost"), ("let through", "let_through")):
         found = [case for tally in tallies.values() for case in getattr(tally, cases)]
         rng.shuffle(found)
         seen: Counter[str] = Counter()

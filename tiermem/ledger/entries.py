@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagestore import PageId, Record, SessionId
 from pagestore.errors import Corrupt
+from tiermem.ledger.older import in_todays_form
 from tiermem.model import Answer, AnswerId, Finding, Rejected, SummaryUnit, UnitId, Usage, WriteBack
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def decode_body(kind: str, body: Mapping[str, Any], *, seq: int) -> Entry | None
     if kind not in KINDS:
         return None
     try:
-        return _adapter(kind).validate_python(body)
+        return _adapter(kind).validate_python(in_todays_form(body))
     except ValidationError as error:
         raise Corrupt(f"record {seq} does not read as {kind!r}: {error}") from error
 

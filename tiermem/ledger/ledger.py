@@ -55,6 +55,14 @@ class Changes:
     head: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """The numbers of the last record of before a moment and the first of after it; -1 and `None` without one."""
+
+    before: int
+    after: int | None
+
+
 class Ledger:
     """One space's pages and conclusions. Use from one event loop; writes are serialised, reads go on."""
 
@@ -170,6 +178,10 @@ class Ledger:
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         return Changes(units=self.tier1.changed_since(after), pages=newer, head=head)
 
+    async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
+        """The state at `moment`, and the records around it."""
+        return await self._blocking(lambda: (_fold(self._log, until=moment), _around(self._log, moment)))
+
     async def tier1_as_of(self, moment: datetime) -> Tier1:
         """The state a reader would have seen at `moment`: the fold of all before the first later record."""
         return await self._blocking(lambda: _fold(self._log, until=moment))
@@ -269,6 +281,15 @@ def _fold(log: PageLog, *, until: datetime | None = None, upto: int | None = Non
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)
+
+
+def _around(log: PageLog, moment: datetime) -> Around:
+    before = -1
+    for record in log.records():
+        if record.at > moment:
+            return Around(before=before, after=record.seq)
+        before = record.seq
+    return Around(before=before, after=None)
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:

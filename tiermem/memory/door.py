@@ -19,19 +19,18 @@ from anyio import to_thread
 
 from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
 from pagestore.bundle import Bundle
-from pagestore.errors import ReadOnly
+from pagestore.errors import PageStoreError, ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import InvalidInput, MemoryClosed
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.memory import replaying
-from tiermem.memory.asking import asked
 from tiermem.memory.background import Background, Job
 from tiermem.memory.gate import Gate
-from tiermem.memory.opening import Engine, House, Mode, build
+from tiermem.memory.opening import EngineName, House, Mode, build
 from tiermem.memory.residual import ResidualScan, residual_scan
 from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
@@ -44,8 +43,9 @@ from tiermem.model import (
     UnitId,
     WriteBack,
 )
-from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint, omission_report
-from tiermem.settings import Settings, When
+from tiermem.reading import Audit, Context, OmissionReport, Replay, Scope, Standpoint, omission_report
+from tiermem.reasoning import Engine
+from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.text import Telltales, exactly
 from tiermem.writing import Progress, Selection, Withdrawn, WriteBackReport
 
@@ -66,7 +66,7 @@ class AsyncMemory:
         path: str | Path,
         *,
         space: str = "default",
-        engine: Engine = "auto",
+        engine: EngineName | Engine = "auto",
         read_only: bool = False,
         create: bool = True,
         reindex: bool = False,
@@ -75,9 +75,10 @@ class AsyncMemory:
     ) -> AsyncMemory:
         """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
 
-        `engine` is `"model"`, `"local"` or `"auto"` (a model when `Settings.model` names one).
-        `overrides` are fields of `Settings`, or ready parts: `model` a `LanguageModel`, `reasoner` a
-        `Reasoner`, `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
+        `engine` is `"model"`, `"local"`, `"auto"` (a model when `Settings.model` names one) or an `Engine`.
+        `overrides` are fields of `Settings` (an unknown one, or a value that is not known, is
+        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`,
+        `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
         store is deleted first and each space is put into a new one when it is next opened.
         Raises `pagestore.errors.Locked` when another process has the space open for writing,
@@ -115,7 +116,7 @@ class AsyncMemory:
     @property
     def engine(self) -> str:
         """Who reasons: `local`, or the model's name."""
-        return self._open.reasoner.name
+        return self._open.engine.name
 
     async def add(
         self,
@@ -175,20 +176,12 @@ class AsyncMemory:
         """
         house, question = self._writable, _question(question)
         moment = asked_at or house.clock()
-        within = None if session is None else SessionId(session)
         house.meter.check()
         async with self._gate.shared():
             with house.paying(Meter(budget=budget or Budget())) as meter:
                 async with house.writer.recording("ask"):
-                    outcome = await asked(
-                        house.reader,
-                        house.routers[mode],
-                        question,
-                        session=within,
-                        asked_at=moment,
-                        as_of=_aware(as_of),
-                        min_trust=min_trust,
-                        may_escalate=mode == "router",
+                    outcome = await house.reader.ask(
+                        question, asked_at=moment, mode=mode, scope=_scope(session, as_of, min_trust)
                     )
             answer, findings = house.reader.answered(outcome, meter=meter)
             await house.writer.answered(answer, findings)
@@ -209,14 +202,12 @@ class AsyncMemory:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. `asked_at` is the moment its relative dates are seen from (now).
         """
-        within = None if session is None else SessionId(session)
         return await self._open.reader.search(
             _question(query),
             limit=limit,
             kind=kind,
-            session=within,
+            scope=_scope(session, None, min_trust),
             asked_at=asked_at or self._open.clock(),
-            min_trust=min_trust,
         )
 
     async def context(
@@ -232,13 +223,11 @@ class AsyncMemory:
 
         `asked_at` is the moment relative dates of the question are seen from (now).
         """
-        within = None if session is None else SessionId(session)
         return await self._open.reader.context(
             _question(question),
             max_tokens=max_tokens,
-            session=within,
+            scope=_scope(session, None, min_trust),
             asked_at=asked_at or self._open.clock(),
-            min_trust=min_trust,
         )
 
     async def audit(self, answer_id: str) -> Audit:
@@ -410,7 +399,7 @@ class AsyncMemory:
         return stats(
             house.ledger.tier1,
             space=house.ledger.space,
-            engine=house.reasoner.name,
+            engine=house.engine.name,
             embedder=house.embedder.name,
             sessions=len(await house.ledger.sessions()),
             sealed=await house.ledger.pages(),
@@ -451,7 +440,17 @@ class AsyncMemory:
             await house.writer.finish_erasing()
             if house.ledger.tier1.erasing:
                 self._background.note(["an erasing is not finished: the index cannot be used"])
+            elif house.settings.index == IN_PROCESS:
+                await self._fill_index()
             await self._when(house.settings.distil, "distilling", self._distil)
+
+    async def _fill_index(self) -> None:
+        """Put all that the ledger holds into an index that starts empty; without a model call."""
+        try:
+            with self._open.paying(Meter()):
+                await self._open.writer.project()
+        except (TierMemError, PageStoreError) as error:
+            self._background.note([f"the index could not be filled and is tried again: {error}"])
 
     async def _scanned(self, words: Telltales) -> ResidualScan:
         house = self._open
@@ -504,6 +503,11 @@ def _reason(text: str) -> str:
     if not text.strip():
         raise InvalidInput("give a reason: it stays on record")
     return text.strip()
+
+
+def _scope(session: str | None, as_of: datetime | None, min_trust: str | None) -> Scope:
+    within = None if session is None else SessionId(session)
+    return Scope(session=within, as_of=_aware(as_of), min_trust=min_trust)
 
 
 def _aware(moment: datetime | None) -> datetime | None:

@@ -12,10 +12,9 @@ from anyio import to_thread
 
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
-from tiermem.memory.asking import asked
 from tiermem.memory.opening import House
 from tiermem.model import Answer, AnswerId
-from tiermem.reading import Reader, Replay, differences_between, replayed
+from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
 from tiermem.writing import Projection
 
 
@@ -44,15 +43,11 @@ async def rerun(house: House, answer_id: AnswerId) -> Replay:
 
 async def _ask(house: House, reader: Reader, answer: Answer, meter: Meter) -> Answer:
     trace = answer.trace
-    outcome = await asked(
-        reader,
-        house.routers[trace.mode],
+    outcome = await reader.ask(
         trace.question,
-        session=trace.session,
         asked_at=trace.asked_at,
-        as_of=trace.as_of,
-        min_trust=trace.min_trust,
-        may_escalate=trace.mode == "router",
+        mode=trace.mode,
+        scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust),
     )
     again, _ = reader.answered(outcome, meter=meter)
     return again

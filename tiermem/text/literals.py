@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from pagestore import Page
+from pagestore import Page, Span
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.readings import negated
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
@@ -193,11 +193,15 @@ def _roots(word: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Words an answer may rest on, and when and by whom they were said."""
+    """Words an answer may rest on, when and by whom they were said, and where they stand.
+
+    With one span as long as `text`, every part of the text can be pointed at.
+    """
 
     text: str
     said_at: datetime | None = None
     speaker: str = ""
+    spans: tuple[Span, ...] = ()
 
 
 def unsupported_literals(

@@ -122,6 +122,7 @@ class Projection:
             page_ids=tuple(dict.fromkeys(span.page_id for span in unit.spans)),
             said_at=unit.said_at,
             active=self._ledger.tier1.is_active(unit.id),
+            scene=unit.scene or "",
         )
 
     async def _before(self, page: Page) -> Page | None:

@@ -9,7 +9,7 @@ from typing import Literal
 from pagestore import Page, PageId
 from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.reading.audit import Standing, standings
+from tiermem.reading.looking_back.audit import Standing, standings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,28 +14,22 @@ from itertools import islice
 from anyio import to_thread
 
 from pagestore import Page, PageId
-from pagestore.errors import Corrupt, PageNotFound
+from pagestore.errors import PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
-from tiermem.index.fusion import places
-from tiermem.index.interface import Collection, Hit, Index, Mode, Period, TurnHit, turn_id, turn_place
+from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
-from tiermem.ledger import Changes, Ledger
 from tiermem.model import Degradation, Evidence, SummaryUnit
+from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.keywords import Keywords
 from tiermem.reading.options import ReadingOptions
+from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import printable
-from tiermem.reading.ranking import Covers, asked, together, told_when
-from tiermem.reading.scope import Scope
+from tiermem.reading.ranking import Covers, together
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
-
-RRF = 60
-"""The usual constant of reciprocal rank fusion: how little the very first ranks count for more."""
+from tiermem.reading.view import View
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
-
-AGREEING = 2
-"""The constant where two good rankings meet: what both put first comes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,42 +76,42 @@ class _Hits:
 
 
 class LookUp:
-    """Looks up units and pages of one scope, for one question, asked at some moment."""
+    """Looks up units, turns and pages of one view, for one question, asked at some moment."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        index: Index,
-        scope: Scope,
-        options: ReadingOptions,
-        *,
-        asked_at: datetime | None = None,
-    ) -> None:
-        self.scope = scope
+    def __init__(self, view: View, options: ReadingOptions, *, asked_at: datetime | None = None) -> None:
+        self.view = view
         self._asked_at = asked_at
-        self._ledger = ledger
-        self._index = index
         self._options = options
         self._usable = True
         self._newer_pages: tuple[Sequence[Page], Keywords] | None = None
         self._ranked: dict[str, Turns] = {}
 
     async def units(self, query: str, *, limit: int) -> Found:
-        """Units active in the scope, best first; hits that name no such unit are dropped and counted."""
-        sees_all = self.scope.as_of is None and self.scope.min_trust is None
-        pool = limit if sees_all else max(limit, self._options.as_of_pool)
+        """Units active in the view, best first; hits that name no such unit are dropped and counted."""
+        if self._options.recall_by == "vectors":
+            return await self._units_by_vectors(query, limit=limit)
+        pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
         found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
         newer = await self._units_beyond_index()
         by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         hits = fuse(fuse(found.hits, by_words[:pool]), by_turns, constant=AGREEING)
-        known = [(hit, unit) for hit in hits if (unit := self.scope.unit(hit.id)) is not None]
+        degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
+        return self._found_units(hits, limit, degradations)
+
+    async def _units_by_vectors(self, query: str, *, limit: int) -> Found:
+        pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
+        found = await self._search("units", query, limit=pool, mode="dense")
+        return self._found_units(found.hits, limit, found.degradations)
+
+    def _found_units(self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]) -> Found:
+        known = [(hit, unit) for hit in hits if (unit := self.view.unit(hit.id)) is not None]
         return Found(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
             # Seen from a past moment or from a floor of trust, most other hits are simply out of sight.
-            dropped=len(hits) - len(known) if sees_all else 0,
-            degradations=tuple(dict.fromkeys((*found.degradations, *turns.degradations))),
+            dropped=len(hits) - len(known) if self.view.scope.is_open else 0,
+            degradations=degradations,
         )
 
     def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
@@ -125,49 +119,49 @@ class LookUp:
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
-            for unit in self.scope.tier1.units_of_page(turn.page.id)
+            for unit in self.view.tier1.units_of_page(turn.page.id)
             if any(turn.holds(span) for span in unit.spans)
         ]
 
     async def turns(self, query: str) -> Turns:
         """The turns that may hold what is asked, best first; open pages count."""
         if query not in self._ranked:
-            self._ranked[query] = await self._turns(query)
+            self._ranked[query] = await self._turns(read_question(query, self._asked_at))
         return self._ranked[query]
 
-    async def _turns(self, query: str) -> Turns:
-        told = told_when(query, self._asked_at, self._options.ranking)
-        found, lexicon, degradations = await self._candidates(query, told)
+    async def _turns(self, question: Question) -> Turns:
+        found, lexicon, degradations = await self._candidates(question)
         read = await self._pages_of(found.hits)
-        newer = await self._newer_turns(query)
+        newer = await self._newer_turns(question.text)
         pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
         hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | dict(found.hits)
         gathered = gather(hits, pages.values())
-        question = asked(query, found.named, found.rarity, told=told)
-        turns = await to_thread.run_sync(ranked_turns, question, gathered, lexicon, self._options.ranking)
+        asked = question.among(found.named, found.rarity)
+        turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
 
-    async def _candidates(
-        self, query: str, told: Sequence[Period]
-    ) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+    async def _candidates(self, question: Question) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
         limit = self._options.ranking.candidates
-        if self.scope.as_of is not None or self.scope.min_trust is not None:
+        if not self.view.scope.is_open:
             limit = max(limit, self._options.as_of_pool)
         try:
-            found = await self._index.turns(
-                self._ledger.space, printable(query), limit=limit, session=self.scope.session, told=told
-            )
-            hits = {hit.id: hit for hit in found.hits}
-            lexicon = await self._index.lexicon()
-            return _Candidates(hits=hits, named=found.named, rarity=found.rarity), lexicon, ()
+            return (*await self._from_index(question, limit), ())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
             return _Candidates(), Stems(), self._without_index(error).degradations
-        words = await self._search("turns", query, limit=limit, mode="words")
+        words = await self._search("turns", question.text, limit=limit, mode="words")
         bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
         return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
+
+    async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Covers]:
+        index, scope = self.view.index, self.view.scope
+        found = await index.turns(
+            self.view.space, printable(question.text), limit=limit, session=scope.session, told=question.told
+        )
+        hits = {hit.id: hit for hit in found.hits}
+        return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
 
     async def _pages_of(self, turns: Iterable[str]) -> Pages:
         ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
@@ -194,7 +188,7 @@ class LookUp:
         turns = await self.turns(query)
         hits = (*_pages_by_turns(turns.turns), *by_words)
         return Found(
-            pages=_once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
+            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
         )
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
@@ -203,20 +197,22 @@ class LookUp:
         return tuple(_ranked(query, [page.id for page in pages], keywords)[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
-        """The first `limit` pages of `hits` in the scope that are not to be skipped, each once."""
+        """The first `limit` pages of `hits` in the view that are not to be skipped, each once."""
         pages: dict[PageId, tuple[Hit, Page]] = {}
         dropped = 0
         degradations: list[Degradation] = []
         waiting = iter(hits)
         while batch := tuple(islice(waiting, limit - len(pages))):
-            found = await self._ledger.read([PageId(hit.id) for hit in batch])
-            for hit, page in zip(batch, found, strict=True):
-                if isinstance(page, PageNotFound):
+            shelf = await self.view.fetch(PageId(hit.id) for hit in batch)
+            for hit in batch:
+                page = shelf.pages.get(PageId(hit.id))
+                if page is not None and page.id not in skip and self.view.holds(page):
+                    pages.setdefault(page.id, (hit, page))
+            for page_id, error in shelf.missing.items():
+                if isinstance(error, PageNotFound):
                     dropped += 1
-                elif isinstance(page, Corrupt):
-                    degradations.append(_degraded(page, f"without page {hit.id}"))
-                elif page.id not in skip and self.scope.holds(page):
-                    pages.setdefault(page.id, (hit, self.scope.seen(page)))
+                else:
+                    degradations.append(_degraded(error, f"without page {page_id}"))
         return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
 
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
@@ -233,14 +229,14 @@ class LookUp:
             return self._without_index(error)
 
     async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
-        return await self._index.search(
-            self._ledger.space,
+        return await self.view.index.search(
+            self.view.space,
             collection,
             printable(query),
             limit=limit,
             mode=mode,
-            session=self.scope.session,
-            inactive=self.scope.as_of is not None,
+            session=self.view.scope.session,
+            inactive=self.view.scope.as_of is not None,
         )
 
     def _without_index(self, error: SummaryIndexError) -> _Hits:
@@ -248,26 +244,18 @@ class LookUp:
             self._usable, self._newer_pages = False, None
         return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
 
-    async def _beyond_index(self) -> Changes:
-        """What the ledger holds and the index does not: everything, when the index cannot be used."""
-        try:
-            mark = await self._index.mark(self._ledger.space) if self._usable else -1
-        except SummaryIndexError:
-            mark = -1
-        return await self._ledger.changes(mark)
-
     async def _units_beyond_index(self) -> Sequence[SummaryUnit]:
-        changed = (self.scope.unit(unit.id) for unit in (await self._beyond_index()).units)
+        beyond = await self.view.beyond_index(usable=self._usable)
+        changed = (self.view.unit(unit.id) for unit in beyond.units)
         return [unit for unit in changed if unit is not None]
 
     async def _pages_beyond_index(self) -> tuple[Sequence[Page], Keywords]:
         """Read once a question: a scan of the whole log must not be repeated with every search."""
         if self._newer_pages is None:
-            sealed = [Hit(id=info.id, score=0.0) for info in (await self._beyond_index()).pages]
+            beyond = await self.view.beyond_index(usable=self._usable)
+            sealed = [Hit(id=info.id, score=0.0) for info in beyond.pages]
             found = await self.read(sealed, limit=len(sealed))
-            opened = await self._ledger.open_pages(self.scope.session)
-            filling = (self.scope.seen(page) for page in opened if self.scope.holds(page))
-            pages = [*(page for _, page in found.read), *filling]
+            pages = [*(page for _, page in found.read), *await self.view.open_pages()]
             self._newer_pages = pages, Keywords(page.text for page in pages)
         return self._newer_pages
 
@@ -308,32 +296,6 @@ def linked_pages(units: Iterable[Evidence]) -> tuple[Hit, ...]:
         for span in unit.spans:
             best.setdefault(span.page_id, Hit(id=span.page_id, score=unit.score, similarity=unit.similarity))
     return tuple(best.values())
-
-
-def fuse(*rankings: Sequence[Hit], constant: int = RRF) -> tuple[Hit, ...]:
-    """One ranking from several by reciprocal rank; a single one keeps its scores. Every id comes once.
-
-    Equal scores share a rank, so that no id decides.
-    """
-    filled = [_once(ranking) for ranking in rankings if ranking]
-    if len(filled) == 1:
-        return filled[0]
-    scores: dict[str, float] = {}
-    cosines: dict[str, float] = {}
-    for ranking in filled:
-        for hit, place in zip(ranking, places(hit.score for hit in ranking), strict=True):
-            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + place)
-            if hit.similarity is not None:
-                cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))
-    ordered = sorted(scores, key=lambda hit_id: -scores[hit_id])
-    return tuple(Hit(id=i, score=scores[i], similarity=cosines.get(i)) for i in ordered)
-
-
-def _once(ranking: Iterable[Hit]) -> tuple[Hit, ...]:
-    first: dict[str, Hit] = {}
-    for hit in ranking:
-        first.setdefault(hit.id, hit)
-    return tuple(first.values())
 
 
 def _degraded(error: Exception, fallback: str) -> Degradation:

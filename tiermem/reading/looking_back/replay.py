@@ -13,6 +13,8 @@ from itertools import zip_longest
 from tiermem.ledger import Ledger, Tier1
 from tiermem.llm.prompts import load
 from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
+from tiermem.text import recomputed
+from tiermem.text.in_words import check_in_words, derivation_in_words
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""
@@ -70,7 +72,11 @@ async def replayed(ledger: Ledger, answer_id: AnswerId) -> Replay:
     """The past answer, held against the ledger as it stood then; raises `UnknownId`."""
     answer = await ledger.answer(answer_id)
     then = await ledger.as_it_stood(answer_id)
-    differences = (*_unlike_the_ledger(answer, then.tier1), *_other_prompts(answer))
+    differences = (
+        *_unlike_the_ledger(answer, then.tier1),
+        *_other_prompts(answer),
+        *_other_values(answer),
+    )
     return Replay(answer=answer, record=ledger.tier1.answers[answer_id].seq, differences=tuple(differences))
 
 
@@ -108,6 +114,14 @@ def _other_prompts(answer: Answer) -> Iterator[Difference]:
             yield Difference(what=f"prompt {name}", then=prompt, now=today)
 
 
+def _other_values(answer: Answer) -> Iterator[Difference]:
+    """Derivations that give another value when they are computed again from their recorded terms."""
+    for one in answer.derivations:
+        now = recomputed(one)
+        if now != one.value:
+            yield Difference(what=f"derivation of {one.value!r}", then=one.value, now=now or "nothing")
+
+
 def _candidates(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[Difference]:
     for rank, (old, new) in enumerate(zip_longest(then, now), start=1):
         if old is None or new is None or _identity(old) != _identity(new):
@@ -125,6 +139,9 @@ def _plain(then: Answer, now: Answer) -> Iterator[Difference]:
         ("checks", _checks(then.trace.checks), _checks(now.trace.checks)),
         ("answer", then.text, now.text),
         ("abstained", str(then.abstained), str(now.abstained)),
+        ("support", then.support or "none", now.support or "none"),
+        ("derivations", _derivations(then), _derivations(now)),
+        ("way", then.trace.way, now.trace.way),
     ):
         if old != new:
             yield Difference(what=what, then=old or "none", now=new or "none")
@@ -168,7 +185,11 @@ def _decision(answer: Answer) -> str:
 
 
 def _checks(checks: Sequence[Check]) -> str:
-    return "; ".join("passed" if c.passed else f"failed: {', '.join(c.unsupported)}" for c in checks)
+    return "; ".join(check_in_words(check) for check in checks)
+
+
+def _derivations(answer: Answer) -> str:
+    return "; ".join(derivation_in_words(one) for one in answer.derivations)
 
 
 def _round(one: Round | None) -> str:

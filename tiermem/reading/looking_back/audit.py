@@ -7,13 +7,15 @@ that a difference between what was cited and what stands there is seen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore import Page, PageId, SessionId, Span
-from tiermem.model import Answer, Citation, Trace
+from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.reading.quoting import lines, printable, words
-from tiermem.reading.shelf import Shelf
+from tiermem.reading.view import Shelf
+from tiermem.text import recomputed
+from tiermem.text.in_words import check_in_words, derivation_in_words, support_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +50,36 @@ class AuditedCitation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedDerivation:
+    """A value the answer was said to follow by, and what code computes today from the same words.
+
+    `now` is `None` where their words cannot be read, or no longer give a value.
+    """
+
+    derivation: Derivation
+    now: str | None
+
+    @property
+    def intact(self) -> bool:
+        """Whether the words give the same value again."""
+        return self.now == self.derivation.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
     """The trail of one answer."""
 
     answer: Answer
     citations: tuple[AuditedCitation, ...]
+    derivations: tuple[AuditedDerivation, ...] = ()
 
     @property
     def intact(self) -> bool:
-        """Whether every citation still stands as it was cited."""
-        return all(cited.intact for cited in self.citations)
+        """Whether every citation still stands as it was cited, and every derivation gives its value again."""
+        return all(one.intact for one in self.citations) and all(one.intact for one in self.derivations)
+
+    def __str__(self) -> str:
+        return self.explain()
 
     def explain(self) -> str:
         """The trail in plain text."""
@@ -66,16 +88,29 @@ class Audit:
         opening = [
             f"Question: {trace.question}",
             f"Answer:   {answer.text}",
+            f"Support:  {support_in_words(answer)}",
+            *(f"Missing:  {answer.missing}" for _ in "." if answer.missing and not answer.complete),
             f"Route:    {answer.route} ({decision.router} chose {decision.action}, "
-            f"confidence {decision.confidence:.2f}: {decision.reason})",
+            f"confidence {decision.confidence:.2f}: {decision.reason}; {WAYS[trace.way]})",
             *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
-            *(
-                f"Check:    {'passed' if c.passed else 'failed: ' + ', '.join(c.unsupported)}"
-                for c in trace.checks
-            ),
+            *(f"Check:    {check_in_words(c)}" for c in trace.checks),
+            *(f"Derived:  {derived_in_words(one)}" for one in self.derivations),
             *(f"Degraded: {d.stage}: {d.reason}; instead: {d.fallback}" for d in trace.degradations),
         ]
         return "\n".join([*opening, *(_cited_in_words(cited) for cited in self.citations)])
+
+
+WAYS: Mapping[Way, str] = {
+    "recall": "nothing beyond what was recalled was read",
+    "widened": "more turns were read",
+    "researched": "what was missing was searched for and read",
+}
+
+
+def derived_in_words(one: AuditedDerivation) -> str:
+    """A derivation, and whether computing it again gives the same."""
+    again = "computed again: the same" if one.intact else f"computed again: {one.now or 'nothing'}"
+    return f"{derivation_in_words(one.derivation)}; {again}"
 
 
 def _round_in_words(pages: tuple[PageId, ...], facts: int, stop: str | None) -> str:
@@ -85,7 +120,7 @@ def _round_in_words(pages: tuple[PageId, ...], facts: int, stop: str | None) -> 
 def _cited_in_words(cited: AuditedCitation) -> str:
     rows = [
         f"\n[{cited.citation.number}] {cited.citation.claim}",
-        f"    {cited.citation.grade}; {cited.chosen_by}",
+        f"    {cited.citation.support}; {cited.chosen_by}",
     ]
     for place in cited.standing:
         time = f"{place.said_at:%Y-%m-%d %H:%M}" if place.said_at else "no time"
@@ -102,7 +137,26 @@ def _cited_in_words(cited: AuditedCitation) -> str:
 def audited(answer: Answer, shelf: Shelf, *, context: int) -> Audit:
     """The trail of `answer` over the pages its citations name."""
     trail = (_audited(citation, answer.trace, shelf, context) for citation in answer.citations)
-    return Audit(answer=answer, citations=tuple(trail))
+    derived = (AuditedDerivation(derivation=one, now=again(one, shelf.pages)) for one in answer.derivations)
+    return Audit(answer=answer, citations=tuple(trail), derivations=tuple(derived))
+
+
+def again(derivation: Derivation, pages: Mapping[PageId, Page]) -> str | None:
+    """The value of a derivation from the words as they stand on the pages now."""
+    terms = tuple(_as_it_stands(term, pages) for term in derivation.terms)
+    if any(term is None for term in terms):
+        return None
+    return recomputed(replace(derivation, terms=tuple(term for term in terms if term is not None)))
+
+
+def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
+    """A term with the words and the time that stand at its spans; one without spans as it was recorded."""
+    if not term.spans:
+        return term
+    found = standings(term.spans, pages, context=0)
+    if len(found) < len(term.spans):
+        return None
+    return replace(term, text=" … ".join(place.words for place in found), said_at=found[0].said_at)
 
 
 def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> AuditedCitation:
@@ -112,7 +166,7 @@ def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> Au
         citation=citation,
         chosen_by=chosen_by(citation, trace),
         standing=standing,
-        missing=tuple(shelf.missing[page_id] for page_id in gone),
+        missing=tuple(f"{type(shelf.missing[i]).__name__}: {shelf.missing[i]}" for i in gone),
         intact=not gone and citation.quote == " … ".join(place.words for place in standing),
     )
 
@@ -149,8 +203,8 @@ def chosen_by(citation: Citation, trace: Trace) -> str:
     for rank, item in enumerate(trace.candidates, start=1):
         if citation.unit_id is not None and item.unit_id == citation.unit_id:
             return f"recall, rank {rank}"
-        if item.source == "open" and item.spans == citation.spans:
-            return "recall, tail of the open page"
+        if item.source == "turn" and item.spans == citation.spans:
+            return f"{'recall' if trace.way == 'recall' else 'reading'}, rank {rank}, as a turn"
     for round_ in trace.rounds:
         if cited_pages & set(round_.pages):
             how = "found by search" if round_.searches else "linked from recalled units"

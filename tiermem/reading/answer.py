@@ -20,10 +20,13 @@ from tiermem.model import (
     Evidence,
     Finding,
     Findings,
+    LinkedFact,
     Recalled,
     Trace,
+    Way,
 )
 from tiermem.reading.compose import Composed
+from tiermem.reading.view import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,46 +35,39 @@ class Outcome:
 
     question: str
     asked_at: datetime
+    mode: AskMode
+    scope: Scope
     recalled: Recalled
     decision: Decision
-    from_summaries: Composed | None
-    """The wording from units; kept when it did not hold and research followed."""
-    findings: Findings | None
-    """What research found; `None` when the units were enough."""
+    attempts: tuple[Composed, ...]
+    """The wordings before the one that counts."""
     composed: Composed
     """The wording that counts."""
+    way: Way
+    evidence: tuple[Evidence, ...]
+    """Everything that was put before the engine, what was recalled first."""
+    findings: Findings | None
+    """What research found; `None` where none was made."""
+    facts: tuple[LinkedFact, ...]
+    """What was proved on the way and may be kept."""
     pages: Mapping[PageId, Page]
-    """The pages that proved facts stand on."""
+    """The pages these facts stand on."""
     head: int
     engine: str
     raw_tokens: int
     summary_tokens: int = 0
-    may_escalate: bool = True
-
-    @property
-    def mode(self) -> AskMode:
-        """What was asked for: the router's choice, or one route."""
-        if self.may_escalate:
-            return "router"
-        return "raw" if self.decision.action == "ESCALATE" else "summary"
+    degradations: tuple[Degradation, ...] = ()
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """The checks of every wording, in order."""
-        earlier = () if self.findings is None or self.from_summaries is None else self.from_summaries.checks
-        return (*earlier, *self.composed.checks)
+        return tuple(check for one in (*self.attempts, self.composed) for check in one.checks)
 
     @property
-    def degradations(self) -> tuple[Degradation, ...]:
+    def all_degradations(self) -> tuple[Degradation, ...]:
         """What could not run as meant, each once, in order."""
-        parts = (self.recalled, self.from_summaries, self.findings, self.composed)
+        parts = (self.recalled, *self.attempts, self.findings, self.composed, self)
         return tuple(dict.fromkeys(d for part in parts if part is not None for d in part.degradations))
-
-    @property
-    def candidates(self) -> tuple[Evidence, ...]:
-        """Units by rank, the tail, then what searches brought."""
-        first = (*self.recalled.units, *self.recalled.tail)
-        return first if self.findings is None else (*first, *self.findings.evidence[len(first) :])
 
 
 def answered(
@@ -88,25 +84,29 @@ def answered(
         id=answer_id,
         space=space,
         text=composed.text,
-        route="ANSWER" if outcome.findings is None else "ESCALATE",
+        route="ANSWER" if outcome.way == "recall" else "ESCALATE",
         citations=composed.citations,
         facts=composed.facts,
         abstained=composed.abstained,
         usage=meter.total(),
         trace=_trace(outcome, meter),
         trust=trust.lowest(citation.trust for citation in composed.citations),
+        support=composed.support,
+        derivations=composed.derivations,
+        complete=composed.complete,
+        missing=composed.missing,
     )
 
 
 def _trace(outcome: Outcome, meter: Meter) -> Trace:
-    recalled, findings = outcome.recalled, outcome.findings or Findings(evidence=())
+    recalled, findings, scope = outcome.recalled, outcome.findings or Findings(evidence=()), outcome.scope
     return Trace(
         question=outcome.question,
         asked_at=outcome.asked_at,
-        as_of=recalled.as_of,
+        as_of=scope.as_of,
         head=outcome.head,
         engine=outcome.engine,
-        candidates=outcome.candidates,
+        candidates=outcome.evidence,
         decision=outcome.decision,
         rounds=findings.rounds,
         checks=outcome.checks,
@@ -114,29 +114,30 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
         prompts=tuple(meter.prompts),
         models=tuple(meter.models),
         usage=meter.by_step(),
-        degradations=outcome.degradations,
+        degradations=outcome.all_degradations,
         read_tokens=outcome.composed.read_tokens,
         raw_tokens=outcome.raw_tokens,
         summary_tokens=outcome.summary_tokens,
-        session=recalled.session,
+        session=scope.session,
         mode=outcome.mode,
         budget=meter.budget,
         dropped=recalled.dropped + findings.dropped,
-        min_trust=recalled.min_trust,
+        min_trust=scope.min_trust,
+        way=outcome.way,
     )
 
 
 def pending_findings(answer: Answer, outcome: Outcome) -> tuple[Finding, ...]:
-    """The proved facts of a successful escalation, for write-back to decide on.
+    """The proved facts of a question for which more was read, for write-back to decide on.
 
     None from a question about a past moment: what held then must not return as if it were new.
     """
-    if outcome.findings is None or answer.abstained or outcome.recalled.as_of is not None:
+    if answer.abstained or outcome.scope.as_of is not None:
         return ()
     found: dict[str, Finding] = {}
-    for fact in outcome.findings.facts:
+    for fact in outcome.facts:
         page = outcome.pages.get(fact.spans[0].page_id) if fact.spans else None
-        if fact.grade != "verbatim" or page is None:
+        if page is None:
             continue
         identity = finding_id(answer.space, answer.id, fact.claim, fact.spans)
         line = next((line for line in page.lines if line.start <= fact.spans[0].start < line.end), None)
