@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Chosen, LoCoMo, LongMemEval
+from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
+from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
-from eval.judge import ByWords, Judge, judge_prompt
 from eval.progress import watching
 from eval.recorded import read_facts, recorded
 from eval.runner import Plan, qa, replay, retrieval
@@ -48,11 +47,13 @@ class Request:
     systems: tuple[str, ...]
     out: Path
     resume: bool = False
-    limit: int | None = None
+    choice: Choice = field(default_factory=Choice)
+    rename: bool = False
     epochs: int = 1
     engine: EngineName = "local"
     facts: Path | None = None
     judge: str | None = None
+    judge_styles: tuple[Style, ...] = ()
     prices: Path | None = None
     concurrency: int | None = None
     precision: Precision = "fp32"
@@ -119,7 +120,6 @@ async def run(request: Request) -> RunFolder:
                 folder=folder,
                 counter=setup.counter,
                 observer=watcher,
-                limit=request.limit,
                 concurrency=manifest.concurrency,
                 keep=request.keep,
             )
@@ -139,12 +139,27 @@ async def run(request: Request) -> RunFolder:
 
 
 def _dataset(request: Request) -> Dataset:
-    if request.dataset == "longmemeval":
-        return LongMemEval(request.data)
-    locomo = LoCoMo(request.data)
+    """The questions to ask, with their conversations. A sample is the same with and without new names."""
+    whole: Dataset = (LongMemEval if request.dataset == "longmemeval" else LoCoMo)(request.data)
+    if request.rename:
+        whole = Renamed(whole, seed=request.choice.seed)
+    return Chosen(whole, _with_facts(request))
+
+
+def _with_facts(request: Request) -> Choice:
+    """The choice, within the conversations that have recorded facts where those are asked for."""
     if request.engine != "recorded":
-        return locomo
-    return Chosen(locomo, [CaseId(file.stem) for file in _facts_directory(request).glob("*.jsonl")])
+        return request.choice
+    if request.rename:
+        raise InvalidInput("recorded facts name people as the file does: leave out --rename")
+    there = sorted(file.stem for file in _facts_directory(request).glob("*.jsonl"))
+    wanted = request.choice.conversations or tuple(there)
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise InvalidInput(
+            f"no recorded facts for {', '.join(map(repr, missing))}; there are: {', '.join(there)}"
+        )
+    return replace(request.choice, conversations=wanted)
 
 
 def _facts_directory(request: Request) -> Path:
@@ -181,10 +196,15 @@ def _recorded(request: Request) -> _Judging:
 
 
 def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
+    unknown = [style for style in request.judge_styles if style not in STYLES]
+    if unknown:
+        raise InvalidInput(f"no judge style {', '.join(map(repr, unknown))}; there are: {', '.join(STYLES)}")
     if request.judge is None or request.kind == "retrieval":
+        if request.judge_styles:
+            raise InvalidInput("--judge-style needs --judge: without a model, answers are judged by words")
         return ByWords(), None
     model = _model(request, request.judge, "a judge needs a model")
-    return ModelJudge(model), model
+    return ModelJudge(model, request.judge_styles or ("strict",)), model
 
 
 def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
@@ -223,7 +243,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge
     )
     by_model = engine.model is not None
     prompts = [load(name).id for name in _PROMPTS] if by_model else []
-    questions = sum(len(case.questions) for case in islice(dataset.cases(), request.limit))
+    questions = sum(len(case.questions) for case in dataset.cases())
     return Manifest(
         kind=request.kind,
         dataset=dataset.name,
@@ -236,16 +256,28 @@ def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,
         settings=_settings(request),
-        prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),
-        seed=0,
-        limit=request.limit,
+        prompts=(*prompts, *judge.prompts) if isinstance(judge, ModelJudge) else tuple(prompts),
+        seed=request.choice.seed,
+        limit=request.choice.limit,
         epochs=request.epochs,
         questions=questions,
         concurrency=request.concurrency or (8 if by_model else 1),
         commit=commit(),
         machine=machine(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        sample=_sample(request),
     )
+
+
+def _sample(request: Request) -> dict[str, Any]:
+    choice = request.choice
+    wanted = {
+        "questions": choice.questions,
+        "categories": choice.categories and list(choice.categories),
+        "conversations": choice.conversations and list(choice.conversations),
+        "renamed": request.rename or None,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def _settings(request: Request) -> dict[str, Any]:

@@ -219,13 +219,17 @@ class Spends(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """How good one reply was. `correct` is the judge's verdict, `None` where it has none."""
+    """How good one reply was. `correct` is the judge's verdict, `None` where it has none.
+
+    `verdicts` holds one for each style of judging, where a model judged; `correct` is the first of them.
+    """
 
     f1: float
     exact: bool
     soft: bool
     correct: bool | None = None
     judge: str | None = None
+    verdicts: Mapping[str, bool | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,33 @@ class PageInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTimes:
+    """The number of a turn in the log, when it was recorded and when it was said, where that is known.
+
+    `recorded_at` is unknown for turns stored before logs kept it; both are unknown for an erased turn.
+    """
+
+    seq: int
+    recorded_at: datetime | None = None
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenInfo:
+    """What the log knows of a page being filled without reading its words: its turns, in order."""
+
+    id: PageId
+    session: SessionId
+    number: int
+    turns: tuple[TurnTimes, ...]
+
+    @property
+    def seq(self) -> int:
+        """The number of its newest turn."""
+        return self.turns[-1].seq
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One line of the log that is not a turn: opaque to `pagestore` unless it wrote it."""
 

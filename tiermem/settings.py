@@ -67,6 +67,9 @@ class Settings(BaseSettings):
 
     page_tokens: int = Field(default=1000, ge=50)
     """Size at which a page seals (TierMem paper, A.2: 1,000)."""
+    idle_seal: float = Field(default=30.0, gt=0)
+    """Minutes after which the open page of an idle session seals: by the clock, since its last turn was
+    recorded, or by said time, when another session has gone on for as long since; `inf` for never."""
     recall_units: int = Field(default=5, ge=1)
     """Units recalled for a question."""
     research_rounds: int = Field(default=3, ge=1)

@@ -51,6 +51,8 @@ def _facts(manifest: Manifest) -> dict[str, str]:
     flaws = ", ".join(f"{kind} {count}" for kind, count in sorted(manifest.defects.items()))
     return {
         "Dataset": f"{manifest.dataset}, {manifest.questions} questions, SHA-256 {manifest.checksum}",
+        "Sample": ", ".join(f"{name}={_plain(value)}" for name, value in manifest.sample.items())
+        or "everything",
         "Flaws met in the data": flaws or "none",
         "Systems": ", ".join(manifest.systems),
         "Engine": manifest.engine,
@@ -66,3 +68,7 @@ def _facts(manifest: Manifest) -> dict[str, str]:
         "Machine": manifest.machine,
         "Started": manifest.started_at,
     }
+
+
+def _plain(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -93,6 +93,18 @@ def accuracy(results: Sequence[Result]) -> float | None:
     return mean([float(one.grade.correct) for one in results if one.grade.correct is not None])
 
 
+def styles(results: Iterable[Result]) -> tuple[str, ...]:
+    """The styles of judging, where several graded these answers; the first decides the other tables."""
+    found = dict.fromkeys(style for one in results for style in one.grade.verdicts)
+    return tuple(found) if len(found) > 1 else ()
+
+
+def accuracy_by(style: str, results: Sequence[Result]) -> float | None:
+    """The share of right answers by one style, among those it decided on."""
+    verdicts = [one.grade.verdicts.get(style) for one in results]
+    return mean([float(verdict) for verdict in verdicts if verdict is not None])
+
+
 def tables(records: Sequence[Record]) -> tuple[Table, ...]:
     """In the layout of the paper's Tables 1 and 2, 3, 4, 12 and 13, where the systems for them took part."""
     systems = by_system(records)
@@ -111,6 +123,13 @@ def judge_note(systems: Systems) -> str:
     return "Judged by: " + "; ".join(judges)
 
 
+def style_note(judged_by: Sequence[str]) -> tuple[str, ...]:
+    """Which style the figures without a style are by, where several graded the run."""
+    return (
+        (f"Judged {' and '.join(judged_by)}; all other figures are by {judged_by[0]}.",) if judged_by else ()
+    )
+
+
 def token_note(systems: Systems) -> str:
     """What a token in these tables is."""
     if any(one.reply.usage.calls for results in systems.values() for one in results):
@@ -121,6 +140,7 @@ def token_note(systems: Systems) -> str:
 def _quality(systems: Systems) -> Table:
     categories = list(dict.fromkeys(one.category for results in systems.values() for one in results))
     raw = verdicts(systems.get(_RAW, ()))
+    judged_by = styles(chain.from_iterable(systems.values()))
     rows = []
     for name, results in systems.items():
         within = [accuracy([one for one in results if one.category == c]) for c in categories]
@@ -138,6 +158,7 @@ def _quality(systems: Systems) -> Table:
                 name,
                 *map(share, within),
                 overall,
+                *(share(accuracy_by(style, results)) for style in judged_by),
                 percent(lost),
                 share(mean([one.grade.f1 for one in results])),
                 share(mean([float(one.grade.exact) for one in results])),
@@ -146,7 +167,7 @@ def _quality(systems: Systems) -> Table:
                 str(len(results) - len(judged)),
             )
         )
-    columns = (*categories, "Overall", "UOR %", "F1", "EM", "Soft", "abstained %", "undecided")
+    columns = (*categories, "Overall", *judged_by, "UOR %", "F1", "EM", "Soft", "abstained %", "undecided")
     return Table(
         title="Answers: accuracy by category (layout of Tables 1 and 2)",
         columns=("System", *columns),
@@ -155,6 +176,7 @@ def _quality(systems: Systems) -> Table:
             judge_note(systems),
             "UOR: wrong here and right with the raw pages, as a share of all questions.",
             "Undecided verdicts are in no accuracy.",
+            *style_note(judged_by),
         ),
     )
 
@@ -378,6 +400,7 @@ def numbers(records: Sequence[Record]) -> dict[str, Any]:
         name: {
             "questions": len(results),
             "accuracy": accuracy(results),
+            "accuracy_by_style": {style: accuracy_by(style, results) for style in styles(results)},
             "undecided": sum(one.grade.correct is None for one in results),
             "f1": mean([one.grade.f1 for one in results]),
             "exact": mean([float(one.grade.exact) for one in results]),
@@ -417,6 +440,7 @@ def _reply(one: Result) -> dict[str, Any]:
     return {
         "system": one.system + (f" (epoch {one.epoch})" if one.epoch > 1 else ""),
         "verdict": one.grade.correct,
+        "verdicts": dict(one.grade.verdicts),
         "answer": one.reply.text if not one.reply.abstained else None,
         "route": one.reply.route,
         "reason": one.reply.reason,

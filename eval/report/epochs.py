@@ -9,10 +9,13 @@ from eval.records import Begun, Epoch, Record
 from eval.report.answers import (
     ESCALATED,
     accuracy,
+    accuracy_by,
     by_system,
     in_the_main,
     judge_note,
     spent,
+    style_note,
+    styles,
     token_note,
 )
 from eval.report.charts import lines
@@ -56,6 +59,7 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
     """In the layout of the paper's Table 5."""
     rows = []
     writes = written(records)
+    judged_by = styles(one for one in records if isinstance(one, Result))
     for name, epochs in _by_epoch(records).items():
         before: int | None = None
         for epoch, results in sorted(epochs.items()):
@@ -69,6 +73,7 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
                     f"{name} ({_VARIANTS.get(name, 'as opened')})",
                     f"E{epoch}",
                     share(accuracy(results)),
+                    *(share(accuracy_by(style, results)) for style in judged_by),
                     str(len(traffic)),
                     percent(accuracy(traffic)),
                     f"{right}{gained}",
@@ -85,7 +90,8 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
         Table(
             title=f"Consolidation over replay epochs (layout of Table 5, n={_asked(records)})",
             columns=(
-                "Variant", "Epoch", "Overall acc.", "S-Traffic", "S-Acc. %", "S-Correct", "Tok avg",
+                "Variant", "Epoch", "Overall acc.", *judged_by,
+                "S-Traffic", "S-Acc. %", "S-Correct", "Tok avg",
                 "Lat. s", "ADD", "UPDATE", "SKIP", "units after",
             ),
             rows=tuple(rows),
@@ -93,6 +99,7 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
                 "Tier 1 is frozen within an epoch; findings are written back in one batch after it.",
                 judge_note(systems),
                 token_note(systems),
+                *style_note(judged_by),
             ),
         ),
     )  # fmt: skip

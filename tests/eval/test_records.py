@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from eval.corpus import Corpus
 from eval.metrics.retrieval import score, session_labels
 from eval.records import Begun, Ranking, Retrieved, from_line, rankings, to_line
-from eval.types import Case, CaseId, Level, Passage, Question, QuestionId
+from eval.types import Case, CaseId, Level, Passage, Question, QuestionId, Result
 from pagestore import EstimateCounter, SessionId, Turn
 from tests.eval import tiny
 from tests.eval.test_retrieval_metrics import at, case, question, session
@@ -119,6 +119,19 @@ def test_a_record_reads_back_as_it_was_written() -> None:
         line = to_line(record)
         assert line.count(b"\n") == 1
         assert from_line(line) == record
+
+
+def test_an_answer_recorded_before_there_were_styles_is_still_read() -> None:
+    line = (
+        b'{"kind":"answer","system":"tiermem","case":"c","question":"q","category":"fact","text":"?","gold":["x"],'
+        b'"answerable":true,"flags":[],"evidence":[],"epoch":1,"attempt":1,"reply":{"text":"x","abstained":false,'
+        b'"route":"ESCALATE","reason":"","citations":[],"usage":{"input_tokens":0},"steps":[],"reads":{},'
+        b'"prompts":[],"degraded":[],"answer_id":null},"grade":{"f1":1.0,"exact":true,"soft":true,"correct":true,'
+        b'"judge":"words"},"seconds":0.1}\n'
+    )
+    record = from_line(line)
+    assert isinstance(record, Result)
+    assert (record.grade.correct, record.grade.verdicts) == (True, {})
 
 
 @pytest.mark.parametrize("line", [b"{}", b'{"kind":"other","x":1}', b"not json", b'{"kind":"begun",'])

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from pagestore import MemoryLog, SessionId, SpaceId
+from pagestore import MemoryLog, Page, PageId, SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection, Entry, Said, turn_id
 from tiermem.ledger import Ledger, Retired
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Projected, Writer
+from tiermem.writing import Projected, Selection, Writer
 from tiermem.writing.projection import _BATCH
 
 pytestmark = pytest.mark.anyio
@@ -88,12 +88,91 @@ async def test_only_what_changed_since_the_mark_is_put() -> None:
     assert await writer.project() == Projected(units=1, pages=0)
 
 
-async def test_open_pages_are_not_in_the_index() -> None:
+async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules())
+    for number, said in enumerate(GARDEN):
+        await writer.observe(S1, [said])
+        assert await writer.project() == Projected(open_pages=1)
+        (page,) = await ledger.open_pages()
+        assert page.id.startswith("o1:")
+        assert set(index.of("turns")) == {turn_id(page.id, n) for n in range(number + 1)}
+        assert index.of("pages")[page.id].text == page.text
+        assert await writer.project() == Projected()
+    built = DictIndex()
+    await Writer(ledger, built, Rules()).project()
+    assert built.entries == {key: found for key, found in index.entries.items() if found}
+
+
+async def test_only_new_turns_and_those_they_stand_around_are_put() -> None:
+    put: list[str] = []
+
+    class Telling(DictIndex):
+        async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+            put.extend(entry.text for entry in entries if collection == "turns")
+            await super().put(space, collection, entries)
+
+    ledger, index = await opened(), Telling()
+    writer = Writer(ledger, index, Rules())
+    said = [turn(f"Ann counted {number} birds over the harbour.") for number in range(9)]
+    await writer.observe(S1, said[:8])
+    await writer.observe(SessionId("other"), [turn("It rained.")])
+    await writer.project()
+    put.clear()
+    await writer.observe(S1, said[8:])
+    await writer.project()
+    assert put == [one.text for one in said[5:]]
+
+
+async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules())
+    await writer.observe(S1, GARDEN[:2])
+    await writer.project()
+    await writer.observe(S1, GARDEN[2:])
+    (sealed,) = await writer.seal()
+    await writer.observe(S1, [turn("It is red.", day=9)])
+    assert await writer.project() == Projected(pages=1, open_pages=1)
+    (opened_after,) = await ledger.open_pages()
+    assert set(index.of("pages")) == {sealed, opened_after.id}
+    assert set(index.of("turns")) == {*(turn_id(sealed, n) for n in range(4)), turn_id(opened_after.id, 0)}
+    said = index.of("turns")[turn_id(opened_after.id, 0)].said
+    assert said is not None
+    assert said.near == (turn_id(sealed, 3),)
+
+
+async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> None:
+    class SealsWhenRead(Ledger):
+        async def page(self, page_id: PageId) -> Page:
+            if page_id.startswith("o1:"):
+                await self.seal()
+            return await super().page(page_id)
+
+    ledger, index = await SealsWhenRead.open(MemoryLog(SPACE)), DictIndex()
+    writer = Writer(ledger, index, Rules())
+    await writer.observe(S1, GARDEN)
+    await writer.project()
+    assert index.of("turns") == {}
+    await writer.project()
+    (info,) = await ledger.pages()
+    assert set(index.of("turns")) == {turn_id(info.id, n) for n in range(4)}
+    assert set(index.of("pages")) == {info.id}
+
+
+async def test_purging_leaves_no_erased_turn_of_an_open_page() -> None:
     ledger, index = await opened(), DictIndex()
     writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.project()
-    assert index.of("pages") == {}
+    await writer.erase(Selection(turn=GARDEN[1].turn_id), "asked to")
+    (page,) = await ledger.open_pages()
+    assert set(index.of("turns")) == {turn_id(page.id, n) for n in (0, 2, 3)}
+    assert "bicycle" not in repr(index.entries)
+    await writer.observe(S1, [turn("It rained.", day=2)])
+    await writer.seal()
+    await writer.project()
+    (info,) = await ledger.pages()
+    assert set(index.of("turns")) == {turn_id(info.id, n) for n in (0, 2, 3, 4)}
 
 
 async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:

@@ -21,6 +21,7 @@ from pagestore import (
     Appended,
     Checkpoint,
     GrowthProof,
+    OpenInfo,
     Page,
     PageId,
     PageInfo,
@@ -48,10 +49,14 @@ _ENTRY_KINDS = frozenset(KINDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What an index that reflects an earlier record must take in to reflect record `head`."""
+    """What an index that reflects an earlier record must take in to reflect record `head`.
+
+    `filling` are the open pages with a turn that is newer than the earlier record.
+    """
 
     units: tuple[SummaryUnit, ...]
     pages: tuple[PageInfo, ...]
+    filling: tuple[OpenInfo, ...]
     head: int
 
 
@@ -125,6 +130,10 @@ class Ledger:
         """The pages being filled: of one session, or of all, in the order these first spoke."""
         return await self._blocking(lambda: _open_pages(self._log, session))
 
+    async def filling(self) -> Sequence[OpenInfo]:
+        """The pages being filled, without their words."""
+        return await self._blocking(self._log.filling)
+
     async def write(self, entry: Entry) -> Record:
         """Make one entry durable, then fold it into `tier1`."""
         kind, body = kind_of(entry), encode(entry)
@@ -168,15 +177,21 @@ class Ledger:
     async def changes(self, after: int) -> Changes:
         """What changed after record `after`. No entry with a number up to `head` is missing."""
 
-        def sealed() -> tuple[int, Sequence[PageInfo]]:
-            # The head is read first: pages sealed meanwhile are listed as well, and only done twice.
+        def said() -> tuple[int, Sequence[OpenInfo], Sequence[PageInfo]]:
+            # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
+            # Open pages are read before sealed ones: a page that seals in between is in both, never in none.
             with self._recording:
                 head = self._log.head
-            return head, self._log.pages()
+            return head, self._log.filling(), self._log.pages()
 
-        head, pages = await self._blocking(sealed)
+        head, filling, pages = await self._blocking(said)
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
-        return Changes(units=self.tier1.changed_since(after), pages=newer, head=head)
+        return Changes(
+            units=self.tier1.changed_since(after),
+            pages=newer,
+            filling=tuple(page for page in filling if page.seq > after),
+            head=head,
+        )
 
     async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
         """The state at `moment`, and the records around it."""

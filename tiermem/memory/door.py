@@ -17,7 +17,18 @@ from typing import Any, Self
 
 from anyio import to_thread
 
-from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
+from pagestore import (
+    Checkpoint,
+    GrowthProof,
+    Page,
+    PageId,
+    PageInfo,
+    SessionId,
+    SpaceId,
+    Turn,
+    TurnTimes,
+    VerifyReport,
+)
 from pagestore.bundle import Bundle
 from pagestore.errors import PageStoreError, ReadOnly
 from tiermem.dialogue import as_turns
@@ -50,6 +61,13 @@ from tiermem.text import Telltales, exactly
 from tiermem.writing import Progress, Selection, Withdrawn, WriteBackReport
 
 Says = str | Turn | Mapping[str, Any]
+
+INDEXING_LIMIT = 5.0
+"""Seconds a question waits for what was just said to be in the index."""
+
+_INDEXING, _SEALING = "indexing", "sealing"
+_SPARE = 1.0
+"""Seconds to look later than an idle session may be sealed, so that one look is enough."""
 
 
 class AsyncMemory:
@@ -132,15 +150,23 @@ class AsyncMemory:
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
         without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may
-        bring a stamp of its own.
+        bring a stamp of its own. Pages that fill up seal, and so do those of sessions that are idle
+        (`Settings.idle_seal`), this one's among them where its last turn was long ago.
         """
-        house = self._open
+        house, into = self._open, SessionId(session)
         given = as_turns(turns, speaker=speaker, said_at=said_at, now=house.clock())
         given = stamped(given, trust, TrustLevels(names=house.settings.trust_levels))
-        appended = await house.writer.observe(SessionId(session), given)
-        if appended.sealed:
-            await self._when(house.settings.distil, "distilling", self._distil)
-        return Added(turns=len(given), new=appended.new, sealed=appended.sealed)
+        idle = await self._sealed(await house.writer.seal_idle(house.clock()))
+        appended = await house.writer.observe(into, given)
+        told = (
+            TurnTimes(seq=seq, said_at=turn.said_at) for seq, turn in zip(appended.seqs, given, strict=True)
+        )
+        behind = await house.writer.seal_behind(into, told)
+        await self._sealed((*appended.sealed, *behind))
+        self._index_said()
+        if not self._background.is_due(_SEALING):
+            await self._look_later()
+        return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
 
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
         """Seal open pages (of one session, or all), summarise what is pending, finish background work."""
@@ -175,6 +201,7 @@ class AsyncMemory:
         `BudgetExceeded` when the space has spent its daily limit.
         """
         house, question = self._writable, _question(question)
+        await self._said_is_indexed()
         moment = asked_at or house.clock()
         house.meter.check()
         async with self._gate.shared():
@@ -202,8 +229,10 @@ class AsyncMemory:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. `asked_at` is the moment its relative dates are seen from (now).
         """
+        query = _question(query)
+        await self._said_is_indexed()
         return await self._open.reader.search(
-            _question(query),
+            query,
             limit=limit,
             kind=kind,
             scope=_scope(session, None, min_trust),
@@ -223,8 +252,10 @@ class AsyncMemory:
 
         `asked_at` is the moment relative dates of the question are seen from (now).
         """
+        question = _question(question)
+        await self._said_is_indexed()
         return await self._open.reader.context(
-            _question(question),
+            question,
             max_tokens=max_tokens,
             scope=_scope(session, None, min_trust),
             asked_at=asked_at or self._open.clock(),
@@ -412,12 +443,14 @@ class AsyncMemory:
 
     async def close(self) -> None:
         """Finish background work and let go of log and index; repeating it does nothing."""
+        await self._background.drain()  # the jobs need what is closed here
         house, self._house = self._house, None
         if house is None:
             return
         try:
             await self._background.drain()
         finally:
+            self._background.not_later(_SEALING)
             await house.close()
 
     @property
@@ -434,7 +467,9 @@ class AsyncMemory:
         return self._house
 
     async def _catch_up(self) -> None:
-        """Finish what an earlier process left: pages without units, units the index does not hold."""
+        """Finish what an earlier process left: idle open pages, pages without units, units and turns the
+        index does not hold.
+        """
         house = self._open
         if not house.read_only:
             await house.writer.finish_erasing()
@@ -442,7 +477,43 @@ class AsyncMemory:
                 self._background.note(["an erasing is not finished: the index cannot be used"])
             elif house.settings.index == IN_PROCESS:
                 await self._fill_index()
+            await house.writer.seal_at_opening(house.clock())
             await self._when(house.settings.distil, "distilling", self._distil)
+            self._index_said()
+            await self._look_later()
+
+    async def _sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
+        """Have pages that sealed summarised, as the settings say."""
+        if pages:
+            await self._when(self._open.settings.distil, "distilling", self._distil)
+        return pages
+
+    def _index_said(self) -> None:
+        self._background.start(_INDEXING, self._index)
+
+    async def _said_is_indexed(self) -> None:
+        """Wait a little for what was said to be in the index; what is not by then is found by its words."""
+        await self._background.wait(_INDEXING, limit=INDEXING_LIMIT)
+
+    async def _index(self) -> None:
+        async with self._gate.shared():
+            with self._open.paying(Meter()):
+                left = await self._open.writer.index_said()
+        self._background.note([left] if left is not None else [])
+
+    async def _look_later(self) -> None:
+        """Look for idle sessions again when the first of them may be idle."""
+        house = self._open
+        seconds = await house.writer.until_idle(house.clock())
+        if seconds is not None:
+            self._background.later(seconds + _SPARE, _SEALING, self._seal_idle)
+
+    async def _seal_idle(self) -> None:
+        house = self._open
+        async with self._gate.shared():
+            sealed = await house.writer.seal_idle(house.clock())
+        await self._sealed(sealed)
+        await self._look_later()
 
     async def _fill_index(self) -> None:
         """Put all that the ledger holds into an index that starts empty; without a model call."""

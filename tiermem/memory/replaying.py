@@ -57,7 +57,7 @@ async def _ask(house: House, reader: Reader, answer: Answer, meter: Meter) -> An
 async def _reader(house: House, then: Ledger, head: int) -> AsyncIterator[Reader]:
     """A reader of the memory as it stood: with the index there is, where it holds nothing newer."""
     changes = await house.ledger.changes(head)
-    if not changes.units and not changes.pages:
+    if not changes.units and not changes.pages and not changes.filling:
         yield house.reader.over(then)
         return
     with TemporaryDirectory(prefix="tiermem-replay-") as directory:

@@ -14,6 +14,7 @@ from itertools import islice
 from anyio import to_thread
 
 from pagestore import Page, PageId
+from pagestore.codec import open_page_id
 from pagestore.errors import PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
 from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
@@ -75,6 +76,15 @@ class _Hits:
     degradations: tuple[Degradation, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Newer:
+    """Pages the index does not hold all of; of the open ones, after which record the turns it lacks begin."""
+
+    pages: Sequence[Page]
+    keywords: Keywords
+    said_after: Mapping[PageId, int]
+
+
 class LookUp:
     """Looks up units, turns and pages of one view, for one question, asked at some moment."""
 
@@ -83,7 +93,7 @@ class LookUp:
         self._asked_at = asked_at
         self._options = options
         self._usable = True
-        self._newer_pages: tuple[Sequence[Page], Keywords] | None = None
+        self._newer: _Newer | None = None
         self._ranked: dict[str, Turns] = {}
 
     async def units(self, query: str, *, limit: int) -> Found:
@@ -134,7 +144,8 @@ class LookUp:
         read = await self._pages_of(found.hits)
         newer = await self._newer_turns(question.text)
         pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
-        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | dict(found.hits)
+        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer)
+        hits |= _as_sealed(found.hits, (page for _, page in read.read))
         gathered = gather(hits, pages.values())
         asked = question.among(found.named, found.rarity)
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
@@ -169,12 +180,12 @@ class LookUp:
 
     async def _newer_turns(self, query: str) -> list[tuple[Page, int]]:
         """The turns that share most words with the query, of those the index does not hold."""
-        pages, _ = await self._pages_beyond_index()
+        newer = await self._pages_beyond_index()
         said = [
             (page, number, line.turn.text)
-            for page in pages
+            for page in newer.pages
             for number, line in enumerate(page.lines)
-            if line.turn is not None
+            if line.turn is not None and line.seq > newer.said_after.get(page.id, -1)
         ]
         ranked = Keywords(text for *_, text in said).rank(query)
         return [said[at][:2] for at, _ in ranked[: self._options.ranking.candidates]]
@@ -192,9 +203,9 @@ class LookUp:
         )
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
-        """The pages the index does not hold, open ones among them, that share a word with the query."""
-        pages, keywords = await self._pages_beyond_index()
-        return tuple(_ranked(query, [page.id for page in pages], keywords)[:limit])
+        """The pages of which the index does not hold all that share a word with the query."""
+        newer = await self._pages_beyond_index()
+        return tuple(_ranked(query, [page.id for page in newer.pages], newer.keywords)[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
         """The first `limit` pages of `hits` in the view that are not to be skipped, each once."""
@@ -241,23 +252,35 @@ class LookUp:
 
     def _without_index(self, error: SummaryIndexError) -> _Hits:
         if self._usable:
-            self._usable, self._newer_pages = False, None
+            self._usable, self._newer = False, None
         return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
 
     async def _units_beyond_index(self) -> Sequence[SummaryUnit]:
-        beyond = await self.view.beyond_index(usable=self._usable)
+        _, beyond = await self.view.beyond_index(usable=self._usable)
         changed = (self.view.unit(unit.id) for unit in beyond.units)
         return [unit for unit in changed if unit is not None]
 
-    async def _pages_beyond_index(self) -> tuple[Sequence[Page], Keywords]:
+    async def _pages_beyond_index(self) -> _Newer:
         """Read once a question: a scan of the whole log must not be repeated with every search."""
-        if self._newer_pages is None:
-            beyond = await self.view.beyond_index(usable=self._usable)
-            sealed = [Hit(id=info.id, score=0.0) for info in beyond.pages]
-            found = await self.read(sealed, limit=len(sealed))
-            pages = [*(page for _, page in found.read), *await self.view.open_pages()]
-            self._newer_pages = pages, Keywords(page.text for page in pages)
-        return self._newer_pages
+        if self._newer is None:
+            mark, beyond = await self.view.beyond_index(usable=self._usable)
+            among = self.view.scope.session
+            newer = [page for page in (*beyond.pages, *beyond.filling) if among in (None, page.session)]
+            hits = [Hit(id=page.id, score=0.0) for page in newer]
+            pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
+            self._newer = _Newer(
+                pages=pages,
+                keywords=Keywords(page.text for page in pages),
+                said_after=dict.fromkeys((page.id for page in beyond.filling), mark),
+            )
+        return self._newer
+
+
+def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
+    """The hits, those found by the id of an open page that is sealed by now by the sealed page's."""
+    sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
+    places = ((turn_place(id_), hit) for id_, hit in hits.items())
+    return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
 
 
 def _ranked(query: str, ids: Sequence[str], texts: Keywords) -> list[Hit]:

@@ -69,8 +69,7 @@ class View:
         self.trust = trust
         self._around = around
         self._read: dict[PageId, Page | PageNotFound | Corrupt] = {}
-        self._opened: tuple[Page, ...] | None = None
-        self._beyond: Changes | None = None
+        self._beyond: tuple[int, Changes] | None = None
 
     @classmethod
     async def open(
@@ -152,20 +151,14 @@ class View:
             self._read[found.id] = found
         self._read[page_id] = found
 
-    async def open_pages(self) -> tuple[Page, ...]:
-        """The pages being filled, of the session, as they may be seen."""
-        if self._opened is None:
-            found = await self.ledger.open_pages(self.scope.session)
-            held = [page for page in found if self.holds(page)]
-            for page in held:
-                self._keep(page.id, page)
-            self._opened = tuple(self.seen(page) for page in held)
-        return self._opened
+    async def beyond_index(self, *, usable: bool = True) -> tuple[int, Changes]:
+        """Up to which record the index holds what the ledger does, and what the ledger holds beyond it.
 
-    async def beyond_index(self, *, usable: bool = True) -> Changes:
-        """What the ledger holds and the index does not: everything, when the index cannot be used."""
-        if self._beyond is None or not usable:
-            self._beyond = await self.ledger.changes(await self._mark() if usable else -1)
+        That is everything, after record -1, when the index cannot be used.
+        """
+        if self._beyond is None or (not usable and self._beyond[0] >= 0):
+            mark = await self._mark() if usable else -1
+            self._beyond = mark, await self.ledger.changes(mark)
         return self._beyond
 
     async def _mark(self) -> int:

@@ -20,7 +20,7 @@ from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, 
 from tiermem.text.derive import amounts, count_of, counted_date, mentions, reckoned, term, written
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
-from tiermem.text.readings import People, Reading, idioms, negated, read_claim, read_turn, speech
+from tiermem.text.readings import People, Reading, Speech, idioms, negated, read_claim, read_turn, speech
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 _INSTRUCTION = re.compile(
@@ -156,7 +156,7 @@ def judged(claim: str, event_at: str | None, ground: Ground) -> Verdict:
     have been asked just before, and needs no other support.
     """
     own = speech(claim)
-    if own is None or (own.speaker not in ground.everyone and not _word_for_word(own.said, ground)):
+    if own is None or (own.speaker not in ground.everyone and not _word_for_word(own, ground)):
         return _judged(claim, event_at, ground, read_claim)
     if own.speaker not in ground.speakers:
         return Verdict(support="contradicted", reason="said by somebody else")
@@ -166,8 +166,13 @@ def judged(claim: str, event_at: str | None, ground: Ground) -> Verdict:
     return _judged(own.said, event_at, mine, read_turn)
 
 
-def _word_for_word(said: str, ground: Ground) -> bool:
-    return len(words(said)) > 2 and " ".join(words(said)) in " ".join(words(ground.text))
+def _word_for_word(own: Speech, ground: Ground) -> bool:
+    """Whether words of the turns are given to somebody who is not there, by name."""
+    name = own.speaker.split()
+    named = len(name) <= 3 and all(word[0].isupper() for word in name)
+    known = _people(ground) & set(map(stem, words(own.speaker)))
+    said = " ".join(words(own.said))
+    return named and not known and said.count(" ") >= 2 and said in " ".join(words(ground.text))
 
 
 def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Verdict:

@@ -19,6 +19,8 @@ class WriterOptions:
     variant: WriteBackVariant = "retrieve-and-edit"
     neighbours: int = 3
     concurrency: int = 4
+    idle_seal: float = 30.0
+    """Minutes after which an open page of an idle session seals; `inf` for never."""
     trust: TrustLevels = DEFAULT_TRUST
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
@@ -38,10 +40,11 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projected:
-    """How many entries were put into the index."""
+    """How many units, sealed pages, and open pages with what is new on them were put into the index."""
 
     units: int = 0
     pages: int = 0
+    open_pages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,16 @@ finishes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn
+from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError, UnknownId
 from tiermem.index.interface import Index
@@ -25,6 +27,7 @@ from tiermem.reasoning.interface import Engine
 from tiermem.text import Telltales, omissions
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.erase import Eraser, Erasure, Selection
+from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
 from tiermem.writing.in_order import in_order
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -66,6 +69,35 @@ class Writer:
     async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """Seal the open page of one session, or of all."""
         return await self._ledger.seal(session)
+
+    async def seal_idle(self, now: datetime) -> tuple[PageId, ...]:
+        """Seal the open pages whose newest turn was recorded `WriterOptions.idle_seal` minutes ago."""
+        pages = await self._ledger.filling()
+        return await self._seal_each(idle_by_clock(pages, now=now, minutes=self._options.idle_seal))
+
+    async def seal_behind(self, session: SessionId, told: Iterable[TurnTimes]) -> tuple[PageId, ...]:
+        """Seal the open pages that `session`, with the turns it was just told, left behind by said time."""
+        pages, minutes = await self._ledger.filling(), self._options.idle_seal
+        return await self._seal_each(left_behind(pages, by=session, turns=told, minutes=minutes))
+
+    async def seal_at_opening(self, now: datetime) -> tuple[PageId, ...]:
+        """Seal every open page that is idle, by the clock or by said time."""
+        pages, minutes = await self._ledger.filling(), self._options.idle_seal
+        by_clock = idle_by_clock(pages, now=now, minutes=minutes)
+        by_said_time = idle_by_said_time(pages, minutes=minutes)
+        return await self._seal_each(dict.fromkeys((*by_clock, *by_said_time)))
+
+    async def until_idle(self, now: datetime) -> float | None:
+        """Seconds until the first open page seals should nothing be said; `None` when none ever does."""
+        seconds = next_look(await self._ledger.filling(), now=now, minutes=self._options.idle_seal)
+        return None if seconds is None or math.isinf(seconds) else seconds
+
+    async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
+        return tuple([page for session in sessions for page in await self._ledger.seal(session)])
+
+    async def index_said(self) -> Unfinished | None:
+        """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
+        return await self._projection.attempt()
 
     async def distil_pending(self, progress: Progress | None = None) -> DistilReport:
         """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
