@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class Distilled:
     """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
 
-    `literals` is how many there were to keep; `None` in entries of before they were counted.
+    `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
+    many claims could not be confirmed: of these the words are units, and the wording is not kept. What was
+    rejected, how many were worded, and the usage of pages that were read in one call stand in the first.
     """
 
     page_id: PageId
@@ -35,6 +37,7 @@ class Distilled:
     prompts: tuple[str, ...]
     usage: Usage
     literals: int | None = None
+    worded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,7 @@ class Redistilled:
     made_by: str
     prompts: tuple[str, ...]
     usage: Usage
+    worded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -322,6 +322,7 @@ def _writing(settings: Settings) -> WriterOptions:
         trust=TrustLevels(names=settings.trust_levels),
         write_back_trust=settings.write_back_trust,
         concurrency=settings.distil_concurrency,
+        page_tokens=settings.page_tokens,
         idle_seal=settings.idle_seal,
     )
 

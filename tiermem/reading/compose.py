@@ -144,7 +144,12 @@ class Composer:
     async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:
         pages = await self._pages(span for item in cited for span in item.evidence.spans)
         verdict = check(
-            self._question, text, sources(cited, pages), counted=draft.counted, asked_at=self._asked_at
+            self._question,
+            text,
+            sources(cited, pages),
+            counted=draft.counted,
+            asked_at=self._asked_at,
+            inferred=draft.inferred,
         )
         return Composed(
             text=text,

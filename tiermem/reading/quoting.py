@@ -34,7 +34,12 @@ def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
 def said(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(
-        Source(printable(page.text[line.body : line.end]), line.turn.said_at, printable(line.turn.speaker))
+        Source(
+            printable(page.text[line.body : line.end]),
+            line.turn.said_at,
+            printable(line.turn.speaker),
+            (Span(page_id=page.id, start=line.body, end=line.end),),
+        )
         for line in lines(page, span)
         if line.turn is not None
     )

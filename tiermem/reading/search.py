@@ -13,7 +13,7 @@ from itertools import islice
 
 from anyio import to_thread
 
-from pagestore import Page, PageId
+from pagestore import OpenInfo, Page, PageId, PageInfo
 from pagestore.codec import open_page_id
 from pagestore.errors import PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
@@ -265,7 +265,8 @@ class LookUp:
         if self._newer is None:
             mark, beyond = await self.view.beyond_index(usable=self._usable)
             among = self.view.scope.session
-            newer = [page for page in (*beyond.pages, *beyond.filling) if among in (None, page.session)]
+            newer: list[PageInfo | OpenInfo] = [*beyond.pages, *beyond.filling]
+            newer = [page for page in newer if among in (None, page.session)]
             hits = [Hit(id=page.id, score=0.0) for page in newer]
             pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
             self._newer = _Newer(

@@ -50,6 +50,7 @@ class Draft:
     of what is asked is missing or could be told more exactly, and `missing` says what. `counted` are the
     things counted or listed, where the answer is a number of them. `statement` is what was found as one
     sentence that stands alone, "" where there is none: it may be kept in memory once it is proved.
+    `inferred` says that the answer is concluded from the evidence, and not told by it.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Draft:
     missing: str = ""
     counted: tuple[str, ...] = ()
     statement: str = ""
+    inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

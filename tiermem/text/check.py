@@ -35,8 +35,12 @@ from tiermem.text.support import Ground, Told, contradiction
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"
-_YES_OR_NO = re.compile(r"(?:yes|no|yep|nope|yeah|true|false|correct|maybe|likely|probably|unlikely)\b", re.IGNORECASE)
-_HOW_MANY = re.compile(r"\bhow many\s+(?P<what>[^?.!,;]{1,60})|\b(?:number|count) of\s+(?P<of>[^?.!,;]{1,60})", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"(?:yes|no|yep|nope|yeah|true|false|correct|maybe|likely|probably|unlikely)\b", re.IGNORECASE
+)
+_HOW_MANY = re.compile(
+    r"\bhow many\s+(?P<what>[^?.!,;]{1,60})|\b(?:number|count) of\s+(?P<of>[^?.!,;]{1,60})", re.IGNORECASE
+)
 _LENGTH_ASKED = re.compile(r"\b(?:how many|number of)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"\b(?P<n>\d{1,3}|[a-z]{1,9})\s+(?P<unit>day|week|weekend|month|year)s?\s+(?P<way>before|prior to|after)\s+(?:the\s+)?\Z",
@@ -44,7 +48,12 @@ _BEFORE = re.compile(
 )
 _TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
 _MEASURES = _TIME | frozenset(
-    map(stem, word_list("dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"))
+    map(
+        stem,
+        word_list(
+            "dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"
+        ),
+    )
 )
 _SEVERAL = re.compile(
     r"\b(?:several|many|some|few|lots|multiple|various|both|couple|numerous|plenty|all|every|each|pair|bunch|dozen\w*"
@@ -78,7 +87,9 @@ def graded(
     """
     if not cited:
         return Check(support="contradicted", unsupported=(UNCITED,), reason="the answer cites nothing")
-    case = _Case(answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at)
+    case = _Case(
+        answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at
+    )
     found = _Findings()
     _check_dates(case, found)
     _check_numbers(case, found)
@@ -200,7 +211,9 @@ def _stated_number(number: str, amount: Amount | None, case: _Case) -> bool:
     return False
 
 
-def _beside(number: str, amount: Amount | None, units: Collection[str], about: Collection[str], piece: Source) -> bool:
+def _beside(
+    number: str, amount: Amount | None, units: Collection[str], about: Collection[str], piece: Source
+) -> bool:
     there = [each for each in amounts(piece) if written(each.value) == number]
     signs = {each.sign for each in there}
     if amount is not None and amount.sign and there:
@@ -403,7 +416,11 @@ def _denied(case: _Case) -> str | None:
     for source in case.cited:
         for piece in sentences(source.text):
             ground = Ground(
-                told=(Told(quote=piece.text, turn=source),), asked="", beside=source.text, earlier="", everyone=people
+                told=(Told(quote=piece.text, turn=source),),
+                asked="",
+                beside=source.text,
+                earlier="",
+                everyone=people,
             )
             found = contradiction(case.answer, ground)
             if found is not None:

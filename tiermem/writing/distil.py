@@ -1,37 +1,65 @@
-"""From a sealed page to the units it proves: an engine asserts, code links, the rest is kept apart."""
+"""From sealed pages to the units they prove: an engine asserts, code links, the rest is kept apart.
+
+Of a claim whose wording code cannot confirm the words it quotes become a unit, in their speaker's own
+words; the wording does not. Pages that are read in one call are one ground: a claim may quote several.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from anyio import to_thread
 
-from pagestore import Page
+from pagestore import Page, PageId
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
-from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, is_proved
+from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, UnitId, UnitKind, Usage, is_proved
 from tiermem.reasoning.interface import Engine
-from tiermem.text import link, omissions, page_literals, proof_rank
+from tiermem.text import link, omissions, page_literals, proof_rank, quotations
 
 
-async def distil(page: Page, engine: Engine, trust: TrustLevels = DEFAULT_TRUST) -> Distilled:
-    """Ask for the facts of a page and prove each; raises what the engine raises."""
+@dataclass(slots=True)
+class Told:
+    """What claims about some pages come to: units by id, rejected claims, and how many were only worded."""
+
+    units: dict[UnitId, SummaryUnit] = field(default_factory=dict)
+    rejected: list[Rejected] = field(default_factory=list)
+    worded: int = 0
+
+    def of(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
+        """The units whose first words stand on a page."""
+        return tuple(unit for unit in self.units.values() if unit.spans[0].page_id == page_id)
+
+
+async def distil(
+    pages: Sequence[Page], engine: Engine, trust: TrustLevels = DEFAULT_TRUST
+) -> tuple[Distilled, ...]:
+    """Ask for the facts of pages in one call and prove each; an entry a page, in order.
+
+    What the call cost, what was rejected and how many claims were only worded stand in the first entry.
+    Raises what the engine raises.
+    """
     with counted() as meter, step("distil"):
-        claims = await engine.distil([page])
+        claims = await engine.distil(pages)
 
-    def linked() -> Distilled:
-        units, rejected = proved(page, claims, made_by=engine.name, trust=trust)
-        return Distilled(
-            page_id=page.id,
-            units=units,
-            rejected=rejected,
-            omissions=omissions(page, [unit.text for unit in units]),
-            made_by=engine.name,
-            prompts=tuple(meter.prompts),
-            usage=meter.total(),
-            literals=len(page_literals(page)),
+    def linked() -> tuple[Distilled, ...]:
+        told = proved(pages, claims, made_by=engine.name, trust=trust)
+        return tuple(
+            Distilled(
+                page_id=page.id,
+                units=told.of(page.id),
+                rejected=tuple(told.rejected) if at == 0 else (),
+                worded=told.worded if at == 0 else 0,
+                omissions=omissions(page, [unit.text for unit in told.of(page.id)]),
+                made_by=engine.name,
+                prompts=tuple(meter.prompts),
+                usage=meter.total() if at == 0 else Usage(),
+                literals=len(page_literals(page)),
+            )
+            for at, page in enumerate(pages)
         )
 
     # Linking is pure and takes milliseconds a claim: questions asked meanwhile do not wait for a whole page.
@@ -51,12 +79,13 @@ async def redistil(
         claims = await engine.distil([page], hints=hints)
 
     def linked() -> Redistilled:
-        units, rejected = proved(page, claims, made_by=engine.name, trust=trust)
-        texts = [unit.text for unit in (*kept, *units)]
+        told = proved([page], claims, made_by=engine.name, trust=trust)
+        texts = [unit.text for unit in (*kept, *told.units.values())]
         return Redistilled(
             page_id=page.id,
-            units=units,
-            rejected=rejected,
+            units=tuple(told.units.values()),
+            rejected=tuple(told.rejected),
+            worded=told.worded,
             hints=hints,
             omissions=omissions(page, texts),
             literals=len(page_literals(page)),
@@ -69,27 +98,27 @@ async def redistil(
 
 
 def proved(
-    page: Page, claims: Sequence[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
-) -> tuple[tuple[SummaryUnit, ...], tuple[Rejected, ...]]:
-    """The units that the words of this page prove, each once, and the claims they do not."""
-    units: dict[str, SummaryUnit] = {}
-    rejected: list[Rejected] = []
+    pages: Sequence[Page], claims: Iterable[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
+) -> Told:
+    """The units that the words of these pages prove, each once, and the claims they contradict."""
+    told = Told()
     for claim in claims:
-        fact = link(claim, (page,))
+        fact = link(claim, pages)
         if isinstance(fact, Rejected):
-            rejected.append(fact)
-        elif not is_proved(fact.support):
-            rejected.append(Rejected(claim=claim.text, quotes=claim.quotes, reason=unproved(fact)))
+            told.rejected.append(fact)
+        elif is_proved(fact.support):
+            _put(told, _unit(fact, "summary", pages, made_by, trust))
         else:
-            rank = proof_rank(claim, fact.spans, (page,), trust.rank_of)
-            unit = _unit(page, fact, made_by, trust=trust.names[rank])
-            units[unit.id] = unit
-    return tuple(units.values()), tuple(rejected)
+            told.worded += 1
+            for words in quotations(fact, pages):
+                quoted = link(words, pages)
+                if isinstance(quoted, LinkedFact) and is_proved(quoted.support):
+                    _put(told, _unit(quoted, "quote", pages, made_by, trust))
+    return told
 
 
-def unproved(fact: LinkedFact) -> str:
-    """Why the fact is no proof of what it claims, in words."""
-    return fact.reason or "no rule could confirm the wording from the words it cites"
+def _put(told: Told, unit: SummaryUnit) -> None:
+    told.units.setdefault(unit.id, unit)
 
 
 def bounded(importance: float) -> float:
@@ -97,20 +126,25 @@ def bounded(importance: float) -> float:
     return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.5
 
 
-def _unit(page: Page, fact: LinkedFact, made_by: str, *, trust: str) -> SummaryUnit:
+def _unit(
+    fact: LinkedFact, kind: UnitKind, pages: Sequence[Page], made_by: str, trust: TrustLevels
+) -> SummaryUnit:
+    page = next(page for page in pages if page.id == fact.spans[0].page_id)
     turn = page.line_at(fact.spans[0].start).turn
+    claim = Claim(text=fact.claim, quotes=fact.quotes, event_at=fact.event_at)
+    rank = proof_rank(claim, fact.spans, tuple(pages), trust.rank_of)
     return SummaryUnit(
         id=summary_unit_id(page.space, page.id, fact.claim, fact.spans),
         text=fact.claim,
         spans=fact.spans,
-        kind="summary",
+        kind=kind,
         session=page.session,
         said_at=turn.said_at if turn is not None else None,
         event_at=fact.event_at,
         scene=fact.scene,
         importance=bounded(fact.importance),
         made_by=made_by,
-        trust=trust,
+        trust=trust.names[rank],
         support=fact.support,
         derivations=fact.derivations,
     )

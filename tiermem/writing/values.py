@@ -19,6 +19,8 @@ class WriterOptions:
     variant: WriteBackVariant = "retrieve-and-edit"
     neighbours: int = 3
     concurrency: int = 4
+    page_tokens: int = 1000
+    """Small pages are summarised together, as many as hold so many tokens."""
     idle_seal: float = 30.0
     """Minutes after which an open page of an idle session seals; `inf` for never."""
     trust: TrustLevels = DEFAULT_TRUST

@@ -32,7 +32,6 @@ from tiermem.model import (
 )
 from tiermem.reasoning.interface import Engine
 from tiermem.text import link, proof_rank
-from tiermem.writing.distil import unproved
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -197,6 +196,11 @@ class WriteBacks:
     async def _write(self, run: _Run, entry: WroteBack) -> None:
         await self._ledger.write(replace(entry, usage=run.till.take()))
         run.decisions.append(entry.write_back)
+
+
+def unproved(fact: LinkedFact) -> str:
+    """Why the fact is no proof of what it claims, in words."""
+    return fact.reason or "no rule could confirm the wording from the words it cites"
 
 
 def claim_of(fact: LinkedFact) -> Claim:

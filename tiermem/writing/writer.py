@@ -25,6 +25,7 @@ from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, UnitId, Usage, WriteBackVariant
 from tiermem.reasoning.interface import Engine
 from tiermem.text import Telltales, omissions
+from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.erase import Eraser, Erasure, Selection
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
@@ -108,11 +109,12 @@ class Writer:
         async with self._distilling:
             pending = await self.pending_pages()
             run = _DistilRun(len(pending), progress)
-            for start in range(0, len(pending), _SLICE):
+            together = batches(pending, page_tokens=self._options.page_tokens)
+            for start in range(0, len(together), _SLICE):
                 await in_order(
-                    pending[start : start + _SLICE],
-                    lambda info: self._distil(run, info),
-                    lambda outcome: self._keep(run, outcome),
+                    together[start : start + _SLICE],
+                    lambda infos: self._distil(run, infos),
+                    lambda outcomes: self._keep(run, outcomes),
                     at_once=self._options.concurrency,
                 )
                 run.index = await self._projection.attempt()
@@ -210,26 +212,33 @@ class Writer:
         """Drop this space from the index and build it again from pages and ledger, without a model call."""
         return await self._projection.rebuild()
 
-    async def _distil(self, run: _DistilRun, info: PageInfo) -> Distilled | Unfinished:
+    async def _distil(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[Distilled | Unfinished, ...]:
+        """Summarise pages in one call. What cannot be done to them together is tried page by page."""
         try:
             if run.failed_in_a_row >= _PATIENCE:
                 raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
             async with self.recording("distil"):
-                outcome = await distil(await self._ledger.page(info.id), self._engine, self._options.trust)
+                pages = [await self._ledger.page(info.id) for info in infos]
+                outcomes = await distil(pages, self._engine, self._options.trust)
         except (TierMemError, Corrupt) as error:
-            run.failed_in_a_row += isinstance(error, (ModelUnavailable, ModelRefused))
-            return Unfinished(stage="distil", what=info.id, reason=repr(error))
+            down = isinstance(error, ModelUnavailable | ModelRefused)
+            run.failed_in_a_row += down
+            if len(infos) > 1 and not down:
+                return tuple([one for info in infos for one in await self._distil(run, (info,))])
+            return tuple(Unfinished(stage="distil", what=info.id, reason=repr(error)) for info in infos)
         run.failed_in_a_row = 0
-        return outcome
+        return outcomes
 
-    async def _keep(self, run: _DistilRun, outcome: Distilled | Unfinished) -> None:
-        if isinstance(outcome, Distilled):
-            # A finding may have told some of it already, where the page had to wait for its summary.
-            tier1 = self._ledger.tier1
-            new = tuple(unit for unit in outcome.units if known(tier1, unit.text, unit.spans) is None)
-            outcome = replace(outcome, units=new)
-            await self._ledger.write(outcome)
-        run.add(outcome)
+    async def _keep(self, run: _DistilRun, outcomes: Sequence[Distilled | Unfinished]) -> None:
+        for outcome in outcomes:
+            kept = outcome
+            if isinstance(kept, Distilled):
+                # A finding may have told some of it already, where the page had to wait for its summary.
+                tier1 = self._ledger.tier1
+                new = tuple(unit for unit in kept.units if known(tier1, unit.text, unit.spans) is None)
+                kept = replace(kept, units=new)
+                await self._ledger.write(kept)
+            run.add(kept)
 
 
 class _DistilRun:

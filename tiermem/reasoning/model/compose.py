@@ -21,6 +21,7 @@ class ComposeReply(Reply):
 
     answer: str
     cited: list[int]
+    inferred: bool = False
     abstained: bool = False
     complete: bool = True
     missing: Words = None
@@ -68,4 +69,5 @@ def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
         missing="" if reply.complete else missing,
         counted=tuple(reply.counted),
         statement=reply.statement or "",
+        inferred=reply.inferred,
     )

@@ -41,7 +41,7 @@ class RouteByModel:
                 "route",
                 RouteReply,
                 question=question,
-                summaries=shown.evidence(evidence),
+                recalled=shown.evidence(evidence),
                 asked_at=shown.moment(asked_at),
             )
         except MalformedReply as error:

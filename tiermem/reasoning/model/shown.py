@@ -54,9 +54,17 @@ def known(pieces: Sequence[Evidence]) -> str:
 
 
 def _piece(piece: Evidence) -> str:
-    if not piece.quote:
-        return dated(piece.text, piece.said_at, piece.event_at)
-    return _with_words(dated(piece.text, piece.said_at, piece.event_at), [piece.quote])
+    """A turn as `Mon 2023-05-08, Ann: words`, a note with its dates and the words it rests on, a page whole."""
+    if piece.source == "turn" and not piece.quote:
+        return f"{day(piece.said_at)}{piece.text}"
+    noted = "noted: " if piece.source == "unit" else ""
+    text = noted + dated(piece.text, piece.said_at, piece.event_at)
+    return _with_words(text, [piece.quote]) if piece.quote else text
+
+
+def day(said_at: datetime | None) -> str:
+    """The day something was said, with its weekday, as an opening; nothing where it is unknown."""
+    return f"{said_at:%a %Y-%m-%d}, " if said_at else ""
 
 
 def _with_words(claim: str, quotes: Iterable[str]) -> str:
