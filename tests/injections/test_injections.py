@@ -39,8 +39,7 @@ def test_a_disguised_lie_is_known_again() -> None:
 
 @pytest.mark.parametrize("bug", ["trust everybody", "merge across levels", "anybody supersedes", "no floor"])
 def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiermem.reading.scope import Scope
-
+    from tiermem.reading.view import View
     from tiermem.writing import distil, edit
 
     match bug:
@@ -51,6 +50,6 @@ def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: py
         case "anybody supersedes":
             monkeypatch.setattr(edit, "_may_supersede", lambda newer, older: True)
         case "no floor":
-            monkeypatch.setattr(Scope, "seen", lambda self, page: page)
-            monkeypatch.setattr(Scope, "unit", lambda self, unit_id: self.tier1.unit(unit_id))
+            monkeypatch.setattr(View, "seen", lambda self, page: page)
+            monkeypatch.setattr(View, "unit", lambda self, unit_id: self.tier1.unit(unit_id))
     assert anyio.run(run, written()[::6], "gullible")["successful"]

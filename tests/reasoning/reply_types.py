@@ -10,3 +10,15 @@ from tiermem.reasoning.model.select import SelectReply
 
 REPLIES = (DistilReply, RouteReply, IntegrateReply, PlanReply, ComposeReply, SelectReply, ReconcileReply)
 BY_NAME = {reply.__name__: reply for reply in REPLIES}
+
+__all__ = [
+    "BY_NAME",
+    "REPLIES",
+    "ComposeReply",
+    "DistilReply",
+    "IntegrateReply",
+    "PlanReply",
+    "ReconcileReply",
+    "RouteReply",
+    "SelectReply",
+]
