@@ -98,7 +98,8 @@ def _one(question: Question, cited: list[Source], tally: Tally) -> None:
     tally.true[found.support] += 1
     tally.of_kind.setdefault(question.category, Counter())[found.support] += 1
     tally.shown.append((f"true {found.support}", question.text, gold, found.reason))
-    for kind, text in alterations(gold):
+    # "7 days. 8 days (including the last day) is also acceptable.": with one of the two altered it is still right.
+    for kind, text in alterations(gold.split(". ")[0] if "acceptable" in gold else gold):
         other = graded(text, cited, question=question.text, asked_at=asked_at)
         tally.tried[kind] += 1
         tally.accepted[kind] += other.support in PROVED

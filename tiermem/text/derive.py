@@ -266,16 +266,16 @@ class Moment:
 
 
 def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
-    """The dates a source tells, in sentences that hold one of the stems `about` where any does; where it
-    tells none, the day it was said.
+    """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
+    the day it was said.
     """
     told = [mention for mention in mentions(source, durations=False) if mention.precision in ("day", "month", "year")]
-    if about and len(told) > 1:
+    if about:
         near = [
             mention for mention in told for piece in sentences(source.text)
             if piece.start <= mention.start < piece.end and set(map(stem, words(piece.text))) & set(about)
         ]  # fmt: skip
-        told = near or told
+        told = near
     found = [(mention, _alone(source, mention)) for mention in told[:_MAX_MOMENTS]]
     dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
     return tuple(dated.values()) or said_on(source)
@@ -312,7 +312,8 @@ def between(one: Moment, two: Moment, unit: str) -> int | None:
             whole = all((moment.last - moment.first).days < 31 for moment in (early, late))
             return (round(days / 30.44) if exact else months) if whole else None
         case "year":
-            return round(days / 365.25) if exact else late.first.year - early.first.year
+            alike = (early.last - early.first).days > 31 and (late.last - late.first).days > 31
+            return round(days / 365.25) if exact else late.first.year - early.first.year if alike else None
     return None
 
 
