@@ -14,9 +14,11 @@ from datetime import datetime, timedelta
 from itertools import combinations
 
 from tiermem.model import Check, Derivation, Term
-from tiermem.text.dates import DateMention, resolve_dates, without_dates
+from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.derive import (
+    ONES,
     Amount,
+    aged,
     Moment,
     amounts,
     count_of,
@@ -29,7 +31,7 @@ from tiermem.text.derive import (
     term,
     written,
 )
-from tiermem.text.literals import Source, named_in, names, numbers
+from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.readings import negated
 from tiermem.text.support import Ground, Told, contradiction
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
@@ -44,6 +46,11 @@ _BEFORE = re.compile(
 )
 _ANCHORED = re.compile(
     r"\b(?:before|prior to|after|as of|by|since|until|till|around|week of)\s+(?:the\s+)?\Z", re.IGNORECASE
+)
+_UNIT_BEFORE = re.compile(
+    r"(?:\bthe|\A|\bon|\blast)\s?\b(?P<unit>day|night|week|weekend|month|year|" + "|".join(WEEKDAYS) + r")"
+    r"\s(?P<way>before|prior to|after)\s(?:the\s)?\Z",
+    re.IGNORECASE,
 )
 _PARTS = {
     "first week": (0, 7), "beginning": (0, 10), "start": (0, 10), "early": (0, 10), "second week": (7, 14),
@@ -60,15 +67,24 @@ _TO_NOW = re.compile(
 """Asking for a time that only ends now, or for one that may."""
 _STARTED = re.compile(r"\b(?:start|started|begin|began|begun|resume|resumed|since)\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"\b(\d{1,3}(?:st|nd|rd|th)|[a-z]{4,8}h|second|third)\s+([^\W\d_]+)", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"\b(?:total|altogether|together|combined|in all|sum|difference|how (?:many|much)|(?:more|fewer|less) than)\b", re.IGNORECASE
+)
+_AGE = re.compile(r"\b(?:how old|older|younger|years? apart)\b", re.IGNORECASE)
 _RANGE = re.compile(r"(?<![\d.,:-])(\d{1,6})\s?[-–]\s?(\d{1,6})(?![\d:-])")
+_LISTED = re.compile(r"(?<!\S)\(?(\d{1,2})[.)](?=\s)")
+_CODE = re.compile(r"(?<![\w.,$€£-])(?:[^\W\d_]{1,12}\d\w{0,12}|\d{1,12}(?!(?:st|nd|rd|th|s|am|pm)\b)[^\W\d_]\w{0,12}|\d{1,6}-[^\W\d_]\w{0,12})")
+"""Names of things with figures in them, as "FG800", "2D", "5-piece"."""
 _ONE = re.compile(
-    r"(?<!no )(?<!the )(?<!this )(?<!that )(?<!which )(?<!each )(?<!every )(?<!any )(?<!some )(?<!only )\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)",
-    re.IGNORECASE,
+    r"(?<!no )(?<!the )(?<!this )(?<!that )(?<!which )(?<!each )(?<!every )(?<!any )(?<!some )(?<!only )\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)"
 )
 _TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
+_DAYS = frozenset(map(stem, WEEKDAYS))
 _MEASURES = _TIME | frozenset(
     map(stem, word_list("dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"))
 )
+_NEAR = 60
+"""Characters before a date in which words like "two days before" stand."""
 _SEVERAL = re.compile(
     r"\b(?:several|many|some|few|lots|multiple|various|both|couple|numerous|plenty|all|every|each|pair|bunch|dozen\w*"
     r"|hundreds|thousands|tons|twice|often|again|weekly|daily|monthly|more|others?)\b",
@@ -115,6 +131,10 @@ def graded(
     return Check(support=support, unsupported=missing, derivations=derived, reason=why or "")
 
 
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
     answer: str
@@ -131,8 +151,12 @@ class _Case:
         return [mention for mention in resolve_dates(self.answer, self.moment) if mention.kind == "absolute"]
 
     def plain(self) -> str:
-        """The answer without its dates, "one" as a figure where it says how many."""
-        return _ONE.sub("1  ", without_dates(self.answer, self.told()))
+        """The answer without its dates, codes and the numbers of a list, "one" as a figure where it counts."""
+        plain = _CODE.sub(_blank, without_dates(self.answer, self.told()))
+        listed = [int(match[1]) for match in _LISTED.finditer(plain)]
+        if len(listed) > 1 and listed == list(range(1, len(listed) + 1)):
+            plain = _LISTED.sub(_blank, plain)
+        return _ONE.sub("1  ", plain)
 
     def about(self) -> set[str]:
         """Stems of what is asked and answered."""
@@ -146,6 +170,7 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
         return "code cannot confirm a yes or no"
     plain = without_dates(case.answer, case.told())
     content = {stem(word) for word in words(plain) if word not in STOP_WORDS and not numbers(word)}
+    content -= _TIME | _DAYS | set(map(stem, ORDINALS))
     held = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
     held |= {stem(word) for word in words(case.question)}
     if 2 * len(content & held) < len(content) or (content and not content & held):
@@ -160,16 +185,29 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
 
 def _check_dates(case: _Case, found: _Findings) -> None:
     for mention in case.told():
-        before = case.answer[: mention.start]
+        before = case.answer[max(0, mention.start - _NEAR) : mention.start]
         wanted = _part_of(mention, before)
+        from_it = _counted_from(mention, before)
         started = _STARTED.search(case.question) is not None
-        if any(_date_stated(wanted, before, source, started=started) for source in case.cited):
+        stated = any(_date_stated(wanted, before, source, started=started) for source in case.cited)
+        if from_it is None and stated:
             continue
-        derivation = counted_date(wanted, case.cited)
-        if derivation is None:
+        derivation = counted_date(from_it or wanted, case.cited)
+        if derivation is None or (from_it is not None and not stated):
             found.missing.append(mention.text)
         else:
             found.derived.append(derivation)
+
+
+def _counted_from(mention: DateMention, before: str) -> DateMention | None:
+    """What "the Friday before 9 May 2023" means, from the date it is counted from."""
+    asked = _UNIT_BEFORE.search(before)
+    if asked is None or mention.precision != "day":
+        return None
+    unit, way = asked["unit"].lower(), "next" if asked["way"].lower() == "after" else "last"
+    named = {"last day": "yesterday", "next day": "tomorrow", "last night": "yesterday"}
+    found = resolve_dates(named.get(f"{way} {unit}", f"{way} {unit}"), mention.first)
+    return found[0] if found else None
 
 
 def _part_of(mention: DateMention, before: str) -> DateMention:
@@ -202,7 +240,9 @@ def _date_stated(mention: DateMention, before: str, source: Source, *, started: 
 def _check_names(case: _Case, found: _Findings) -> None:
     held = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
     held |= {stem(word) for word in words(case.question)}
-    found.missing += [name for name in names(case.answer) if not named_in(name, held)]
+    found.missing += [
+        name for name in names(case.answer) if name.lower() not in ORDINALS and not named_in(name, held)
+    ]
 
 
 # Numbers
@@ -214,17 +254,27 @@ def _check_numbers(case: _Case, found: _Findings) -> None:
         same = re.compile(rf"(?<!\d){match[1]}\s?(?:[-–]|to)\s?{match[2]}(?!\d)")
         if not any(same.search(source.text) for source in case.cited):
             found.missing.append(match.group())
-    plain = _RANGE.sub(lambda match: " " * len(match.group()), plain)
+    found.missing += [code for code in _codes(case) if not _in_words(code, case)]
+    plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
     for number in dict.fromkeys(numbers(plain)):
         amount = next((each for each in here if written(each.value) == number), None)
         if _stated_number(number, amount, case):
             continue
-        derivation = _derived_number(number, amount, plain, case)
+        derivation = _derived_number(number, amount, case)
         if derivation is None:
             found.missing.append(number)
         else:
             found.derived.append(derivation)
+
+
+def _codes(case: _Case) -> list[str]:
+    return [match.group() for match in _CODE.finditer(without_dates(case.answer, case.told()))]
+
+
+def _in_words(code: str, case: _Case) -> bool:
+    found = re.compile(rf"(?<!\w){re.escape(code)}(?!\w)", re.IGNORECASE)
+    return any(found.search(text) for text in (case.question, *(source.text for source in case.cited)))
 
 
 def _asked_unit(case: _Case) -> set[str]:
@@ -270,7 +320,7 @@ def _outdated(
 
 def _numbers_of(source: Source, units: Collection[str]) -> list[str]:
     """The numbers a source gives of a thing, "my 5th project" being one too."""
-    told = [written(each.value) for each in amounts(source) if each.unit in units and not each.sign]
+    told = [written(each.value) for each in amounts(source) if each.unit in {*units, ONES} and not each.sign]
     for match in _ORDINAL.finditer(source.text):
         if stem(match[2].lower()) in units:
             told += numbers(re.sub(r"(?<=\d)(?:st|nd|rd|th)\Z", "", match[1].lower()))
@@ -307,23 +357,45 @@ def _beside(number: str, amount: Amount | None, units: Collection[str], about: C
     if amount is not None and amount.sign and there:
         return amount.sign in signs or "" in signs
     if units and there:
-        return any(each.unit in units for each in there)
+        return any(each.unit in {*units, ONES} for each in there)
     held = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
     return bool(held & set(about))
 
 
-def _derived_number(number: str, amount: Amount | None, plain: str, case: _Case) -> Derivation | None:
+def _derived_number(number: str, amount: Amount | None, case: _Case) -> Derivation | None:
     if amount is None:
         return None
     unit = _length_unit(amount, case)
+    if unit == "year" and _AGE.search(case.question):
+        return _age(amount, case)
     if unit:
         anchored = _before_a_date(amount, unit, case)
         return anchored.derivation if anchored is not None else _length(number, unit, case)
     if case.counted:
         return _listed(amount, case)
-    return _count(number, amount, case) or reckoned(
-        amount.value, case.cited, sign=amount.sign, units=_units(amount, case)
+    return (
+        _count(number, amount, case)
+        or _age(amount, case)
+        or _reckoned(amount, case)
     )
+
+
+def _reckoned(amount: Amount, case: _Case) -> Derivation | None:
+    """A sum or difference, where the question asks for one or the answer is an amount of money."""
+    if not amount.sign and not _TOGETHER.search(case.question):
+        return None
+    return reckoned(amount.value, case.cited, sign=amount.sign, units=_kinds(amount, case))
+
+
+def _kinds(amount: Amount, case: _Case) -> set[str]:
+    """Stems of things whose numbers may be added up or subtracted: what the number or the question is of."""
+    asked = {stem(word) for word in words(case.question) if word not in STOP_WORDS}
+    return _units(amount, case) | (asked if _TOGETHER.search(case.question) else set())
+
+
+def _age(amount: Amount, case: _Case) -> Derivation | None:
+    whole = not amount.sign and amount.value == int(amount.value)
+    return aged(int(amount.value), case.cited) if whole and _AGE.search(case.question) else None
 
 
 def _length_unit(amount: Amount, case: _Case) -> str:
@@ -343,8 +415,9 @@ class _Anchored:
 def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
     """ "two days before 9 May 2023" as the day that a cited "two days ago" or "on Sunday" means."""
     for mention in case.told():
-        link = _BEFORE.search(case.answer[: mention.start])
-        if link is None or link.start("n") != amount.start:
+        start = max(0, mention.start - _NEAR)
+        link = _BEFORE.search(case.answer[start : mention.start])
+        if link is None or start + link.start("n") != amount.start:
             continue
         way = "in {} {}" if link["way"].lower() == "after" else "{} {} ago"
         wanted = resolve_dates(way.format(link["n"], f"{unit}s"), mention.first)
