@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from itertools import combinations
 
 from tiermem.model import Check, Derivation, Term
-from tiermem.text.dates import DateMention, resolve_dates, without_dates
+from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.derive import (
+    ONES,
     Amount,
+    aged,
     Moment,
     amounts,
     count_of,
@@ -29,32 +31,60 @@ from tiermem.text.derive import (
     term,
     written,
 )
-from tiermem.text.literals import Source, named_in, names, numbers
+from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.readings import negated
 from tiermem.text.support import Ground, Told, contradiction
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"
-_YES_OR_NO = re.compile(
-    r"(?:yes|no|yep|nope|yeah|true|false|correct|maybe|likely|probably|unlikely)\b", re.IGNORECASE
-)
-_HOW_MANY = re.compile(
-    r"\bhow many\s+(?P<what>[^?.!,;]{1,60})|\b(?:number|count) of\s+(?P<of>[^?.!,;]{1,60})", re.IGNORECASE
-)
+_YES_OR_NO = re.compile(r"(?:yes|no|yep|nope|yeah|true|false|correct|maybe|likely|probably|unlikely)\b", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow many\s+(?P<what>[^?.!,;]{1,60})|\b(?:number|count) of\s+(?P<of>[^?.!,;]{1,60})", re.IGNORECASE)
 _LENGTH_ASKED = re.compile(r"\b(?:how many|number of)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"\b(?P<n>\d{1,3}|[a-z]{1,9})\s+(?P<unit>day|week|weekend|month|year)s?\s+(?P<way>before|prior to|after)\s+(?:the\s+)?\Z",
     re.IGNORECASE,
 )
-_TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
-_MEASURES = _TIME | frozenset(
-    map(
-        stem,
-        word_list(
-            "dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"
-        ),
-    )
+_ANCHORED = re.compile(
+    r"\b(?:before|prior to|after|as of|by|since|until|till|around|week of)\s+(?:the\s+)?\Z", re.IGNORECASE
 )
+_UNIT_BEFORE = re.compile(
+    r"(?:\bthe|\A|\bon|\blast)\s?\b(?P<unit>day|night|week|weekend|month|year|" + "|".join(WEEKDAYS) + r")"
+    r"\s(?P<way>before|prior to|after)\s(?:the\s)?\Z",
+    re.IGNORECASE,
+)
+_PARTS = {
+    "first week": (0, 7), "beginning": (0, 10), "start": (0, 10), "early": (0, 10), "second week": (7, 14),
+    "mid": (10, 20), "middle": (10, 20), "third week": (14, 21), "fourth week": (21, 28), "late": (20, 31),
+    "end": (20, 31), "last week": (21, 31), "first weekend": (0, 8), "last weekend": (21, 31),
+}  # fmt: skip
+_PART_OF_MONTH = re.compile(
+    r"\b(?P<part>" + "|".join(sorted(_PARTS, key=len, reverse=True)) + r")(?:\s+of)?[\s-]+(?:the\s+)?\Z", re.IGNORECASE
+)
+_SINCE = re.compile(r"\b(?:since|ago|have passed|has passed|until now|so far)\b", re.IGNORECASE)
+_TO_NOW = re.compile(
+    r"\b(?:since|ago|have passed|has passed|until now|so far|have|has|now|currently|am|is|are)\b", re.IGNORECASE
+)
+"""Asking for a time that only ends now, or for one that may."""
+_STARTED = re.compile(r"\b(?:start|started|begin|began|begun|resume|resumed|since)\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"\b(\d{1,3}(?:st|nd|rd|th)|[a-z]{4,8}h|second|third)\s+([^\W\d_]+)", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"\b(?:total|altogether|together|combined|in all|sum|difference|how (?:many|much)|(?:more|fewer|less) than)\b", re.IGNORECASE
+)
+_AGE = re.compile(r"\b(?:how old|older|younger|years? apart)\b", re.IGNORECASE)
+_RANGE = re.compile(r"(?<![\d.,:-])(\d{1,6})\s?[-–]\s?(\d{1,6})(?![\d:-])")
+_LISTED = re.compile(r"(?<!\S)\(?(\d{1,2})[.)](?=\s)")
+_CODE = re.compile(r"(?<![\w.,$€£-])(?:[^\W\d_]{1,12}\d\w{0,12}|\d{1,12}(?!(?:st|nd|rd|th|s|am|pm)\b)[^\W\d_]\w{0,12}|\d{1,6}-[^\W\d_]\w{0,12})")
+"""Names of things with figures in them, as "FG800", "2D", "5-piece"."""
+_ONE = re.compile(
+    r"(?<!no )(?<!the )(?<!this )(?<!that )(?<!which )(?<!each )(?<!every )(?<!any )(?<!some )(?<!only )\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)"
+)
+_TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
+_DAYS = frozenset(map(stem, WEEKDAYS))
+_MEASURES = _TIME | frozenset(
+    map(stem, word_list("dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"))
+)
+_NEAR = 60
+"""Characters before a date in which words like "two days before" stand."""
 _SEVERAL = re.compile(
     r"\b(?:several|many|some|few|lots|multiple|various|both|couple|numerous|plenty|all|every|each|pair|bunch|dozen\w*"
     r"|hundreds|thousands|tons|twice|often|again|weekly|daily|monthly|more|others?)\b",
@@ -87,9 +117,7 @@ def graded(
     """
     if not cited:
         return Check(support="contradicted", unsupported=(UNCITED,), reason="the answer cites nothing")
-    case = _Case(
-        answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at
-    )
+    case = _Case(answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at)
     found = _Findings()
     _check_dates(case, found)
     _check_numbers(case, found)
@@ -101,6 +129,10 @@ def graded(
     why = _unconfirmed(case, missing)
     support = "worded" if why else "derived" if derived else "stated"
     return Check(support=support, unsupported=missing, derivations=derived, reason=why or "")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +150,14 @@ class _Case:
     def told(self) -> list[DateMention]:
         return [mention for mention in resolve_dates(self.answer, self.moment) if mention.kind == "absolute"]
 
+    def plain(self) -> str:
+        """The answer without its dates, codes and the numbers of a list, "one" as a figure where it counts."""
+        plain = _CODE.sub(_blank, without_dates(self.answer, self.told()))
+        listed = [int(match[1]) for match in _LISTED.finditer(plain)]
+        if len(listed) > 1 and listed == list(range(1, len(listed) + 1)):
+            plain = _LISTED.sub(_blank, plain)
+        return _ONE.sub("1  ", plain)
+
     def about(self) -> set[str]:
         """Stems of what is asked and answered."""
         return {stem(word) for word in words(f"{self.question} {self.answer}") if word not in STOP_WORDS}
@@ -130,6 +170,7 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
         return "code cannot confirm a yes or no"
     plain = without_dates(case.answer, case.told())
     content = {stem(word) for word in words(plain) if word not in STOP_WORDS and not numbers(word)}
+    content -= _TIME | _DAYS | set(map(stem, ORDINALS))
     held = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
     held |= {stem(word) for word in words(case.question)}
     if 2 * len(content & held) < len(content) or (content and not content & held):
@@ -144,20 +185,53 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
 
 def _check_dates(case: _Case, found: _Findings) -> None:
     for mention in case.told():
-        if any(_date_stated(mention, source) for source in case.cited):
+        before = case.answer[max(0, mention.start - _NEAR) : mention.start]
+        wanted = _part_of(mention, before)
+        from_it = _counted_from(mention, before)
+        started = _STARTED.search(case.question) is not None
+        stated = any(_date_stated(wanted, before, source, started=started) for source in case.cited)
+        if from_it is None and stated:
             continue
-        derivation = counted_date(mention, case.cited)
-        if derivation is None:
+        derivation = counted_date(from_it or wanted, case.cited)
+        if derivation is None or (from_it is not None and not stated):
             found.missing.append(mention.text)
         else:
             found.derived.append(derivation)
 
 
-def _date_stated(mention: DateMention, source: Source) -> bool:
-    if source.said_at is not None and mention.first <= source.said_at.date() <= mention.last:
-        return True
+def _counted_from(mention: DateMention, before: str) -> DateMention | None:
+    """What "the Friday before 9 May 2023" means, from the date it is counted from."""
+    asked = _UNIT_BEFORE.search(before)
+    if asked is None or mention.precision != "day":
+        return None
+    unit, way = asked["unit"].lower(), "next" if asked["way"].lower() == "after" else "last"
+    named = {"last day": "yesterday", "next day": "tomorrow", "last night": "yesterday"}
+    found = resolve_dates(named.get(f"{way} {unit}", f"{way} {unit}"), mention.first)
+    return found[0] if found else None
+
+
+def _part_of(mention: DateMention, before: str) -> DateMention:
+    """ "last week of" a month is the part of it that can be meant, with three days to either side."""
+    asked = _PART_OF_MONTH.search(before)
+    if asked is None or mention.precision != "month":
+        return mention
+    first, last = _PARTS[asked["part"].lower()]
+    days = (mention.last - mention.first).days + 1
+    start = mention.first + timedelta(days=max(first - 3, 0))
+    return replace(mention, first=start, last=mention.first + timedelta(days=min(last + 3, days) - 1))
+
+
+def _date_stated(mention: DateMention, before: str, source: Source, *, started: bool) -> bool:
+    """Whether the source names the date, or was said then and gives no other time of its own.
+
+    Where it is asked when something started, "for a month now" is a time of its own too.
+    """
     told = mentions(source)
-    return any(each.kind == "absolute" and each.holds(mention.first, mention.last) for each in told)
+    if any(each.kind == "absolute" and each.holds(mention.first, mention.last) for each in told):
+        return True
+    said_then = source.said_at is not None and mention.first <= source.said_at.date() <= mention.last
+    own = [each for each in told if each.kind != "duration" or started]
+    return said_then and (not own or bool(_ANCHORED.search(before)))
 
 
 # Names
@@ -166,24 +240,41 @@ def _date_stated(mention: DateMention, source: Source) -> bool:
 def _check_names(case: _Case, found: _Findings) -> None:
     held = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
     held |= {stem(word) for word in words(case.question)}
-    found.missing += [name for name in names(case.answer) if not named_in(name, held)]
+    found.missing += [
+        name for name in names(case.answer) if name.lower() not in ORDINALS and not named_in(name, held)
+    ]
 
 
 # Numbers
 
 
 def _check_numbers(case: _Case, found: _Findings) -> None:
-    plain = without_dates(case.answer, case.told())
+    plain = case.plain()
+    for match in _RANGE.finditer(plain):
+        same = re.compile(rf"(?<!\d){match[1]}\s?(?:[-–]|to)\s?{match[2]}(?!\d)")
+        if not any(same.search(source.text) for source in case.cited):
+            found.missing.append(match.group())
+    found.missing += [code for code in _codes(case) if not _in_words(code, case)]
+    plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
     for number in dict.fromkeys(numbers(plain)):
         amount = next((each for each in here if written(each.value) == number), None)
         if _stated_number(number, amount, case):
             continue
-        derivation = _derived_number(number, amount, plain, case)
+        derivation = _derived_number(number, amount, case)
         if derivation is None:
             found.missing.append(number)
         else:
             found.derived.append(derivation)
+
+
+def _codes(case: _Case) -> list[str]:
+    return [match.group() for match in _CODE.finditer(without_dates(case.answer, case.told()))]
+
+
+def _in_words(code: str, case: _Case) -> bool:
+    found = re.compile(rf"(?<!\w){re.escape(code)}(?!\w)", re.IGNORECASE)
+    return any(found.search(text) for text in (case.question, *(source.text for source in case.cited)))
 
 
 def _asked_unit(case: _Case) -> set[str]:
@@ -196,45 +287,115 @@ def _asked_unit(case: _Case) -> set[str]:
 
 
 def _units(amount: Amount | None, case: _Case) -> set[str]:
+    """Stems of what a number is of, by the answer or else by the question."""
     return {amount.unit} if amount is not None and amount.unit else _asked_unit(case)
 
 
 def _stated_number(number: str, amount: Amount | None, case: _Case) -> bool:
-    """Whether a cited sentence holds the number beside what it is a number of."""
+    """Whether a cited sentence holds the number beside what it is a number of, and no later one another."""
     units, about = _units(amount, case), case.about()
-    for source in case.cited:
-        for piece in sentences(source.text):
-            if number not in numbers(piece.text, loose=True):
-                continue
-            if _beside(number, amount, units, about, Source(piece.text, source.said_at)):
-                return True
+    holding = [source for source in case.cited if _holds_number(number, amount, units, about, case, source)]
+    return bool(holding) and not _outdated(number, amount, units, holding, case)
+
+
+def _outdated(
+    number: str, amount: Amount | None, units: Collection[str], holding: Sequence[Source], case: _Case
+) -> bool:
+    """Whether a source said later, or as late, gives another number of the same."""
+    if amount is None or amount.sign or not units:
+        return False
+    answered = set(numbers(case.plain()))
+    others = [
+        source for source in case.cited
+        if any(value not in answered for value in _numbers_of(source, units))
+    ]  # fmt: skip
+    if not others or any(source.said_at is None for source in (*others, *holding)):
+        return bool(others) and _HOW_MANY.search(case.question) is not None
+    latest = max(source.said_at for source in holding if source.said_at is not None)
+    return any(source.said_at is not None and source.said_at > latest for source in others) or (
+        _HOW_MANY.search(case.question) is not None
+        and any(source.said_at == latest and source not in holding for source in others)
+    )
+
+
+def _numbers_of(source: Source, units: Collection[str]) -> list[str]:
+    """The numbers a source gives of a thing, "my 5th project" being one too."""
+    told = [written(each.value) for each in amounts(source) if each.unit in {*units, ONES} and not each.sign]
+    for match in _ORDINAL.finditer(source.text):
+        if stem(match[2].lower()) in units:
+            told += numbers(re.sub(r"(?<=\d)(?:st|nd|rd|th)\Z", "", match[1].lower()))
+    return told
+
+
+def _holds_number(
+    number: str, amount: Amount | None, units: Collection[str], about: Collection[str], case: _Case, source: Source
+) -> bool:
+    spoken = number == "1" and re.search(r"\bone\b", case.answer, re.IGNORECASE) is not None
+    article = spoken and not units & _TIME and _HOW_MANY.search(case.question) is None
+    for piece in sentences(without_dates(source.text, resolve_dates(source.text, source.said_at))):
+        if number == "1" and _one_of(piece.text, units, article=article):
+            return True
+        if number in numbers(piece.text, loose=True) and _beside(
+            number, amount, units, about, Source(piece.text, source.said_at)
+        ):
+            return True
     return False
 
 
-def _beside(
-    number: str, amount: Amount | None, units: Collection[str], about: Collection[str], piece: Source
-) -> bool:
+def _one_of(sentence: str, units: Collection[str], *, article: bool) -> bool:
+    """Whether a sentence tells of one of the things: "one dog", "a single dog"; with `article` also "a dog"."""
+    found = words(sentence)
+    telling = ("one", "single", "1", *(("a", "an", "another") if article else ()))
+    return any(
+        word in telling and units & set(map(stem, found[at + 1 : at + 4])) for at, word in enumerate(found)
+    )
+
+
+def _beside(number: str, amount: Amount | None, units: Collection[str], about: Collection[str], piece: Source) -> bool:
     there = [each for each in amounts(piece) if written(each.value) == number]
     signs = {each.sign for each in there}
     if amount is not None and amount.sign and there:
         return amount.sign in signs or "" in signs
     if units and there:
-        return any(each.unit in units for each in there)
+        return any(each.unit in {*units, ONES} for each in there)
     held = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
     return bool(held & set(about))
 
 
-def _derived_number(number: str, amount: Amount | None, plain: str, case: _Case) -> Derivation | None:
+def _derived_number(number: str, amount: Amount | None, case: _Case) -> Derivation | None:
     if amount is None:
         return None
     unit = _length_unit(amount, case)
+    if unit == "year" and _AGE.search(case.question):
+        return _age(amount, case)
     if unit:
-        return _before_a_date(amount, unit, plain, case) or _length(number, unit, case)
+        anchored = _before_a_date(amount, unit, case)
+        return anchored.derivation if anchored is not None else _length(number, unit, case)
     if case.counted:
         return _listed(amount, case)
-    return _count(number, amount, case) or reckoned(
-        amount.value, case.cited, sign=amount.sign, units=_units(amount, case)
+    return (
+        _count(number, amount, case)
+        or _age(amount, case)
+        or _reckoned(amount, case)
     )
+
+
+def _reckoned(amount: Amount, case: _Case) -> Derivation | None:
+    """A sum or difference, where the question asks for one or the answer is an amount of money."""
+    if not amount.sign and not _TOGETHER.search(case.question):
+        return None
+    return reckoned(amount.value, case.cited, sign=amount.sign, units=_kinds(amount, case))
+
+
+def _kinds(amount: Amount, case: _Case) -> set[str]:
+    """Stems of things whose numbers may be added up or subtracted: what the number or the question is of."""
+    asked = {stem(word) for word in words(case.question) if word not in STOP_WORDS}
+    return _units(amount, case) | (asked if _TOGETHER.search(case.question) else set())
+
+
+def _age(amount: Amount, case: _Case) -> Derivation | None:
+    whole = not amount.sign and amount.value == int(amount.value)
+    return aged(int(amount.value), case.cited) if whole and _AGE.search(case.question) else None
 
 
 def _length_unit(amount: Amount, case: _Case) -> str:
@@ -244,17 +405,24 @@ def _length_unit(amount: Amount, case: _Case) -> str:
     return asked["unit"].lower() if asked and not amount.unit and not amount.sign else ""
 
 
-def _before_a_date(amount: Amount, unit: str, plain: str, case: _Case) -> Derivation | None:
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """What a number of days before or after a date comes to; nothing where no source tells of that day."""
+
+    derivation: Derivation | None
+
+
+def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
     """ "two days before 9 May 2023" as the day that a cited "two days ago" or "on Sunday" means."""
     for mention in case.told():
-        if mention.precision != "day" or mention.start < amount.end:
-            continue
-        link = _BEFORE.search(case.answer[: mention.start])
-        if link is None or link.start("n") != amount.start:
+        start = max(0, mention.start - _NEAR)
+        link = _BEFORE.search(case.answer[start : mention.start])
+        if link is None or start + link.start("n") != amount.start:
             continue
         way = "in {} {}" if link["way"].lower() == "after" else "{} {} ago"
         wanted = resolve_dates(way.format(link["n"], f"{unit}s"), mention.first)
-        return counted_date(wanted[0], case.cited) if wanted else None
+        usable = bool(wanted) and mention.precision == "day"
+        return _Anchored(counted_date(wanted[0], case.cited) if usable else None)
     return None
 
 
@@ -262,21 +430,38 @@ def _length(number: str, unit: str, case: _Case) -> Derivation | None:
     """A span of time between two dates that are cited, or from one of them to when the question was asked."""
     if not number.isdigit():
         return None
-    about = case.about() - _MEASURES
-    groups = [moments(source, about) for source in case.cited]
-    pairs = [pair for one, two in combinations(groups, 2) for pair in _pairs(one, two)]
-    if len(case.cited) == 1:
-        pairs += combinations(groups[0], 2)
-        pairs += _pairs(groups[0], said_on(case.cited[0]))
-    if case.asked_at is not None:
-        day = case.asked_at.date()
-        now = (Moment(day, day, Term(text="", said_at=case.asked_at)),)
-        pairs += [pair for group in groups for pair in _pairs(group, now)]
-    for one, two in pairs:
+    for one, two in _ends(case):
         found = duration(int(number), unit, one, two)
         if found is not None:
             return found
     return None
+
+
+def _ends(case: _Case) -> Iterator[tuple[Moment, Moment]]:
+    """The pairs of moments that a length of time asked for can lie between."""
+    about = case.about() - _MEASURES
+    closest = _closest(case)
+    if case.asked_at is not None and closest is not None and _TO_NOW.search(f"{case.question} {case.answer}"):
+        day = case.asked_at.date()
+        now = (Moment(day, day, Term(text="", said_at=case.asked_at)),)
+        yield from _pairs(moments(closest, about), now)
+    if _SINCE.search(f"{case.question} {case.answer}"):
+        return
+    groups = [moments(source, about) for source in case.cited]
+    for one, two in combinations(groups, 2):
+        yield from _pairs(one, two)
+    if len(groups) == 1:
+        yield from combinations(groups[0], 2)
+        yield from _pairs(groups[0], said_on(case.cited[0]))
+
+
+def _closest(case: _Case) -> Source | None:
+    """The one cited source that shares most words with the question."""
+    wanted = {stem(word) for word in words(case.question) if word not in STOP_WORDS}
+    shared = sorted(((len(wanted & set(map(stem, words(each.text)))), at) for at, each in enumerate(case.cited)))
+    if len(shared) > 1 and shared[-1][0] == shared[-2][0]:
+        return None
+    return case.cited[shared[-1][1]]
 
 
 def _pairs(one: Sequence[Moment], two: Sequence[Moment]) -> Iterator[tuple[Moment, Moment]]:
@@ -294,9 +479,17 @@ def _count(number: str, amount: Amount, case: _Case) -> Derivation | None:
     if not _counts(amount, case) or _HOW_MANY.search(case.question) is None or len(case.cited) < 2:
         return None
     distinct = {(source.text, source.said_at): source for source in case.cited}
-    if str(len(distinct)) != number:
+    units = _asked_unit(case)
+    if str(len(distinct)) != number or any(not _tells_of_one(source, units) for source in case.cited):
         return None
     return count_of([term(source, 0, len(source.text)) for source in distinct.values()])
+
+
+def _tells_of_one(source: Source, units: Collection[str]) -> bool:
+    """Whether a source names the thing counted, and neither several of them nor a number of them."""
+    if not units & set(map(stem, words(source.text))) or _plural(source.text, units):
+        return False
+    return not any(each.unit in units and each.value != 1 for each in amounts(source))
 
 
 def _listed(amount: Amount, case: _Case) -> Derivation | None:
@@ -341,8 +534,7 @@ def _against(case: _Case, found: _Findings) -> str | None:
 
 def _lone_count(case: _Case, found: _Findings) -> Amount | None:
     """The one number of the answer, when it counts things and nothing cited bears it out."""
-    plain = without_dates(case.answer, case.told())
-    here = amounts(Source(plain))
+    here = amounts(Source(case.plain()))
     if len(here) != 1 or written(here[0].value) not in found.missing or not _counts(here[0], case):
         return None
     return here[0]
@@ -416,11 +608,7 @@ def _denied(case: _Case) -> str | None:
     for source in case.cited:
         for piece in sentences(source.text):
             ground = Ground(
-                told=(Told(quote=piece.text, turn=source),),
-                asked="",
-                beside=source.text,
-                earlier="",
-                everyone=people,
+                told=(Told(quote=piece.text, turn=source),), asked="", beside=source.text, earlier="", everyone=people
             )
             found = contradiction(case.answer, ground)
             if found is not None:

@@ -12,20 +12,29 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, islice, product
 
 from pagestore import Page, Span
-from tiermem.model import Derivation, Term
+from tiermem.model import Derivation, DerivationKind, Term
 from tiermem.text.dates import DateMention, resolve_dates, without_dates
-from tiermem.text.literals import Source, numbers
+from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
-_AMOUNT = re.compile(
-    r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
-)
-_SPOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
+_AMOUNT = re.compile(r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)")
+_PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
+_SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
 _LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
+_AGE_BEFORE = re.compile(r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z", re.IGNORECASE)
+_AGE_AFTER = re.compile(r"[\s-]years?[\s-]old|\s(?:is|now)\b", re.IGNORECASE)
+_BIRTHDAY = re.compile(r"\b(?P<age>\d{1,3})(?:st|nd|rd|th) birthday", re.IGNORECASE)
+ONES = "ones"
+"""What "three different ones" is a number of: what the words around tell."""
+_WHICH = frozenset(("different", "various", "new", "additional", "total", "separate"))
+"""Words between a number and what it counts that say nothing of what that is."""
+_OLDEST = 120
+_FEW = 4
+_MAX_SUMS = 64
 _MAX_AMOUNTS = 24
 _MAX_MOMENTS = 12
 _CONTEXT = 12
@@ -168,8 +177,8 @@ def amounts(source: Source) -> tuple[Amount, ...]:
         value = Decimal(match["figure"].replace(",", ""))
         found.append(Amount(value, match["sign"] or "", _unit(text, match.end()), source, *match.span()))
     for match in _SPOKEN.finditer(text):
-        said = numbers(match.group()) if match.group()[0].isalpha() else []
-        if len(said) == 1 and said[0].isdigit() and not match.group().lower().endswith(("th", "rd", "st")):
+        said = [] if words(match.group())[-1] in ORDINALS else numbers(match.group())
+        if len(said) == 1:
             found.append(Amount(Decimal(said[0]), "", _unit(text, match.end()), source, *match.span()))
     return tuple(sorted(found, key=lambda amount: amount.start))
 
@@ -178,9 +187,11 @@ def _unit(text: str, end: int) -> str:
     """The stem of what follows a number, past small words."""
     for match in WORD.finditer(text, end, end + 40):
         word = match.group().lower()
-        if "\n" in text[end : match.start()] or any(mark in text[end : match.start()] for mark in ".;:!?"):
+        if "\n" in text[end : match.start()] or set(text[end : match.start()]) & set(".;:!?"):
             return ""
-        if word not in STOP_WORDS:
+        if word == "ones":
+            return ONES
+        if word not in STOP_WORDS and word not in _WHICH:
             return stem(word)
     return ""
 
@@ -194,49 +205,81 @@ def written(value: Decimal, sign: str = "") -> str:
 
 
 def reckoned(
-    value: Decimal, sources: Iterable[Source], *, sign: str = "", units: Collection[str] = ()
+    value: Decimal, sources: Sequence[Source], *, sign: str = "", units: Collection[str] = ()
 ) -> Derivation | None:
-    """`value` as the sum or difference of two amounts of one kind, or the sum of all of that kind.
+    """`value` as the sum or difference of amounts of one kind.
 
-    Amounts are of one kind when they share a currency, or what they count; with `units` (stems), only what
-    counts one of these is taken, and where one amount has a currency all must have it.
+    Of one kind are amounts of the same currency, of the same thing, or of things all named by `units`
+    (stems). Summed are all of a kind, all that differ, or one of each source; two alone are summed or
+    subtracted only where there are no more than four, for among many some two give nearly any value.
     """
-    held = [amount for source in sources for amount in amounts(source)]
+    held = [amount for source in sources for amount in amounts(source) if not sign or amount.sign == sign]
     kinds: dict[tuple[str, str], list[Amount]] = {}
     for amount in held:
-        if sign and amount.sign != sign:
-            continue
         if amount.sign or (amount.unit and (not units or amount.unit in units)):
-            kinds.setdefault((amount.sign, "" if amount.sign else amount.unit), []).append(amount)
-    for kind, group in kinds.items():
-        found = _of_kind(value, _distinct(group)[:_MAX_AMOUNTS], kind[0])
+            of = "" if amount.sign or units else amount.unit
+            kinds.setdefault((amount.sign, of), []).append(amount)
+    for (mark, _), group in kinds.items():
+        found = _of_kind(value, group[:_MAX_AMOUNTS], mark)
         if found is not None:
             return found
     return None
 
 
-def _distinct(group: Sequence[Amount]) -> list[Amount]:
-    """Amounts told twice in the same words of the same source count once."""
-    seen: dict[tuple[Decimal, str], Amount] = {}
-    for amount in group:
-        seen.setdefault((amount.value, amount.source.text), amount)
-    return list(seen.values())
-
-
 def _of_kind(value: Decimal, group: Sequence[Amount], sign: str) -> Derivation | None:
-    terms = tuple(amount.term for amount in group)
-    if len(group) > 1 and sum(amount.value for amount in group) == value:
-        return Derivation(kind="sum", value=written(value, sign), terms=terms)
-    if len(group) > 4:  # among many amounts some two give nearly any value
-        return None
-    for one, two in combinations(group, 2):
-        pair = (one, two) if one.value >= two.value else (two, one)
-        both = (pair[0].term, pair[1].term)
+    for chosen in _sums(group):
+        if len(chosen) > 1 and sum(amount.value for amount in chosen) == value:
+            return _of_amounts("sum", value, sign, chosen)
+    few = _differing(group)
+    for one, two in combinations(few, 2) if len(few) <= _FEW else ():
+        larger, smaller = (one, two) if one.value >= two.value else (two, one)
         if one.value + two.value == value:
-            return Derivation(kind="sum", value=written(value, sign), terms=both)
-        if pair[0].value - pair[1].value == value:
-            return Derivation(kind="difference", value=written(value, sign), terms=both)
+            return _of_amounts("sum", value, sign, (one, two))
+        if larger.value - smaller.value == value:
+            return _of_amounts("difference", value, sign, (larger, smaller))
     return None
+
+
+def _of_amounts(kind: DerivationKind, value: Decimal, sign: str, chosen: Sequence[Amount]) -> Derivation:
+    return Derivation(kind=kind, value=written(value, sign), terms=tuple(amount.term for amount in chosen))
+
+
+def _differing(group: Iterable[Amount]) -> list[Amount]:
+    """An amount told twice counts once."""
+    return list({amount.value: amount for amount in reversed(list(group))}.values())[::-1]
+
+
+def _sums(group: Sequence[Amount]) -> Iterator[Sequence[Amount]]:
+    """What may be added up: every amount, every different one, one of each source."""
+    yield group
+    yield _differing(group)
+    by_source: dict[tuple[str, datetime | None], list[Amount]] = {}
+    for amount in group:
+        by_source.setdefault((amount.source.text, amount.source.said_at), []).append(amount)
+    if 1 < len(by_source) <= _FEW:
+        yield from islice(product(*by_source.values()), _MAX_SUMS)
+
+
+def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
+    """`value` years as the difference of two ages that different sources tell."""
+    held = [[amount for amount in amounts(source) if _is_age(amount)] for source in sources]
+    held += [[_birthday(source, match) for match in _BIRTHDAY.finditer(source.text)] for source in sources]
+    for one, two in combinations(_differing(amount for group in held for amount in group), 2):
+        larger, smaller = (one, two) if one.value >= two.value else (two, one)
+        if larger.value - smaller.value == value and one.source.text != two.source.text:
+            return _of_amounts("difference", Decimal(value), "", (larger, smaller))
+    return None
+
+
+def _is_age(amount: Amount) -> bool:
+    text = amount.source.text
+    before, after = text[max(0, amount.start - 20) : amount.start], text[amount.end : amount.end + 12]
+    whole = amount.value == int(amount.value) and amount.value <= _OLDEST and not amount.sign
+    return whole and (bool(_AGE_BEFORE.search(before)) or bool(_AGE_AFTER.match(after)))
+
+
+def _birthday(source: Source, match: re.Match[str]) -> Amount:
+    return Amount(Decimal(match["age"]), "", "", source, match.start("age"), match.end("age"))
 
 
 def _reckoned_again(derivation: Derivation) -> str | None:
@@ -268,20 +311,16 @@ class Moment:
 
 
 def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
-    """The dates a source tells, in sentences that hold one of the stems `about` where any does; where it
-    tells none, the day it was said.
+    """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
+    the day it was said.
     """
-    told = [
-        mention
-        for mention in mentions(source, durations=False)
-        if mention.precision in ("day", "month", "year")
-    ]
-    if about and len(told) > 1:
+    told = [mention for mention in mentions(source, durations=False) if mention.precision in ("day", "month", "year")]
+    if about:
         near = [
             mention for mention in told for piece in sentences(source.text)
             if piece.start <= mention.start < piece.end and set(map(stem, words(piece.text))) & set(about)
         ]  # fmt: skip
-        told = near or told
+        told = near
     found = [(mention, _alone(source, mention)) for mention in told[:_MAX_MOMENTS]]
     dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
     return tuple(dated.values()) or said_on(source)
@@ -318,7 +357,8 @@ def between(one: Moment, two: Moment, unit: str) -> int | None:
             whole = all((moment.last - moment.first).days < 31 for moment in (early, late))
             return (round(days / 30.44) if exact else months) if whole else None
         case "year":
-            return round(days / 365.25) if exact else late.first.year - early.first.year
+            alike = (early.last - early.first).days > 31 and (late.last - late.first).days > 31
+            return round(days / 365.25) if exact else late.first.year - early.first.year if alike else None
     return None
 
 

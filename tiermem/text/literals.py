@@ -98,7 +98,7 @@ def numbers(text: str, *, loose: bool = False) -> list[str]:
     found = [_figure(match.group()) for match in _FIGURE.finditer(text)]
     run: list[str] = []
     for word in [*words(text), ""]:
-        if word in _NUMBER_PARTS or (word == "and" and run):
+        if word in NUMBER_PARTS or (word == "and" and run):
             run.append(word)
             continue
         found += _spoken(run)
@@ -108,7 +108,7 @@ def numbers(text: str, *, loose: bool = False) -> list[str]:
     return found
 
 
-_NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
+NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
 
 
 def _figure(text: str) -> str:
