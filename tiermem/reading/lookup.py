@@ -151,9 +151,8 @@ class LookUp:
         read = await self._pages_of(found.hits)
         newer = await self._newer_turns(query)
         pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
-        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer) | _as_sealed(
-            found.hits, read.read
-        )
+        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer)
+        hits |= _as_sealed(found.hits, pages.values())
         gathered = gather(hits, pages.values())
         question = asked(query, found.named, found.rarity, told=told)
         turns = await to_thread.run_sync(ranked_turns, question, gathered, lexicon, self._options.ranking)
