@@ -118,7 +118,7 @@ def test_deferred_findings_wait_and_make_the_next_ask_cheaper(open_memory: OpenM
 
 
 def test_a_past_moment_is_answered_as_memory_stood_then(open_memory: OpenMemory) -> None:
-    memory = open_memory()
+    memory = open_memory(idle_seal=float("inf"))
     tell(memory)
     before = datetime.now(UTC)
     memory.flush()

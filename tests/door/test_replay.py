@@ -75,7 +75,7 @@ def test_a_second_run_over_the_memory_of_then_gives_the_same_answer(
 def test_a_second_run_after_another_process_opened_the_memory_is_the_same(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
-    memory = open_memory()
+    memory = open_memory(idle_seal=float("inf"))
     tell(memory)
     answer = memory.ask(QUESTIONS[0])
     assert answer.trace.candidates[0].source == "open"

@@ -145,7 +145,7 @@ class LookUp:
         newer = await self._newer_turns(question.text)
         pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
         hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer)
-        hits |= _as_sealed(found.hits, (page for _, page in read.read))
+        hits |= _as_sealed(found.hits, pages.values())
         gathered = gather(hits, pages.values())
         asked = question.among(found.named, found.rarity)
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
