@@ -292,7 +292,7 @@ def _plain_words(turn: Turn, found: Literals) -> Iterator[str]:
     return (
         word
         for word in rare_words(turn.text)
-        if word not in _NUMBER_PARTS and word not in _NOT_NAMES and stem(word) not in literal
+        if word not in NUMBER_PARTS and word not in _NOT_NAMES and stem(word) not in literal
     )
 
 
