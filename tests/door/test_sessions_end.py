@@ -1,8 +1,9 @@
 """A conversation nobody flushed ends by itself, and until then its words are found like all others."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -263,3 +264,20 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
     for hits, by_meaning in ((at_once, False), (afterwards, True)):
         assert any(fact(2) in hit.text for hit in hits)
         assert {hit.similarity is not None for hit in hits} == {by_meaning}
+
+
+@pytest.mark.anyio
+async def test_closing_finishes_what_the_last_call_left_for_later(tmp_path: Path) -> None:
+    def opened(distil: str) -> Awaitable[tiermem.AsyncMemory]:
+        return tiermem.AsyncMemory.open(
+            tmp_path, engine="local", embedder=HashEmbedder(), distil=distil, page_tokens=60
+        )
+
+    memory = await opened("background")
+    await memory.add("Good morning!", speaker="Ann")
+    await memory.index_pending()
+    assert (await memory.add([fact(number) for number in range(9)], speaker="Ann")).sealed
+    await memory.close()
+    async with await opened("deferred") as memory:
+        stats = await memory.stats()
+        assert (stats.pages_pending, stats.problems) == (0, ())

@@ -13,7 +13,7 @@ from itertools import islice
 
 from anyio import to_thread
 
-from pagestore import Page, PageId
+from pagestore import OpenInfo, Page, PageId, PageInfo
 from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
@@ -277,8 +277,8 @@ class LookUp:
             mark = await self._mark()
             changes = await self._ledger.changes(mark)
             among = self.scope.session
-            newer = [page for page in (*changes.pages, *changes.filling) if among in (None, page.session)]
-            hits = [Hit(id=page.id, score=0.0) for page in newer]
+            newer: tuple[PageInfo | OpenInfo, ...] = (*changes.pages, *changes.filling)
+            hits = [Hit(id=page.id, score=0.0) for page in newer if among in (None, page.session)]
             pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
             self._newer = _Newer(
                 pages=pages,
