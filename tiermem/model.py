@@ -70,8 +70,8 @@ class Derivation:
 class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
-    `spans` is never empty. `support` is `stated` or `derived`: nothing else enters Tier 1. `said_at` is when the supporting words were said, `event_at` when what
-    they tell happened. `supersedes` names older units this one contradicts with newer evidence, and
+    `spans` is never empty. `support` is `stated` or `derived`: nothing else enters Tier 1. `said_at` is when
+    the supporting words were said, `event_at` when what they tell happened. `supersedes` names older units this one contradicts with newer evidence, and
     everything these had superseded. `trust` is the level of the least trusted turn it needs (`None` in
     units of before levels were kept, which rank lowest).
     """

@@ -98,6 +98,12 @@ class Settings(BaseSettings):
     """How units are found: by all signals, or by their vectors alone, as published."""
     search_first: bool = False
     """Whether research searches for the question itself before its first plan, as published (Algorithm 1)."""
+    route_reply: Literal["reasoned", "action"] = "reasoned"
+    """What a model replies as router: its action with a reason and how sure it is, or the action alone, as
+    published.
+    """
+    abstain: bool = True
+    """Whether a model may leave a question unanswered; the published system always answers."""
     unproved: Unproved = "mark"
     """What becomes of an answer whose wording code cannot confirm: `mark` gives it with `support="worded"`,
     `abstain` withholds it.

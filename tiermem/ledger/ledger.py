@@ -62,7 +62,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """The numbers of the last record of before a moment and the first of after it; -1 and `None` without one."""
+    """The numbers of the last record before a moment and the first after it; -1 and `None` without one."""
 
     before: int
     after: int | None

@@ -81,7 +81,6 @@ class Meter:
             if limit is not None and spent >= limit:
                 raise BudgetExceeded(f"the budget of {limit:g} {name} is used up ({spent:g})")
 
-
     def tokens_left(self) -> int | None:
         """Tokens, in and out, that may still be spent; `None` where there is no limit."""
         if self.budget.tokens is None:

@@ -94,7 +94,7 @@ def within_budget(call: Call) -> Call:
     asked = sum(count(message.content) for message in call.messages) + count(json.dumps(call.schema))
     if left - asked < LEAST_REPLY:
         raise BudgetExceeded(
-            f"about {asked} tokens of {call.role!r} and a reply would pass the {max(left, 0)} tokens that are left"
+            f"about {asked} tokens for {call.role!r} and a reply would pass the {max(left, 0)} that are left"
         )
     return replace(call, max_tokens=min(call.max_tokens, left - asked))
 

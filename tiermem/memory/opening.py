@@ -36,7 +36,7 @@ from tiermem.memory.daily import DailyMeter
 from tiermem.memory.shared import SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
-from tiermem.reasoning import Engine, engine_named, with_router
+from tiermem.reasoning import Engine, as_published, engine_named, with_router
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings, not_one_of
 from tiermem.writing import Writer, WriterOptions
 
@@ -116,7 +116,7 @@ async def build(
         )
         stack.push_async_callback(to_thread.run_sync, log.close)
         ledger = await Ledger.open(log)
-        model = parts.model or _model(settings, engine, parts)
+        model = parts.model or _model(settings, engine)
         if model is not None:
             stack.push_async_callback(model.close)
         judging = _engine(settings, engine, model)
@@ -211,13 +211,13 @@ def _engine(settings: Settings, engine: EngineName | Engine, model: LanguageMode
     """The engine that was asked for, with the router of the settings; one that was given keeps its own."""
     made = engine if isinstance(engine, Engine) else engine_named(engine, model)
     if settings.router is not None:
-        return with_router(made, settings.router)
-    if isinstance(engine, Engine):
-        return made
-    return with_router(made, "gate" if made.free else "fused")
+        made = with_router(made, settings.router)
+    elif not isinstance(engine, Engine):
+        made = with_router(made, "gate" if made.free else "fused")
+    return as_published(made, action_alone=settings.route_reply == "action", abstains=settings.abstain)
 
 
-def _model(settings: Settings, engine: EngineName | Engine, parts: Parts) -> LanguageModel | None:
+def _model(settings: Settings, engine: EngineName | Engine) -> LanguageModel | None:
     if settings.model is None or engine == "local" or isinstance(engine, Engine):
         if engine == "model":
             raise InvalidInput(

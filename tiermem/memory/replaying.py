@@ -36,12 +36,12 @@ async def rerun(house: House, answer_id: AnswerId) -> Replay:
     meter = Meter(budget=trace.budget)
     with house.paying(meter):
         async with _reader(house, then, trace.head) as reader:
-            again = await _ask(house, reader, past.answer, meter)
+            again = await _ask(reader, past.answer, meter)
     await house.writer.spent("replay", meter.total())
     return replace(past, rerun=again, differences=differences_between(past.answer, again))
 
 
-async def _ask(house: House, reader: Reader, answer: Answer, meter: Meter) -> Answer:
+async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
     trace = answer.trace
     outcome = await reader.ask(
         trace.question,

@@ -1,4 +1,4 @@
-"""Reading: recall from Tier 1, widen, look further, research in the pages, compose, check. Nothing here writes."""
+"""Reading: recall, widen, look further, research in the pages, compose, check. Nothing here writes."""
 
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.check import check

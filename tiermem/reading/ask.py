@@ -136,7 +136,7 @@ class _Reading:
         return ("widened", "researched") if self._fused and mode == "router" else ("researched",)
 
     async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """The next step. Where a model or the budget gives out, the answer there is stands, and that is said."""
+        """The next step. Where a model or the budget gives out, the answer there is stands; that is said."""
         try:
             if way == "widened":
                 return await self._widen(recalled, steps)

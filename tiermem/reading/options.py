@@ -37,7 +37,7 @@ class ReadingOptions:
     searches_per_round: int = 5
     """Look-ups followed of one plan at most; a planner that asks for more is cut short."""
     search_first: bool = False
-    """Whether research searches for the question itself before the first plan (TierMem paper, Algorithm 1)."""
+    """Whether research searches for the question itself before its first plan (paper, Algorithm 1)."""
     unproved: Unproved = "mark"
     """What becomes of an answer that is no more than worded."""
     as_of_pool: int = 50

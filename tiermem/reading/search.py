@@ -265,9 +265,8 @@ class LookUp:
         if self._newer is None:
             mark, beyond = await self.view.beyond_index(usable=self._usable)
             among = self.view.scope.session
-            newer: list[PageInfo | OpenInfo] = [*beyond.pages, *beyond.filling]
-            newer = [page for page in newer if among in (None, page.session)]
-            hits = [Hit(id=page.id, score=0.0) for page in newer]
+            newer: tuple[PageInfo | OpenInfo, ...] = (*beyond.pages, *beyond.filling)
+            hits = [Hit(id=page.id, score=0.0) for page in newer if among in (None, page.session)]
             pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
             self._newer = _Newer(
                 pages=pages,

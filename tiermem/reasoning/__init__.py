@@ -27,13 +27,14 @@ from tiermem.reasoning.interface import (
 if TYPE_CHECKING:
     from tiermem.reasoning.fixed import always, never
     from tiermem.reasoning.model import by_model
-    from tiermem.reasoning.named import ENGINES, ROUTERS, engine_named, with_router
+    from tiermem.reasoning.named import ENGINES, ROUTERS, as_published, engine_named, with_router
     from tiermem.reasoning.rules import by_rules
 
 _HOME_OF = {
     "ENGINES": "named",
     "ROUTERS": "named",
     "always": "fixed",
+    "as_published": "named",
     "by_model": "model",
     "by_rules": "rules",
     "engine_named": "named",
@@ -58,6 +59,7 @@ __all__ = [
     "Route",
     "Select",
     "always",
+    "as_published",
     "by_model",
     "by_rules",
     "engine_named",

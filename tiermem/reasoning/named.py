@@ -65,6 +65,23 @@ def with_router(engine: Engine, name: str) -> Engine:
     return replace(engine, route=_known("router", name, ROUTERS)(engine))
 
 
+def as_published(engine: Engine, *, action_alone: bool, abstains: bool) -> Engine:
+    """The engine with replies as the TierMem paper has them: a route that is the action alone, no abstaining.
+
+    Raises `InvalidInput` where that is asked of an engine that does not ask a model.
+    """
+    from tiermem.reasoning.model.compose import ComposeByModel
+    from tiermem.reasoning.model.route import RouteByModel
+
+    if action_alone and isinstance(engine.route, RouteByModel):
+        engine = replace(engine, route=replace(engine.route, prompt="route_action"))
+    if abstains:
+        return engine
+    if not isinstance(engine.compose, ComposeByModel):
+        raise InvalidInput(f"abstain=False needs an engine that asks a model; {engine.name!r} does not")
+    return replace(engine, compose=replace(engine.compose, prompt="compose_always"))
+
+
 def _known(what: str, name: str, known: Mapping[str, T]) -> T:
     if name not in known:
         raise InvalidInput(f"no {what} is called {name!r}; there are: {', '.join(sorted(known))}")

@@ -25,11 +25,22 @@ _MOST_ROOM = 16_384
 
 
 async def ask(
-    model: LanguageModel, role: Role, reply_type: type[T], *, max_tokens: int = 2048, **values: str
+    model: LanguageModel,
+    role: Role,
+    reply_type: type[T],
+    *,
+    prompt: str | None = None,
+    max_tokens: int = 2048,
+    **values: str,
 ) -> T:
-    """The reply to the prompt of this role, paid as a step of its name. Raises what `ask_typed` raises."""
+    """The reply to the prompt of this role, or of another name, paid as a step of the role's name.
+
+    Raises what `ask_typed` raises.
+    """
     with step(role):
-        return await ask_typed(model, load(role), values, reply_type, role=role, max_tokens=max_tokens)
+        return await ask_typed(
+            model, load(prompt or role), values, reply_type, role=role, max_tokens=max_tokens
+        )
 
 
 def room_for(pages: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -37,9 +38,13 @@ class ComposeReply(Reply):
 
 @dataclass(frozen=True, slots=True)
 class ComposeByModel:
-    """Words the answer from the evidence alone, or abstains."""
+    """Words the answer from the evidence alone, or abstains.
+
+    `prompt` is `compose`, or `compose_always`, which never abstains, as published.
+    """
 
     model: LanguageModel
+    prompt: Literal["compose", "compose_always"] = "compose"
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         """One call; without evidence there is nothing to ask a model."""
@@ -49,6 +54,7 @@ class ComposeByModel:
             self.model,
             "compose",
             ComposeReply,
+            prompt=self.prompt,
             question=question,
             evidence=shown.evidence(evidence),
             asked_at=shown.moment(asked_at),

@@ -27,9 +27,13 @@ class RouteReply(Reply):
 
 @dataclass(frozen=True, slots=True)
 class RouteByModel:
-    """Whether the evidence states the answer. A reply that cannot be used escalates, with confidence 0."""
+    """Whether the evidence states the answer. A reply that cannot be used escalates, with confidence 0.
+
+    `prompt` is `route`, or `route_action` for a reply that is the action alone, as published.
+    """
 
     model: LanguageModel
+    prompt: Literal["route", "route_action"] = "route"
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
         """ANSWER only where the model says so in form; with nothing recalled it is not asked."""
@@ -40,6 +44,7 @@ class RouteByModel:
                 self.model,
                 "route",
                 RouteReply,
+                prompt=self.prompt,
                 question=question,
                 recalled=shown.evidence(evidence),
                 asked_at=shown.moment(asked_at),

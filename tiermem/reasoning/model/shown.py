@@ -54,7 +54,7 @@ def known(pieces: Sequence[Evidence]) -> str:
 
 
 def _piece(piece: Evidence) -> str:
-    """A turn as `Mon 2023-05-08, Ann: words`, a note with its dates and the words it rests on, a page whole."""
+    """A turn as `Mon 2023-05-08, Ann: words`, a note with its dates and its words, a page whole."""
     if piece.source == "turn" and not piece.quote:
         return f"{day(piece.said_at)}{piece.text}"
     noted = "noted: " if piece.source == "unit" else ""
