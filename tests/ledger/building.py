@@ -81,7 +81,7 @@ def redistilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -
 def finding(
     finding_id: str, *, answer: str = "a1", claim: str = "Ann likes tea.", page: str = "p1"
 ) -> Finding:
-    fact = LinkedFact(claim=claim, quotes=("I like tea",), spans=(span(page),), grade="verbatim")
+    fact = LinkedFact(claim=claim, quotes=("I like tea",), spans=(span(page),), support="stated")
     return Finding(
         id=FindingId(finding_id),
         answer_id=AnswerId(answer),

@@ -90,7 +90,7 @@ async def test_only_what_changed_since_the_mark_is_put() -> None:
 
 async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     for number, said in enumerate(GARDEN):
         await writer.observe(S1, [said])
         assert await writer.project() == Projected(open_pages=1)
@@ -100,7 +100,7 @@ async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
         assert index.of("pages")[page.id].text == page.text
         assert await writer.project() == Projected()
     built = DictIndex()
-    await Writer(ledger, built, Rules()).project()
+    await Writer(ledger, built, Rules().engine).project()
     assert built.entries == {key: found for key, found in index.entries.items() if found}
 
 
@@ -113,7 +113,7 @@ async def test_only_new_turns_and_those_they_stand_around_are_put() -> None:
             await super().put(space, collection, entries)
 
     ledger, index = await opened(), Telling()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     said = [turn(f"Ann counted {number} birds over the harbour.") for number in range(9)]
     await writer.observe(S1, said[:8])
     await writer.observe(SessionId("other"), [turn("It rained.")])
@@ -126,7 +126,7 @@ async def test_only_new_turns_and_those_they_stand_around_are_put() -> None:
 
 async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN[:2])
     await writer.project()
     await writer.observe(S1, GARDEN[2:])
@@ -149,7 +149,7 @@ async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> No
             return await super().page(page_id)
 
     ledger, index = await SealsWhenRead.open(MemoryLog(SPACE)), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.project()
     assert index.of("turns") == {}
