@@ -146,8 +146,10 @@ class Fickle(Rules):
 
     async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         self._fail()
-        claims = [claim for page in pages for claim in claims_of(page)]
-        return tuple(self.world.chance.sample(claims, self.world.chance.randint(1, len(claims))))
+        return tuple(claim for page in pages for claim in self._some(claims_of(page)))
+
+    def _some(self, claims: Sequence[Claim]) -> Sequence[Claim]:
+        return self.world.chance.sample(claims, self.world.chance.randint(1, len(claims)))
 
     async def select(
         self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
