@@ -146,8 +146,10 @@ class Fickle(Rules):
 
     async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         self._fail()
-        claims = [claim for page in pages for claim in claims_of(page)]
-        return tuple(self.world.chance.sample(claims, self.world.chance.randint(1, len(claims))))
+        return tuple(claim for page in pages for claim in self._some(claims_of(page)))
+
+    def _some(self, claims: Sequence[Claim]) -> Sequence[Claim]:
+        return self.world.chance.sample(claims, self.world.chance.randint(1, len(claims)))
 
     async def select(
         self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
@@ -336,26 +338,31 @@ async def unresolved(ledger: Ledger, index: DictIndex) -> int:
 class IndexFirst(Writer):
     """The published order: what a model said goes to the index, and to the record afterwards."""
 
-    async def _keep(self, run: Any, outcome: Distilled | Unfinished) -> None:
-        if isinstance(outcome, Distilled):
-            entries = [
-                Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
-                for unit in outcome.units
-            ]
-            await self._projection._index.put(SPACE, "units", entries)
-        await super()._keep(run, outcome)
+    async def _keep(self, run: Any, outcomes: Sequence[Distilled | Unfinished]) -> None:
+        entries = [
+            Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
+            for outcome in outcomes
+            if isinstance(outcome, Distilled)
+            for unit in outcome.units
+        ]
+        await self._projection._index.put(SPACE, "units", entries)
+        await super()._keep(run, outcomes)
 
 
 class DoneWhenTried(Writer):
     """A page counts as summarised also when the model failed."""
 
-    async def _distil(self, run: Any, info: Any) -> Distilled | Unfinished:
-        outcome = await super()._distil(run, info)
-        if isinstance(outcome, Distilled):
-            return outcome
-        return Distilled(
-            page_id=info.id, units=(), rejected=(), omissions=(), made_by="", prompts=(), usage=Usage()
-        )
+    async def _distil(self, run: Any, infos: Any) -> tuple[Distilled | Unfinished, ...]:
+        outcomes = await super()._distil(run, infos)
+        return tuple(_done(outcome) for outcome in outcomes)
+
+
+def _done(outcome: Distilled | Unfinished) -> Distilled:
+    if isinstance(outcome, Distilled):
+        return outcome
+    return Distilled(
+        page_id=PageId(outcome.what), units=(), rejected=(), omissions=(), made_by="", prompts=(), usage=Usage()
+    )
 
 
 class MarkFirst(Projection):

@@ -18,10 +18,13 @@ from tiermem.writing import Writer, WriterOptions
 pytestmark = pytest.mark.anyio
 
 
-async def garden(rules: Rules, *, pages: int = 1, concurrency: int = 4) -> tuple[Ledger, DictIndex, Writer]:
-    """A memory of the garden turns, sealed as so many pages."""
+async def garden(
+    rules: Rules, *, pages: int = 1, concurrency: int = 4, together: int = 1
+) -> tuple[Ledger, DictIndex, Writer]:
+    """A memory of the garden turns, sealed as so many pages, of which so many tokens are read in one call."""
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, rules.engine, WriterOptions(concurrency=concurrency))
+    options = WriterOptions(concurrency=concurrency, page_tokens=together)
+    writer = Writer(ledger, index, rules.engine, options)
     share = len(GARDEN) // pages
     for start in range(0, len(GARDEN), share):
         await writer.observe(S1, GARDEN[start : start + share])
@@ -62,20 +65,93 @@ async def test_a_claim_whose_quote_is_not_on_the_page_is_kept_apart_with_its_rea
     assert report.rejected == 1
 
 
-async def test_a_near_match_is_no_proof() -> None:
-    ledger, _, writer = await garden(
-        Rules(
-            distils=lambda page: [
-                Claim(text=GARDEN[0].text, quotes=("Ann planted 12 tomatos in the gardenn",))
-            ]
-        )
-    )
+async def test_a_near_match_is_no_proof_and_leaves_the_words_of_the_page() -> None:
+    near = Claim(text="Ann planted tomatoes.", quotes=("Ann planted 12 tomatos in the gardenn",))
+    ledger, _, writer = await garden(Rules(distils=lambda page: [near]))
     await writer.distil_pending()
     (info,) = await ledger.pages()
     entry = await ledger.distilled(info.id)
-    assert entry.units == ()
-    assert [rejected.claim for rejected in entry.rejected] == [GARDEN[0].text]
-    assert entry.rejected[0].reason
+    assert [(unit.kind, unit.text) for unit in entry.units] == [("quote", f"Ann: {GARDEN[0].text.rstrip('.')}")]
+    assert (entry.worded, entry.rejected) == (1, ())
+    assert near.text not in str(entry)
+
+
+async def test_of_a_wording_that_nothing_confirms_the_words_are_kept_and_the_wording_is_not() -> None:
+    wording = "Ann is fond of growing food herself."
+    ledger, index, writer = await garden(
+        Rules(distils=lambda page: [Claim(text=wording, quotes=(GARDEN[0].text,)), *claims_of(page)[1:]])
+    )
+    report = await writer.distil_pending()
+    (info,) = await ledger.pages()
+    entry = await ledger.distilled(info.id)
+    assert [(unit.kind, unit.text) for unit in entry.units][:2] == [
+        ("quote", f"Ann: {GARDEN[0].text}"),
+        ("summary", GARDEN[1].text),
+    ]
+    assert entry.units[0].support == "stated"
+    assert (entry.worded, entry.rejected, report.worded) == (1, (), 1)
+    assert not any("12" in lost for lost in entry.omissions)
+    assert wording not in str(entry)
+    assert wording not in {indexed.text for indexed in index.of("units").values()}
+
+
+async def test_pages_read_together_cost_one_call_and_keep_their_own_units() -> None:
+    class Paying(Rules):
+        async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+            pay(Usage(input_tokens=100, calls=1), prompt="distil@abc", model="small")
+            return await super().distil(pages)
+
+    rules = Paying()
+    ledger, _, writer = await garden(rules, pages=4, together=1000)
+    with metered(Meter()) as meter:
+        report = await writer.distil_pending()
+    assert (report.distilled, report.pending, rules.calls["distil"]) == (4, 0, 1)
+    entries = [await ledger.distilled(info.id) for info in await ledger.pages()]
+    assert [[unit.text for unit in entry.units] for entry in entries] == [[said.text] for said in GARDEN]
+    assert [entry.usage.calls for entry in entries] == [1, 0, 0, 0]
+    assert meter.steps["distil"].calls == 1
+    assert [entry.literals is not None for entry in entries] == [True] * 4
+
+
+async def test_pages_that_cannot_be_read_together_are_read_one_by_one() -> None:
+    def fails_on_bicycles(page: Page) -> Sequence[Claim]:
+        if "bicycle" in page.text:
+            raise MalformedReply("half a JSON")
+        return claims_of(page)
+
+    rules = Rules(distils=fails_on_bicycles)
+    _, index, writer = await garden(rules, pages=4, together=1000)
+    report = await writer.distil_pending()
+    assert (report.distilled, report.pending, rules.calls["distil"]) == (3, 1, 5)
+    assert report.unfinished[0].what == (await writer.pending_pages())[0].id
+    assert len(index.of("units")) == 3
+
+
+async def test_a_model_that_is_down_is_not_asked_about_each_page_of_those_read_together() -> None:
+    def fails(page: Page) -> Sequence[Claim]:
+        raise ModelUnavailable("down")
+
+    rules = Rules(distils=fails)
+    _, _, writer = await garden(rules, pages=4, together=1000)
+    report = await writer.distil_pending()
+    assert (report.distilled, report.pending, rules.calls["distil"]) == (0, 4, 1)
+    rules.distils = None
+    assert (await writer.distil_pending()).distilled == 4
+
+
+async def test_a_claim_may_rest_on_words_of_two_pages_that_are_read_together() -> None:
+    class Across(Rules):
+        async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+            both = (GARDEN[0].text, GARDEN[1].text)
+            return (Claim(text=f"{both[0].rstrip('.')}. {both[1]}", quotes=both),)
+
+    ledger, _, writer = await garden(Across(), pages=4, together=1000)
+    await writer.distil_pending()
+    first, second, *_ = await ledger.pages()
+    (unit,) = ledger.tier1.units()
+    assert [span.page_id for span in unit.spans] == [first.id, second.id]
+    assert (await ledger.distilled(first.id)).units == (unit,)
+    assert ledger.tier1.units_of_page(second.id) == (unit,)
 
 
 async def test_literals_that_no_unit_kept_are_recorded_with_the_page() -> None:
@@ -133,7 +209,8 @@ async def test_a_model_that_is_down_is_not_asked_about_every_page(error: Excepti
         raise error
 
     rules = Rules(distils=fails)
-    writer = Writer(await opened(), DictIndex(), rules.engine, WriterOptions(concurrency=2))
+    options = WriterOptions(concurrency=2, page_tokens=1)
+    writer = Writer(await opened(), DictIndex(), rules.engine, options)
     for number in range(40):
         await writer.observe(S1, [turn(f"Ann counted {number} birds over the harbour.")])
         await writer.seal()

@@ -51,13 +51,17 @@ class Projected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistilReport:
-    """What one run of summarising did. `pending` pages are left for the next run."""
+    """What one run of summarising did. `pending` pages are left for the next run.
+
+    `worded` claims could not be confirmed: of these the words are kept, and the wording is not.
+    """
 
     distilled: int
     units: int
     rejected: int
     omissions: int
     pending: int
+    worded: int = 0
     unfinished: tuple[Unfinished, ...] = ()
 
 

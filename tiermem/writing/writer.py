@@ -265,6 +265,7 @@ class _DistilRun:
             distilled=len(self._done),
             units=sum(len(entry.units) for entry in self._done),
             rejected=sum(len(entry.rejected) for entry in self._done),
+            worded=sum(entry.worded for entry in self._done),
             omissions=sum(len(entry.omissions) for entry in self._done),
             pending=len(self._failed),
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
