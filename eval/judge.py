@@ -89,7 +89,7 @@ class ByModel:
 
     async def grade(self, question: Question, reply: Reply) -> Grade:
         """The model's verdicts; what needs no judgement (abstaining, saying nothing) is decided here."""
-        verdicts = {
+        verdicts: dict[str, bool | None] = {
             style: await self._verdict(prompt, question, reply) for style, prompt in self._prompts.items()
         }
         correct = next(iter(verdicts.values()))
