@@ -45,7 +45,7 @@ eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, wit
 QA      = tiermem,tiermem:summary,tiermem:raw,tiermem:no-links
 FACTS   = $(SHARED)/data/locomo/model_facts
 
-eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the local engine, without a key (hours)
+eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the local engine, without a key
 	@test -f $(LOCOMO) -a -f $(LME) -a -d $(FACTS) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo --resume --concurrency 2 --threads 1 \
 	  --systems $(QA),bm25,dense,hybrid,full

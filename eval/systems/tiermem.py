@@ -20,6 +20,8 @@ from tiermem.reading import Replay
 Mode = Literal["router", "summary", "raw"]
 SPACE: Final = "case"
 _WIDER: Final = 4
+_READ_NOTHING_APART: Final = frozenset({"always", "never", "fused"})
+"""Routers without a reading of their own: what is fixed, and what decides in the call that answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +174,7 @@ class TierMem:
         pages = [page for one in trace.rounds for page in one.pages]
         if pages:
             reads["integrate"] = sum(self._pages[page].tokens for page in pages if page in self._pages)
-        if self.mode == "router":
+        if self.mode == "router" and trace.decision.router not in _READ_NOTHING_APART:
             reads["route"] = sum(self.counter.count(unit.text) for unit in trace.candidates)
         return reads
 

@@ -121,6 +121,15 @@ async def test_a_reply_tells_the_decision_the_way_its_depth_and_what_was_brought
         await system.close()
 
 
+@pytest.mark.parametrize(("name", "reads"), [("tiermem:always", False), ("tiermem:gate", True)])
+async def test_only_a_router_that_looks_reads(name: str, reads: bool, tmp_path: Path) -> None:
+    system = await opened(name, tmp_path)
+    assert isinstance(system, System)
+    await system.observe(tiny.sessions())
+    assert ("route" in (await system.ask("How much did the new roof cost?")).reads) is reads
+    await system.close()
+
+
 async def test_an_unknown_system_is_named_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match=r"no system 'elastic'.*bm25"):
         candidates(["bm25", "elastic"], tiny.setup())
