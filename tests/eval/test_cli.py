@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from eval.cli import app
 from tests.eval.test_datasets import lme, locomo, write
+from tests.llm.server import ModelServer, Request
 from tiermem.errors import EmbedderUnavailable
 from tiermem.index.minilm_weights import find_weights
 
@@ -72,6 +73,30 @@ def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path
     code, said = invoke(*asked, "--resume", "--seed", "8")
     assert code == 1
     assert "seed (7 there, 8 here)" in said
+
+
+def test_both_judges_grade_one_run_as_typed(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def verdict(request: Request) -> str:
+        return json.dumps({"reason": "x", "label": "CORRECT" if "Be generous" in request.text else "WRONG"})
+
+    out = tmp_path / "run"
+    with ModelServer(answer=verdict) as server:
+        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
+        code, said = invoke(
+            "qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full",
+            "--categories", "multi-hop", "--judge", "judge-model", "--judge-style", "strict,generous",
+            "--cache", str(tmp_path / "cache"),
+        )  # fmt: skip
+    assert code == 0, said
+    lines = (out / "results.jsonl").read_text().splitlines()
+    (answer,) = [one for one in map(json.loads, lines) if one["kind"] == "answer"]
+    assert answer["grade"]["verdicts"] == {"strict": False, "generous": True}
+    assert answer["grade"]["correct"] is False
+    assert len(server.requests) == 2
+    prompts = json.loads((out / "manifest.json").read_text())["prompts"]
+    assert [prompt.partition("@")[0] for prompt in prompts] == ["judge", "judge-generous"]
 
 
 def test_a_profile_is_told_in_the_manifest_and_the_report(data: Path, tmp_path: Path) -> None:
