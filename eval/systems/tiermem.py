@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from eval.corpus import page_passage, placed, turn_passage
-from eval.types import Cited, Consolidated, Level, Passage, Reply, Session, Way
+from eval.types import Cited, Consolidated, Level, Passage, Reply, Session
 from pagestore import PageId, Span, TokenCounter
 from tiermem import Answer, AsyncMemory
 from tiermem.errors import TierMemError
@@ -37,12 +37,6 @@ class _PlacedPage:
         for start, end, passage in self.lines:
             if start < span.end and span.start < end:
                 yield passage
-
-
-def way_of(answer: Answer) -> Way:
-    """The way an answer came, as its trace says; by its route where the trace does not."""
-    told: Way | None = getattr(answer.trace, "way", None)
-    return told or ("recall" if answer.route == "ANSWER" else "researched")
 
 
 def hits_of(trace: Trace) -> dict[str, int]:
@@ -151,7 +145,7 @@ class TierMem:
             abstained=answer.abstained,
             route=answer.route,
             decided=trace.decision.action,
-            way=way_of(answer),
+            way=trace.way,
             depth=sum(bool(one.searches) for one in trace.rounds),
             hits=hits_of(trace),
             reason=trace.decision.reason,

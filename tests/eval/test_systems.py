@@ -1,35 +1,21 @@
 """Every system behind one protocol: what it retrieves, what it answers, and that it shares nothing."""
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from eval.corpus import Corpus, the_user
 from eval.records import LEVELS
 from eval.systems import candidates, names
-from eval.systems.registry import TIERMEM
 from eval.types import CaseId, Consolidates, Passage, Retriever, System
 from pagestore import EstimateCounter, SessionId, Turn
 from tests.eval import tiny
 from tiermem.errors import InvalidInput, TierMemError
-from tiermem.settings import RouterName
 
 pytestmark = pytest.mark.anyio
 
 # Mem0 has a file of its own: it is an extra.
 NAMES = [name for name in names() if name != "mem0"]
-ROUTERS = get_args(RouterName)
-
-
-def waits(name: str) -> bool:
-    """Whether a system is named for a router that the library does not have yet."""
-    return name.startswith("tiermem:") and TIERMEM[name].given.get("router", "llm") not in ROUTERS
-
-
-READY = [
-    pytest.param(name, marks=pytest.mark.skipif(waits(name), reason="no such router yet")) for name in NAMES
-]
 
 
 async def opened(name: str, where: Path) -> System | Retriever:
@@ -37,7 +23,7 @@ async def opened(name: str, where: Path) -> System | Retriever:
     return await candidate.open(CaseId("one"), where)
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_system_finds_the_turn_that_says_it_at_every_level(name: str, tmp_path: Path) -> None:
     system = await opened(name, tmp_path)
     assert isinstance(system, Retriever)
@@ -53,7 +39,7 @@ async def test_a_system_finds_the_turn_that_says_it_at_every_level(name: str, tm
     await system.close()
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_system_answers_and_says_what_it_read(name: str, tmp_path: Path) -> None:
     system = await opened(name, tmp_path)
     assert isinstance(system, System)
@@ -66,7 +52,7 @@ async def test_a_system_answers_and_says_what_it_read(name: str, tmp_path: Path)
     await system.close()
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_conversation_without_a_word_is_no_failure(name: str, tmp_path: Path) -> None:
     system = await opened(name, tmp_path)
     assert isinstance(system, Retriever)

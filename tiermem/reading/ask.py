@@ -239,7 +239,7 @@ class _Reading:
 
     async def _raw_tokens(self, recalled: Recalled) -> int:
         """What reading the linked pages would cost: the tokens of the pages round 0 reads."""
-        linked = linked_pages(recalled.units)[: self._asking.options.pages_per_round]
+        linked = linked_pages(recalled.items)[: self._asking.options.pages_per_round]
         shelf = await self._asking.view.fetch(PageId(hit.id) for hit in linked)
         return sum(page.tokens for page in shelf.pages.values())
 

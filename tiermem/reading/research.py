@@ -1,6 +1,6 @@
 """The bounded research loop: read the linked pages, then integrate, plan and search until it is enough.
 
-The rules: the pages that recalled units link to come first (provenance); at most `max_rounds` searches
+The rules: the pages that recalled units and turns stand on come first (provenance); at most `max_rounds` searches
 follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is made
 twice; what the last search brought is integrated before anything is answered. Claims become facts by
 code alone (`tiermem.text.link`), against the pages that were shown, in the order they were shown.
@@ -106,11 +106,11 @@ class Research:
         return "no rounds left"
 
     async def _start(self, recalled: Recalled) -> tuple[tuple[Search, ...], Read]:
-        """Round 0: the linked pages by rank of their units, and one page that is too new for the index.
+        """Round 0: the pages of what was recalled, by its rank, and one page that is too new for the index.
 
         Where nothing is linked, and in the No-Linked ablation, the question itself is searched for.
         """
-        linked = linked_pages(recalled.units) if self._options.links else ()
+        linked = linked_pages(recalled.items) if self._options.links else ()
         if linked:
             fresh = await self._read(await self._lookup.unindexed(self._question, limit=1), limit=1)
             room = self._options.pages_per_round - len(fresh)

@@ -312,12 +312,12 @@ def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:
     )
 
 
-def linked_pages(units: Iterable[Evidence]) -> tuple[Hit, ...]:
-    """The pages that units link to, each once, in the order of its best unit."""
+def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:
+    """The pages that units link to and turns stand on, each once, in the order of the best of them."""
     best: dict[PageId, Hit] = {}
-    for unit in units:
-        for span in unit.spans:
-            best.setdefault(span.page_id, Hit(id=span.page_id, score=unit.score, similarity=unit.similarity))
+    for item in items:
+        for span in item.spans:
+            best.setdefault(span.page_id, Hit(id=span.page_id, score=item.score, similarity=item.similarity))
     return tuple(best.values())
 
 
