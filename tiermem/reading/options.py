@@ -16,13 +16,13 @@ class ReadingOptions:
 
     units: int = 5
     """Units recalled for a question (TierMem paper, A.2: 5)."""
-    recall_turns: int = 10
+    recall_turns: int = 20
     """Single turns recalled beside them; 0 recalls units alone, as published."""
     recall_tokens: int = 1000
     """Tokens that units and turns together may take."""
     recall_by: Literal["hybrid", "vectors"] = "hybrid"
     """How units are found: by all signals, or by their vectors alone, as published."""
-    widen_turns: int = 30
+    widen_turns: int = 40
     """Turns that are read where what was recalled is not enough, each with those beside it."""
     widen_tokens: int = 2500
     """Tokens of those turns at most."""
