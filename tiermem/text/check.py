@@ -66,6 +66,9 @@ _TO_NOW = re.compile(
 )
 """Asking for a time that only ends now, or for one that may."""
 _STARTED = re.compile(r"\b(?:start|started|begin|began|begun|resume|resumed|since)\b", re.IGNORECASE)
+_GOING_ON = re.compile(r"\bfor\s(?:\w{1,9}\s){0,2}(?:day|week|month|year)s?\b", re.IGNORECASE)
+_LAPSE = re.compile(r"\b(?:between|pass|passed|before|after|since|ago|until|elapsed|apart|earlier|later)\b", re.IGNORECASE)
+"""Asking for the time from one thing to another: then the day each was told of counts as its day."""
 _ORDINAL = re.compile(r"\b(\d{1,3}(?:st|nd|rd|th)|[a-z]{4,8}h|second|third)\s+([^\W\d_]+)", re.IGNORECASE)
 _TOGETHER = re.compile(
     r"\b(?:total|altogether|together|combined|in all|sum|difference|how (?:many|much)|(?:more|fewer|less) than)\b", re.IGNORECASE
@@ -83,6 +86,8 @@ _DAYS = frozenset(map(stem, WEEKDAYS))
 _MEASURES = _TIME | frozenset(
     map(stem, word_list("dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"))
 )
+_MAX_DATES = 64
+"""Dates of one answer that are looked at; no more than so many can be confirmed."""
 _NEAR = 60
 """Characters before a date in which words like "two days before" stand."""
 _SEVERAL = re.compile(
@@ -148,6 +153,7 @@ class _Case:
         return next((source.said_at for source in self.cited if source.said_at is not None), None)
 
     def told(self) -> list[DateMention]:
+        """The dates the answer names, by their days or by a month or year."""
         return [mention for mention in resolve_dates(self.answer, self.moment) if mention.kind == "absolute"]
 
     def plain(self) -> str:
@@ -184,7 +190,9 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
 
 
 def _check_dates(case: _Case, found: _Findings) -> None:
-    for mention in case.told():
+    told = case.told()
+    found.missing += [mention.text for mention in told[_MAX_DATES:]]
+    for mention in told[:_MAX_DATES]:
         before = case.answer[max(0, mention.start - _NEAR) : mention.start]
         wanted = _part_of(mention, before)
         from_it = _counted_from(mention, before)
@@ -230,7 +238,7 @@ def _date_stated(mention: DateMention, before: str, source: Source, *, started: 
     if any(each.kind == "absolute" and each.holds(mention.first, mention.last) for each in told):
         return True
     said_then = source.said_at is not None and mention.first <= source.said_at.date() <= mention.last
-    own = [each for each in told if each.kind != "duration" or started]
+    own = [each for each in told if each.kind != "duration"] or (started and _GOING_ON.search(source.text))
     return said_then and (not own or bool(_ANCHORED.search(before)))
 
 
@@ -250,10 +258,10 @@ def _check_names(case: _Case, found: _Findings) -> None:
 
 def _check_numbers(case: _Case, found: _Findings) -> None:
     plain = case.plain()
-    for match in _RANGE.finditer(plain):
-        same = re.compile(rf"(?<!\d){match[1]}\s?(?:[-–]|to)\s?{match[2]}(?!\d)")
+    for first, last in dict.fromkeys((match[1], match[2]) for match in _RANGE.finditer(plain)):
+        same = re.compile(rf"(?<!\d){first}\s?(?:[-–]|to)\s?{last}(?!\d)")
         if not any(same.search(source.text) for source in case.cited):
-            found.missing.append(match.group())
+            found.missing.append(f"{first}-{last}")
     found.missing += [code for code in _codes(case) if not _in_words(code, case)]
     plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
@@ -269,7 +277,8 @@ def _check_numbers(case: _Case, found: _Findings) -> None:
 
 
 def _codes(case: _Case) -> list[str]:
-    return [match.group() for match in _CODE.finditer(without_dates(case.answer, case.told()))]
+    plain = without_dates(case.answer, case.told())
+    return list(dict.fromkeys(match.group() for match in _CODE.finditer(plain)))
 
 
 def _in_words(code: str, case: _Case) -> bool:
@@ -414,7 +423,7 @@ class _Anchored:
 
 def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
     """ "two days before 9 May 2023" as the day that a cited "two days ago" or "on Sunday" means."""
-    for mention in case.told():
+    for mention in case.told()[:_MAX_DATES]:
         start = max(0, mention.start - _NEAR)
         link = _BEFORE.search(case.answer[start : mention.start])
         if link is None or start + link.start("n") != amount.start:
@@ -448,11 +457,14 @@ def _ends(case: _Case) -> Iterator[tuple[Moment, Moment]]:
     if _SINCE.search(f"{case.question} {case.answer}"):
         return
     groups = [moments(source, about) for source in case.cited]
+    if not _LAPSE.search(case.question):
+        groups = [tuple(moment for moment in group if moment.term.text) for group in groups]
     for one, two in combinations(groups, 2):
         yield from _pairs(one, two)
     if len(groups) == 1:
         yield from combinations(groups[0], 2)
-        yield from _pairs(groups[0], said_on(case.cited[0]))
+        if _LAPSE.search(case.question):
+            yield from _pairs(groups[0], said_on(case.cited[0]))
 
 
 def _closest(case: _Case) -> Source | None:
