@@ -103,7 +103,9 @@ def _one(question: Question, cited: list[Source], tally: Tally) -> None:
         tally.accepted[kind] += other.support in PROVED
         tally.refused[kind] += other.support == "contradicted"
         if other.support in PROVED:
-            how = "; ".join(f"{d.kind} {d.value} {[t.text or t.said_at for t in d.terms]}" for d in other.derivations)
+            how = "; ".join(
+                f"{d.kind} {d.value} {[t.text or t.said_at for t in d.terms]}" for d in other.derivations
+            )
             tally.shown.append((f"let through {kind}", question.text, f"{gold} -> {text}", how))
 
 
@@ -135,7 +137,9 @@ def main() -> None:
     options = parser.parse_args()
     tallies = {
         "locomo": measure(LoCoMo(options.data / "locomo" / "locomo_dev7.json")),
-        "longmemeval": measure(LongMemEval(options.data / "longmemeval" / "longmemeval_oracle_dev100.json.xz")),
+        "longmemeval": measure(
+            LongMemEval(options.data / "longmemeval" / "longmemeval_oracle_dev100.json.xz")
+        ),
     }
     out = [table(tallies)]
     for name, tally in tallies.items():

@@ -211,7 +211,9 @@ def table(tallies: dict[str, Tally]) -> str:
         total.add(tally)
     kinds = list(total.tried)
     rows = [
-        f"{'conversation':14}{'facts':>7}{'proved':>8}{'derived':>8}{'worded':>8}{'refused':>8}{'together':>9}  "
+        f"{'conversation':14}{'facts':>7}"
+        + "".join(f"{grade:>9}" for grade in ("proved", "derived", "worded", "refused", "together"))
+        + "  "
         + "".join(f"{kind:>22}" for kind in kinds)
     ]
     for name, tally in {**tallies, "all": total}.items():
@@ -220,10 +222,8 @@ def table(tallies: dict[str, Tally]) -> str:
             for k in kinds
         )
         parts = (tally.kept, tally.derived, tally.worded, len(tally.refused))
-        shares = "".join(f"{part / max(1, tally.facts):>8.1%}" for part in parts)
-        rows.append(
-            f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}"
-        )
+        shares = "".join(f"{part / max(1, tally.facts):>9.1%}" for part in parts)
+        rows.append(f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}")
     everything, wrong = sum(total.tried.values()), sum(total.accepted.values())
     rows.append(
         f"false accepts over all alterations: {wrong}/{everything} = {wrong / max(1, everything):.2%}"
@@ -234,7 +234,8 @@ def table(tallies: dict[str, Tally]) -> str:
         + ", ".join(f"{kind} {total.altered_refused[kind]}" for kind in kinds) + ")"
     )  # fmt: skip
     rows.append(
-        "true facts not proved for: " + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
+        "true facts not proved for: "
+        + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
     )
     return "\n".join(rows)
 

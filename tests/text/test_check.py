@@ -52,7 +52,8 @@ def test_what_the_cited_words_hold_is_stated(answer: str, question: str) -> None
          "What did Ann pay in all?", "sum", "$45"),
         ("$5", (Source("The lamp was $20.", MAY, "Ann"), Source("The rug was $25.", MAY, "Ann")),
          "How much more was the rug than the lamp?", "difference", "$5"),
-        ("164 days", (Source("I sold the boat today.", MAY, "Ann"), Source("I bought a car today.", OCTOBER, "Ann")),
+        ("164 days", (Source("I sold the boat today.", MAY, "Ann"), Source("I bought a car today.",
+         OCTOBER, "Ann")),
          "How many days passed between selling the boat and buying the car?", "duration", "164 days"),
         ("Two weeks", (Source("I ran on 1 May and I raced on 15 May.", MAY, "Ann"),),
          "How many weeks were between the run Ann ran and when Ann raced?", "duration", "2 weeks"),
@@ -107,9 +108,11 @@ def test_what_is_not_confirmed_and_not_contradicted_is_worded(
         ("4", BIKES, HOW_MANY, (), "at most"),
         ("Four", BIKES, HOW_MANY, ("red bike", "blue bike", "racing bike"), "says 4 and lists 3"),
         ("2", BIKES, HOW_MANY, ("red bike", "blue bike", "racing bike"), "says 2 and lists 3"),
-        ("4 kids", (Source("My 3 kids love the lake.", MAY, "Ann"),), "How many kids does Ann have?", (), "say 3"),
+        ("4 kids", (Source("My 3 kids love the lake.", MAY, "Ann"),),
+         "How many kids does Ann have?", (), "say 3"),
         ("Caroline went to a support group on 3 May 2023.", (GROUP,), "", (), "8 May 2023, not 3 May 2023"),
-        ("Caroline expected to cry.", (Source("I didn't expect to cry.", MAY, "Caroline"),), "", (), "opposite"),
+        ("Caroline expected to cry.", (Source("I didn't expect to cry.", MAY, "Caroline"),), "",
+         (), "opposite"),
     ],
 )  # fmt: skip
 def test_what_is_plainly_wrong_is_contradicted(
@@ -132,11 +135,17 @@ def test_without_a_citation_an_answer_is_refused() -> None:
         (("a red bike", "a red bike", "a blue bike"), "contradicted"),
     ],
 )
-def test_what_was_counted_must_be_in_the_cited_words_each_once(counted: tuple[str, ...], expected: str) -> None:
+def test_what_was_counted_must_be_in_the_cited_words_each_once(
+    counted: tuple[str, ...], expected: str
+) -> None:
     check = graded("3", BIKES, question=HOW_MANY, counted=counted)
     assert check.support == expected
     if expected == "derived":
-        assert [each.text for each in check.derivations[0].terms] == ["a red bike", "a blue bike", "A racing bike"]
+        assert [each.text for each in check.derivations[0].terms] == [
+            "a red bike",
+            "a blue bike",
+            "A racing bike",
+        ]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +153,11 @@ def test_what_was_counted_must_be_in_the_cited_words_each_once(counted: tuple[st
     [
         (Source("I bought several bikes.", MAY, "Ann"),),
         (Source("My bikes are in the shed.", MAY, "Ann"),),
-        (Source("I bought a red one, a blue one and a racing one, and my aunt gave me her tandem.", MAY, "Ann"),),
+        (
+            Source(
+                "I bought a red one, a blue one and a racing one, and my aunt gave me her tandem.", MAY, "Ann"
+            ),
+        ),
     ],
 )
 def test_a_count_is_not_refused_where_the_words_leave_it_open(cited: tuple[Source, ...]) -> None:
@@ -152,7 +165,10 @@ def test_a_count_is_not_refused_where_the_words_leave_it_open(cited: tuple[Sourc
 
 
 def test_the_number_said_last_is_the_one_that_holds() -> None:
-    cited = (Source("I have tried 3 restaurants.", MAY, "Ann"), Source("I have tried 4 restaurants.", OCTOBER, "Ann"))
+    cited = (
+        Source("I have tried 3 restaurants.", MAY, "Ann"),
+        Source("I have tried 4 restaurants.", OCTOBER, "Ann"),
+    )
     question = "How many restaurants has Ann tried?"
     assert support("4", *cited, question=question) == "stated"
     assert support("3", *cited, question=question) == "worded"
@@ -168,7 +184,15 @@ def test_terms_point_at_the_words_they_came_from() -> None:
     assert text[place.start - 100 : place.end - 100] == "a year ago"
 
 
-LONG = (" " * 40_000, "3" * 40_000, "one " * 5_000, "1-" * 7_000, "for a " * 4_000, "9 May " * 2_000, "." * 40_000)
+LONG = (
+    " " * 40_000,
+    "3" * 40_000,
+    "one " * 5_000,
+    "1-" * 7_000,
+    "for a " * 4_000,
+    "9 May " * 2_000,
+    "." * 40_000,
+)
 
 
 @pytest.mark.parametrize("text", LONG)
@@ -178,7 +202,9 @@ def test_long_odd_texts_take_no_long(text: str) -> None:
     assert time.perf_counter() - started < 10
 
 
-odd = st.text(max_size=60) | st.sampled_from(["3 bikes", "\ud800", "9 May 2023", "$4", "two weeks ago", "½", "٣ cats"])
+odd = st.text(max_size=60) | st.sampled_from(
+    ["3 bikes", "\ud800", "9 May 2023", "$4", "two weeks ago", "½", "٣ cats"]
+)
 
 
 @settings(max_examples=200)

@@ -12,12 +12,24 @@ from pagestore import Page, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Derivation, Term
 from tiermem.text import Source, holds, recomputed, resolve_dates
-from tiermem.text.derive import aged, amounts, count_of, counted_date, duration, moments, reckoned, said_on, term
+from tiermem.text.derive import (
+    aged,
+    amounts,
+    count_of,
+    counted_date,
+    duration,
+    moments,
+    reckoned,
+    said_on,
+    term,
+)
 
 SAID = datetime(2023, 10, 20, 9, 0, tzinfo=UTC)
 PAGE = page_of(
     [
-        Turn(speaker="Ann", text="I moved to Oslo a year ago and will sell the boat on Monday.", said_at=SAID),
+        Turn(
+            speaker="Ann", text="I moved to Oslo a year ago and will sell the boat on Monday.", said_at=SAID
+        ),
         Turn(speaker="Ben", text="I paid $20 for lamps and $25 for a rug; I have two dogs.", said_at=SAID),
         Turn(speaker="Ann", text="My run was on 3 October 2023, the race on 17 October 2023.", said_at=SAID),
         Turn(speaker="Ann", text="I'm 32 and my aunt had her 75th birthday.", said_at=SAID),
@@ -87,7 +99,11 @@ def test_an_age_is_the_difference_of_two_ages_of_different_turns() -> None:
     )
     found = aged(43, [source(0, aunt), source(1, aunt)])
     assert found is not None
-    assert (found.kind, found.value, [item.text for item in found.terms]) == ("difference", "43", ["75", "32"])
+    assert (found.kind, found.value, [item.text for item in found.terms]) == (
+        "difference",
+        "43",
+        ["75", "32"],
+    )
     assert holds(found, [aunt])
     assert aged(42, [source(0, aunt), source(1, aunt)]) is None
 
@@ -100,7 +116,13 @@ def test_a_count_is_of_different_terms() -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "right"),
-    [(14, "day", "14 days"), (2, "week", "2 weeks"), (13, "day", None), (3, "week", None), (0, "month", "0 months")],
+    [
+        (14, "day", "14 days"),
+        (2, "week", "2 weeks"),
+        (13, "day", None),
+        (3, "week", None),
+        (0, "month", "0 months"),
+    ],
 )
 def test_a_duration_lies_between_two_dates(value: int, unit: str, right: str | None) -> None:
     run, race = moments(source(2))

@@ -14,7 +14,11 @@ SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 PAGE = page_of(
     [
         Turn(speaker="Ann", text="Hi! Where do you keep the boat?", said_at=SAID),
-        Turn(speaker="Ben", text="In Bergen, it isn't far. The rest is a longer story that I will tell you.", said_at=SAID),
+        Turn(
+            speaker="Ben",
+            text="In Bergen, it isn't far. The rest is a longer story that I will tell you.",
+            said_at=SAID,
+        ),
         Turn(speaker="Ann", text="I'd come along any time you sail to the islands there.", said_at=SAID),
     ]
 )
@@ -29,7 +33,9 @@ def fact(claim: str, *quotes: str) -> LinkedFact:
 def test_a_turn_is_quoted_in_the_words_of_its_speaker() -> None:
     (claim,) = quotations(fact("Ann fancies islands.", "any time you sail to the islands"), [PAGE])
     assert claim == Claim(
-        text="Ann: any time you sail to the islands", quotes=("any time you sail to the islands",), importance=0.9
+        text="Ann: any time you sail to the islands",
+        quotes=("any time you sail to the islands",),
+        importance=0.9,
     )
 
 

@@ -22,11 +22,16 @@ from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
-_AMOUNT = re.compile(r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)")
+_AMOUNT = re.compile(
+    r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
+)
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
 _SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
 _LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
-_AGE_BEFORE = re.compile(r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z", re.IGNORECASE)
+_AGE_BEFORE = re.compile(
+    r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
+    re.IGNORECASE,
+)
 _AGE_AFTER = re.compile(r"[\s-]years?[\s-]old|\s(?:is|now)\b", re.IGNORECASE)
 _BIRTHDAY = re.compile(r"\b(?P<age>\d{1,3})(?:st|nd|rd|th) birthday", re.IGNORECASE)
 ONES = "ones"
@@ -321,7 +326,11 @@ def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
     """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
     the day it was said.
     """
-    told = [mention for mention in mentions(source, durations=False) if mention.precision in ("day", "month", "year")]
+    told = [
+        mention
+        for mention in mentions(source, durations=False)
+        if mention.precision in ("day", "month", "year")
+    ]
     if about:
         wanted = set(about)
         near = [piece for piece in sentences(source.text) if wanted & set(map(stem, words(piece.text)))]

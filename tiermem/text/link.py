@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
+from typing import cast
 
 from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
-from tiermem.model import Claim, LinkedFact, Rejected
+from tiermem.model import Claim, LinkedFact, Rejected, Support
 from tiermem.text.literals import Source
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.support import Ground, Told, Verdict, instruction_like, judged
@@ -102,7 +103,7 @@ def _judged(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> Li
         claim=claim.text,
         quotes=tuple(quote if at.exact else _words(at) for quote, at in zip(quotes, places, strict=True)),
         spans=tuple(dict.fromkeys(span for place in places for span in place.spans)),
-        support=verdict.support,
+        support=cast("Support", verdict.support),
         derivations=verdict.derivations, reason=verdict.reason,
         event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
@@ -114,7 +115,11 @@ def _lacking(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> s
     short = any(place.short for place in places)
     missing = f"{wanted - len(quotes)} of {wanted} quotes are not on the pages shown"
     close = f"{near} of {wanted} quotes are on the pages in nearly these words"
-    return "; ".join([missing] * (wanted > len(quotes)) + [close] * (near > 0) + ["a quote is too short to be known by"] * short)
+    return "; ".join(
+        [missing] * (wanted > len(quotes))
+        + [close] * (near > 0)
+        + ["a quote is too short to be known by"] * short
+    )
 
 
 def _words(place: _Place) -> str:
@@ -236,7 +241,9 @@ def _ground(places: Sequence[_Place]) -> Ground:
     at = {(place.page.id, index): (place.page, index) for place in places for index in place.turns}
     pages = {page.id: page for page, _ in at.values()}
     everyone = [line.turn.speaker for page in pages.values() for line in page.lines if line.turn is not None]
-    last = {page.id: max(index for other, index in at.values() if other.id == page.id) for page in pages.values()}
+    last = {
+        page.id: max(index for other, index in at.values() if other.id == page.id) for page in pages.values()
+    }
     return Ground(
         told=tuple(_told(page, index, places) for page, index in at.values()),
         asked="\n".join(dict.fromkeys(_asked(place.page, place.turns[0]) for place in places)),
@@ -295,7 +302,9 @@ def _close(parts: Sequence[str], pages: Sequence[Page]) -> _Place | None:
 def _whole_words(page: Page, line: PageLine, place: tuple[int, int]) -> Span | None:
     """`place` in the words of `line`, widened to whole words."""
     body = _body(page, line)
-    touched = [match.span() for match in WORD.finditer(body) if match.start() < place[1] and place[0] < match.end()]
+    touched = [
+        match.span() for match in WORD.finditer(body) if match.start() < place[1] and place[0] < match.end()
+    ]
     if not touched:
         return None
     return Span(page_id=page.id, start=line.body + touched[0][0], end=line.body + touched[-1][1])

@@ -1,4 +1,4 @@
-"""The words of a fact as claims in the speakers' own words: what enters Tier 1 where a wording cannot be proved."""
+"""A fact's words as claims in their speakers' own words, for Tier 1 where a wording cannot be proved."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def _quotation(fact: LinkedFact, page: Page, index: int, spans: Sequence[Span]) 
     line = page.lines[index]
     quoted = [span for span in spans if line.body < span.end and span.start < line.end]
     start, end = min(span.start for span in quoted), max(span.end for span in quoted)
-    for first, last in dict.fromkeys(((start, end), _sentences(page, line, start, end), (line.body, line.end))):
+    for first, last in dict.fromkeys(
+        ((start, end), _sentences(page, line, start, end), (line.body, line.end))
+    ):
         said = page.text[max(first, line.body) : min(last, line.end)].strip()
         for asked in dict.fromkeys((_asked(page, index, said), "")):
             claim = _claim(fact, line, said, asked)

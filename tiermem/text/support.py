@@ -44,8 +44,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _REPLY = re.compile(
-    r"(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|right|exactly|certainly|indeed|no|nope|nah|never|"
-    r"not yet|i do|i did|i have|i am)\b",
+    r"(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|right|exactly|certainly|indeed|no|nope|nah"
+    r"|never|not yet|i do|i did|i have|i am)\b",
     re.IGNORECASE,
 )
 _TELLING = frozenset(
@@ -61,8 +61,10 @@ _TELLING = frozenset(
 _NOT_CONTENT = _TELLING | {
     stem(word) for word in ("shared", "photo", "picture", "image", "called", "feels", "found")
 }
-_WHICH_ONE = frozenset((*WEEKDAYS, *word_list("last this next past coming previous following on in by until")))
-"""What begins a date that people count in two ways: on Friday, "last Tuesday" is of this week or the one before."""
+_WHICH_ONE = frozenset(
+    (*WEEKDAYS, *word_list("last this next past coming previous following on in by until"))
+)
+"""What begins a date that people count in two ways: "last Tuesday" is of this week or the one before."""
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|we|our|us|he|she|they|his|her|their)\b", re.IGNORECASE)
 _STANDS_FOR = frozenset(map(stem, word_list("something anything someone anyone thing things stuff like")))
 """Words in place of what is meant, as in "never been to something like that"."""
@@ -203,7 +205,7 @@ def _wrong_number(claim: str, ground: Ground, derived: list[Derivation]) -> str 
 
 
 def _computed(number: str, claim: str, ground: Ground) -> Derivation | None:
-    """The number as a count of the quoted turns that each tell of the thing counted, or reckoned from theirs."""
+    """The number as a count of the quoted turns, each of which names the thing, or reckoned from theirs."""
     if len(ground.told) < 2 or not number.replace(".", "", 1).isdigit():
         return None
     for amount in amounts(Source(claim)):
@@ -511,9 +513,7 @@ def _opposite(claim: str, content: set[str], part: Told, ground: Ground, read: _
     if idioms(part.quote) or idioms(claim):
         return None
     here = [reading for reading in read(claim, ground.people_of(part)) if reading.stem in content]
-    there = [
-        reading for reading in read_turn(part.quote, ground.people_of(part)) if reading.stem in content
-    ]
+    there = [reading for reading in read_turn(part.quote, ground.people_of(part)) if reading.stem in content]
     if len({reading.clause for reading in here}) > 1 or len({reading.clause for reading in there}) > 1:
         return None
     if {reading.owner for reading in here} != {reading.owner for reading in there}:
