@@ -320,6 +320,18 @@ def test_a_claim_rests_on_all_its_quotes_together(claim: str, quotes: tuple[str,
     assert outcome(claim, *quotes, pages=BIKES).startswith(result)
 
 
+def test_names_of_two_places_are_not_exchanged_between_their_quotes() -> None:
+    pages = (
+        page_of([said("Ann", "I bought a red bike in Oslo.")], page_id="p1:one"),
+        page_of([said("Ann", "I bought a helmet in Bergen.")], page_id="p1:two"),
+    )
+    quotes = ("I bought a red bike in Oslo.", "I bought a helmet in Bergen.")
+    right = "Ann bought a bike in Oslo and a helmet in Bergen."
+    wrong = "Ann bought a bike in Bergen and a helmet in Oslo."
+    assert outcome(right, *quotes, pages=pages) == "stated"
+    assert outcome(wrong, *quotes, pages=pages).startswith("worded: told in different places")
+
+
 def test_what_is_computed_is_recorded_with_its_terms() -> None:
     claim = Claim(text="Ben moved to Lisbon in October 2022.", quotes=("I moved to Lisbon a year ago.",))
     linked = link(claim, BIKES)

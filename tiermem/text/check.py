@@ -436,7 +436,7 @@ class _Anchored:
 
 
 def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
-    """What "two days before 9 May 2023" comes to: the day that a cited "two days ago" means, or "on Sunday"."""
+    """What "two days before 9 May 2023" comes to, as the day that a cited "two days ago" means."""
     for mention in case.told()[:_MAX_DATES]:
         start = max(0, mention.start - _NEAR)
         link = _BEFORE.search(case.answer[start : mention.start])

@@ -265,7 +265,12 @@ def _told(page: Page, index: int, places: Sequence[_Place]) -> Told:
         speaker=line.turn.speaker if line.turn else "",
         spans=(Span(page_id=page.id, start=line.body, end=line.end),),
     )
-    return Told(quote="\n".join(page.words(span) for span in dict.fromkeys(inside)), turn=source)
+    return Told(
+        quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
+        turn=source,
+        page=page.id,
+        line=index,
+    )
 
 
 def _beside(place: _Place) -> str:

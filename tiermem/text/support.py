@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import product
 
 from tiermem.model import Derivation, Graded
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
@@ -48,6 +49,8 @@ _REPLY = re.compile(
     r"|never|not yet|i do|i did|i have|i am)\b",
     re.IGNORECASE,
 )
+_BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
+_NEAR = 2
 _TELLING = frozenset(
     map(
         stem,
@@ -78,6 +81,9 @@ class Told:
 
     quote: str
     turn: Source
+    page: str = ""
+    line: int = 0
+    """Which line of which page it is: turns near each other speak of the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +190,7 @@ def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Ve
         or _wrong_date(claim, told, event_at, ground, derived)
         or _wrong_name(plain, ground)
         or _wrong_words(plain, ground)
+        or _mixed(plain, ground)
         or _wrong_reading(plain, ground, read)
     )
     if why is None:
@@ -347,6 +354,35 @@ def _asserted(content: set[str], ground: Ground) -> bool:
     return not content or any(
         _REPLY.match(piece) or content & {stem(word) for word in words(piece)} for piece in asserting
     )
+
+
+def _mixed(claim: str, ground: Ground) -> str | None:
+    """A name or number of one turn, said in one breath with what only a turn far from it tells."""
+    if len(ground.told) < 2:
+        return None
+    held = [{stem(word) for word in words(told.turn.text)} for told in ground.told]
+    for clause in _BREATH.split(claim):
+        exact = {stem(word) for name in names(clause) for word in words(name)} - _people(ground)
+        exact |= {word for word in words(clause) if word.isdigit()}
+        places = {word: _only(word, held) for word in _content(clause, ground) | exact}
+        for word, other in product(exact, places):
+            if _far(places.get(word), places[other], ground):
+                return f"told in different places: {word}, {other}"
+    return None
+
+
+def _only(word: str, held: Sequence[set[str]]) -> int | None:
+    """The one turn that holds the word."""
+    places = [at for at, stems in enumerate(held) if word in stems]
+    return places[0] if len(places) == 1 else None
+
+
+def _far(one: int | None, two: int | None, ground: Ground) -> bool:
+    """Whether the turns stand on different pages, or more than two lines apart."""
+    if one is None or two is None:
+        return False
+    here, there = ground.told[one], ground.told[two]
+    return here.page != there.page or abs(here.line - there.line) > _NEAR
 
 
 def _takes_up(claim: str, content: set[str], quoted: set[str], turn: set[str], ground: Ground) -> bool:
