@@ -78,12 +78,10 @@ def alterations(answer: str) -> Iterator[tuple[str, str]]:
         yield from ((kind, text) for text in dict.fromkeys(made) if text != answer)
 
 
-def measure(dataset: Dataset, *, cases: int | None = None) -> Tally:
-    """Every answerable question with evidence of the first `cases` cases."""
+def measure(dataset: Dataset) -> Tally:
+    """Every answerable question with evidence."""
     tally = Tally()
-    for number, case in enumerate(dataset.cases()):
-        if cases is not None and number >= cases:
-            break
+    for case in dataset.cases():
         for question in case.questions:
             cited = evidence(case, question)
             if question.answerable and question.gold and cited:

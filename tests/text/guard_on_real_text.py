@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ class Tally:
     worded: int = 0
     together: int = 0
     """Facts proved with all turns they rest on quoted, not the one alone."""
+    exchanged: int = 0
+    exchanged_accepted: int = 0
     refused: list[tuple[str, str, str]] = field(default_factory=list)
     altered_refused: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -57,6 +60,8 @@ class Tally:
         self.worded += other.worded
         self.together += other.together
         self.refused += other.refused
+        self.exchanged += other.exchanged
+        self.exchanged_accepted += other.exchanged_accepted
         self.altered_refused.update(other.altered_refused)
         self.lost += other.lost
         self.let_through += other.let_through
@@ -146,6 +151,22 @@ def other_quotes(fact: dict[str, Any], page: Page, *, near: bool) -> Iterator[st
             yield max(long, key=len)
 
 
+def exchanged(talk: Conversation) -> Iterator[tuple[str, tuple[str, ...], list[Page]]]:
+    """Two facts of different turns told as one, each with the name that belongs to the other."""
+    named = []
+    for fact in talk.facts:
+        own = [name for name in dict.fromkeys(names(fact["fact"])) if name not in talk.speakers]
+        if len(own) == 1 and " " not in own[0] and own[0] in fact["quote"]:
+            named.append((fact, own[0]))
+    for (one, here), (two, there) in pairwise(named):
+        pages = [talk.page_of_turn[fact["dia_ids"][0]] for fact in (one, two)]
+        if here == there or one["dia_ids"][0] == two["dia_ids"][0]:
+            continue
+        first = re.sub(rf"\b{re.escape(here)}\b", there, one["fact"]).rstrip(".")
+        second = re.sub(rf"\b{re.escape(there)}\b", here, two["fact"])
+        yield f"{first}, and {second}", (one["quote"], two["quote"]), list(dict.fromkeys(pages))
+
+
 def alterations(
     fact: dict[str, Any], talk: Conversation, rng: random.Random
 ) -> Iterator[tuple[str, str, str]]:
@@ -186,6 +207,11 @@ def measure(talk: Conversation) -> Tally:
                 tally.accepted[kind] += 1
                 tally.let_through.append((kind, text, quote))
             tally.altered_refused[kind] += support == "refused"
+    for text, quotes, pages in exchanged(talk):
+        tally.exchanged += 1
+        if grade(text, quotes, pages)[0] in PROVED:
+            tally.exchanged_accepted += 1
+            tally.let_through.append(("names exchanged", text, " | ".join(quotes)))
     return tally
 
 
@@ -211,7 +237,9 @@ def table(tallies: dict[str, Tally]) -> str:
         total.add(tally)
     kinds = list(total.tried)
     rows = [
-        f"{'conversation':14}{'facts':>7}{'proved':>8}{'derived':>8}{'worded':>8}{'refused':>8}{'together':>9}  "
+        f"{'conversation':14}{'facts':>7}"
+        + "".join(f"{grade:>9}" for grade in ("proved", "derived", "worded", "refused", "together"))
+        + "  "
         + "".join(f"{kind:>22}" for kind in kinds)
     ]
     for name, tally in {**tallies, "all": total}.items():
@@ -220,11 +248,14 @@ def table(tallies: dict[str, Tally]) -> str:
             for k in kinds
         )
         parts = (tally.kept, tally.derived, tally.worded, len(tally.refused))
-        shares = "".join(f"{part / max(1, tally.facts):>8.1%}" for part in parts)
+        shares = "".join(f"{part / max(1, tally.facts):>9.1%}" for part in parts)
         rows.append(f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}")
     everything, wrong = sum(total.tried.values()), sum(total.accepted.values())
     rows.append(
         f"false accepts over all alterations: {wrong}/{everything} = {wrong / max(1, everything):.2%}"
+    )
+    rows.append(
+        f"names exchanged between two quotes: {total.exchanged_accepted}/{total.exchanged} let through"
     )
     refused = sum(total.altered_refused.values())
     rows.append(

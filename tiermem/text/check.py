@@ -8,18 +8,18 @@ contradicts it. `contradicted` is kept for what is plainly wrong. The check neve
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import combinations
 
-from tiermem.model import Check, Derivation, Term
+from tiermem.model import Check, Derivation, Support, Term
 from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.derive import (
     ONES,
     Amount,
-    aged,
     Moment,
+    aged,
     amounts,
     count_of,
     counted_date,
@@ -37,11 +37,16 @@ from tiermem.text.support import Ground, Told, contradiction
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"
-_YES_OR_NO = re.compile(r"(?:yes|no|yep|nope|yeah|true|false|correct|maybe|likely|probably|unlikely)\b", re.IGNORECASE)
-_HOW_MANY = re.compile(r"\bhow many\s+(?P<what>[^?.!,;]{1,60})|\b(?:number|count) of\s+(?P<of>[^?.!,;]{1,60})", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"(?:yes|no|yep|nope|yeah|true|false|correct|maybe|likely|probably|unlikely)\b", re.IGNORECASE
+)
+_HOW_MANY = re.compile(
+    r"\bhow many\s+(?P<what>[^?.!,;]{1,60})|\b(?:number|count) of\s+(?P<of>[^?.!,;]{1,60})", re.IGNORECASE
+)
 _LENGTH_ASKED = re.compile(r"\b(?:how many|number of)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _BEFORE = re.compile(
-    r"\b(?P<n>\d{1,3}|[a-z]{1,9})\s+(?P<unit>day|week|weekend|month|year)s?\s+(?P<way>before|prior to|after)\s+(?:the\s+)?\Z",
+    r"\b(?P<n>\d{1,3}|[a-z]{1,9})\s+(?P<unit>day|week|weekend|month|year)s?"
+    r"\s+(?P<way>before|prior to|after)\s+(?:the\s+)?\Z",
     re.IGNORECASE,
 )
 _ANCHORED = re.compile(
@@ -58,31 +63,50 @@ _PARTS = {
     "end": (20, 31), "last week": (21, 31), "first weekend": (0, 8), "last weekend": (21, 31),
 }  # fmt: skip
 _PART_OF_MONTH = re.compile(
-    r"\b(?P<part>" + "|".join(sorted(_PARTS, key=len, reverse=True)) + r")(?:\s+of)?[\s-]+(?:the\s+)?\Z", re.IGNORECASE
+    r"\b(?P<part>" + "|".join(sorted(_PARTS, key=len, reverse=True)) + r")(?:\s+of)?[\s-]+(?:the\s+)?\Z",
+    re.IGNORECASE,
 )
 _SINCE = re.compile(r"\b(?:since|ago|have passed|has passed|until now|so far)\b", re.IGNORECASE)
 _TO_NOW = re.compile(
-    r"\b(?:since|ago|have passed|has passed|until now|so far|have|has|now|currently|am|is|are)\b", re.IGNORECASE
+    r"\b(?:since|ago|have passed|has passed|until now|so far|have|has|now|currently|am|is|are)\b",
+    re.IGNORECASE,
 )
 """Asking for a time that only ends now, or for one that may."""
 _STARTED = re.compile(r"\b(?:start|started|begin|began|begun|resume|resumed|since)\b", re.IGNORECASE)
+_GOING_ON = re.compile(r"\bfor\s(?:\w{1,9}\s){0,2}(?:day|week|month|year)s?\b", re.IGNORECASE)
+_LAPSE = re.compile(
+    r"\b(?:between|pass|passed|before|after|since|ago|until|elapsed|apart|earlier|later)\b", re.IGNORECASE
+)
+"""Asking for the time from one thing to another: then the day each was told of counts as its day."""
 _ORDINAL = re.compile(r"\b(\d{1,3}(?:st|nd|rd|th)|[a-z]{4,8}h|second|third)\s+([^\W\d_]+)", re.IGNORECASE)
 _TOGETHER = re.compile(
-    r"\b(?:total|altogether|together|combined|in all|sum|difference|how (?:many|much)|(?:more|fewer|less) than)\b", re.IGNORECASE
+    r"\b(?:total|altogether|together|combined|in all|sum|difference|how (?:many|much)"
+    r"|(?:more|fewer|less) than)\b",
+    re.IGNORECASE,
 )
 _AGE = re.compile(r"\b(?:how old|older|younger|years? apart)\b", re.IGNORECASE)
 _RANGE = re.compile(r"(?<![\d.,:-])(\d{1,6})\s?[-–]\s?(\d{1,6})(?![\d:-])")
 _LISTED = re.compile(r"(?<!\S)\(?(\d{1,2})[.)](?=\s)")
-_CODE = re.compile(r"(?<![\w.,$€£-])(?:[^\W\d_]{1,12}\d\w{0,12}|\d{1,12}(?!(?:st|nd|rd|th|s|am|pm)\b)[^\W\d_]\w{0,12}|\d{1,6}-[^\W\d_]\w{0,12})")
+_CODE = re.compile(
+    r"(?<![\w.,$€£-])(?:[^\W\d_]{1,12}\d\w{0,12}|\d{1,12}(?!(?:st|nd|rd|th|s|am|pm)\b)[^\W\d_]\w{0,12}|\d{1,6}-[^\W\d_]\w{0,12})"
+)
 """Names of things with figures in them, as "FG800", "2D", "5-piece"."""
 _ONE = re.compile(
-    r"(?<!no )(?<!the )(?<!this )(?<!that )(?<!which )(?<!each )(?<!every )(?<!any )(?<!some )(?<!only )\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)"
+    "".join(rf"(?<!{word} )" for word in word_list("no the this that which each every any some only"))
+    + r"\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)"
 )
 _TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
 _DAYS = frozenset(map(stem, WEEKDAYS))
 _MEASURES = _TIME | frozenset(
-    map(stem, word_list("dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"))
+    map(
+        stem,
+        word_list(
+            "dollar euro pound cent mile kilometer km percent point degree inch foot feet page step pm am"
+        ),
+    )
 )
+_MAX_DATES = 64
+"""Dates of one answer that are looked at; no more than so many can be confirmed."""
 _NEAR = 60
 """Characters before a date in which words like "two days before" stand."""
 _SEVERAL = re.compile(
@@ -117,7 +141,9 @@ def graded(
     """
     if not cited:
         return Check(support="contradicted", unsupported=(UNCITED,), reason="the answer cites nothing")
-    case = _Case(answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at)
+    case = _Case(
+        answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at
+    )
     found = _Findings()
     _check_dates(case, found)
     _check_numbers(case, found)
@@ -127,7 +153,7 @@ def graded(
     if against is not None:
         return Check(support="contradicted", unsupported=missing, derivations=derived, reason=against)
     why = _unconfirmed(case, missing)
-    support = "worded" if why else "derived" if derived else "stated"
+    support: Support = "worded" if why else "derived" if derived else "stated"
     return Check(support=support, unsupported=missing, derivations=derived, reason=why or "")
 
 
@@ -148,10 +174,11 @@ class _Case:
         return next((source.said_at for source in self.cited if source.said_at is not None), None)
 
     def told(self) -> list[DateMention]:
+        """The dates the answer names, by their days or by a month or year."""
         return [mention for mention in resolve_dates(self.answer, self.moment) if mention.kind == "absolute"]
 
     def plain(self) -> str:
-        """The answer without its dates, codes and the numbers of a list, "one" as a figure where it counts."""
+        """The answer without dates, codes and the numbers of a list, "one" as a figure where it counts."""
         plain = _CODE.sub(_blank, without_dates(self.answer, self.told()))
         listed = [int(match[1]) for match in _LISTED.finditer(plain)]
         if len(listed) > 1 and listed == list(range(1, len(listed) + 1)):
@@ -184,7 +211,9 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
 
 
 def _check_dates(case: _Case, found: _Findings) -> None:
-    for mention in case.told():
+    told = case.told()
+    found.missing += [mention.text for mention in told[_MAX_DATES:]]
+    for mention in told[:_MAX_DATES]:
         before = case.answer[max(0, mention.start - _NEAR) : mention.start]
         wanted = _part_of(mention, before)
         from_it = _counted_from(mention, before)
@@ -211,7 +240,7 @@ def _counted_from(mention: DateMention, before: str) -> DateMention | None:
 
 
 def _part_of(mention: DateMention, before: str) -> DateMention:
-    """ "last week of" a month is the part of it that can be meant, with three days to either side."""
+    """The part of a month that "last week of" it can mean, with three days to either side."""
     asked = _PART_OF_MONTH.search(before)
     if asked is None or mention.precision != "month":
         return mention
@@ -230,7 +259,7 @@ def _date_stated(mention: DateMention, before: str, source: Source, *, started: 
     if any(each.kind == "absolute" and each.holds(mention.first, mention.last) for each in told):
         return True
     said_then = source.said_at is not None and mention.first <= source.said_at.date() <= mention.last
-    own = [each for each in told if each.kind != "duration" or started]
+    own = [each for each in told if each.kind != "duration"] or (started and _GOING_ON.search(source.text))
     return said_then and (not own or bool(_ANCHORED.search(before)))
 
 
@@ -250,10 +279,10 @@ def _check_names(case: _Case, found: _Findings) -> None:
 
 def _check_numbers(case: _Case, found: _Findings) -> None:
     plain = case.plain()
-    for match in _RANGE.finditer(plain):
-        same = re.compile(rf"(?<!\d){match[1]}\s?(?:[-–]|to)\s?{match[2]}(?!\d)")
+    for first, last in dict.fromkeys((match[1], match[2]) for match in _RANGE.finditer(plain)):
+        same = re.compile(rf"(?<!\d){first}\s?(?:[-–]|to)\s?{last}(?!\d)")
         if not any(same.search(source.text) for source in case.cited):
-            found.missing.append(match.group())
+            found.missing.append(f"{first}-{last}")
     found.missing += [code for code in _codes(case) if not _in_words(code, case)]
     plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
@@ -269,7 +298,8 @@ def _check_numbers(case: _Case, found: _Findings) -> None:
 
 
 def _codes(case: _Case) -> list[str]:
-    return [match.group() for match in _CODE.finditer(without_dates(case.answer, case.told()))]
+    plain = without_dates(case.answer, case.told())
+    return list(dict.fromkeys(match.group() for match in _CODE.finditer(plain)))
 
 
 def _in_words(code: str, case: _Case) -> bool:
@@ -293,14 +323,12 @@ def _units(amount: Amount | None, case: _Case) -> set[str]:
 
 def _stated_number(number: str, amount: Amount | None, case: _Case) -> bool:
     """Whether a cited sentence holds the number beside what it is a number of, and no later one another."""
-    units, about = _units(amount, case), case.about()
-    holding = [source for source in case.cited if _holds_number(number, amount, units, about, case, source)]
-    return bool(holding) and not _outdated(number, amount, units, holding, case)
+    units = _units(amount, case)
+    holding = [source for source in case.cited if _holds_number(number, amount, case, source)]
+    return bool(holding) and not _outdated(amount, units, holding, case)
 
 
-def _outdated(
-    number: str, amount: Amount | None, units: Collection[str], holding: Sequence[Source], case: _Case
-) -> bool:
+def _outdated(amount: Amount | None, units: set[str], holding: Sequence[Source], case: _Case) -> bool:
     """Whether a source said later, or as late, gives another number of the same."""
     if amount is None or amount.sign or not units:
         return False
@@ -318,7 +346,7 @@ def _outdated(
     )
 
 
-def _numbers_of(source: Source, units: Collection[str]) -> list[str]:
+def _numbers_of(source: Source, units: set[str]) -> list[str]:
     """The numbers a source gives of a thing, "my 5th project" being one too."""
     told = [written(each.value) for each in amounts(source) if each.unit in {*units, ONES} and not each.sign]
     for match in _ORDINAL.finditer(source.text):
@@ -327,9 +355,8 @@ def _numbers_of(source: Source, units: Collection[str]) -> list[str]:
     return told
 
 
-def _holds_number(
-    number: str, amount: Amount | None, units: Collection[str], about: Collection[str], case: _Case, source: Source
-) -> bool:
+def _holds_number(number: str, amount: Amount | None, case: _Case, source: Source) -> bool:
+    units, about = _units(amount, case), case.about()
     spoken = number == "1" and re.search(r"\bone\b", case.answer, re.IGNORECASE) is not None
     article = spoken and not units & _TIME and _HOW_MANY.search(case.question) is None
     for piece in sentences(without_dates(source.text, resolve_dates(source.text, source.said_at))):
@@ -342,8 +369,8 @@ def _holds_number(
     return False
 
 
-def _one_of(sentence: str, units: Collection[str], *, article: bool) -> bool:
-    """Whether a sentence tells of one of the things: "one dog", "a single dog"; with `article` also "a dog"."""
+def _one_of(sentence: str, units: set[str], *, article: bool) -> bool:
+    """Whether a sentence tells of one of the things: "one dog"; with `article` also "a dog"."""
     found = words(sentence)
     telling = ("one", "single", "1", *(("a", "an", "another") if article else ()))
     return any(
@@ -351,7 +378,7 @@ def _one_of(sentence: str, units: Collection[str], *, article: bool) -> bool:
     )
 
 
-def _beside(number: str, amount: Amount | None, units: Collection[str], about: Collection[str], piece: Source) -> bool:
+def _beside(number: str, amount: Amount | None, units: set[str], about: set[str], piece: Source) -> bool:
     there = [each for each in amounts(piece) if written(each.value) == number]
     signs = {each.sign for each in there}
     if amount is not None and amount.sign and there:
@@ -359,7 +386,7 @@ def _beside(number: str, amount: Amount | None, units: Collection[str], about: C
     if units and there:
         return any(each.unit in {*units, ONES} for each in there)
     held = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
-    return bool(held & set(about))
+    return bool(held & about)
 
 
 def _derived_number(number: str, amount: Amount | None, case: _Case) -> Derivation | None:
@@ -373,11 +400,7 @@ def _derived_number(number: str, amount: Amount | None, case: _Case) -> Derivati
         return anchored.derivation if anchored is not None else _length(number, unit, case)
     if case.counted:
         return _listed(amount, case)
-    return (
-        _count(number, amount, case)
-        or _age(amount, case)
-        or _reckoned(amount, case)
-    )
+    return _count(number, amount, case) or _age(amount, case) or _reckoned(amount, case)
 
 
 def _reckoned(amount: Amount, case: _Case) -> Derivation | None:
@@ -413,8 +436,8 @@ class _Anchored:
 
 
 def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
-    """ "two days before 9 May 2023" as the day that a cited "two days ago" or "on Sunday" means."""
-    for mention in case.told():
+    """What "two days before 9 May 2023" comes to, as the day that a cited "two days ago" means."""
+    for mention in case.told()[:_MAX_DATES]:
         start = max(0, mention.start - _NEAR)
         link = _BEFORE.search(case.answer[start : mention.start])
         if link is None or start + link.start("n") != amount.start:
@@ -448,17 +471,22 @@ def _ends(case: _Case) -> Iterator[tuple[Moment, Moment]]:
     if _SINCE.search(f"{case.question} {case.answer}"):
         return
     groups = [moments(source, about) for source in case.cited]
+    if not _LAPSE.search(case.question):
+        groups = [tuple(moment for moment in group if moment.term.text) for group in groups]
     for one, two in combinations(groups, 2):
         yield from _pairs(one, two)
     if len(groups) == 1:
         yield from combinations(groups[0], 2)
-        yield from _pairs(groups[0], said_on(case.cited[0]))
+        if _LAPSE.search(case.question):
+            yield from _pairs(groups[0], said_on(case.cited[0]))
 
 
 def _closest(case: _Case) -> Source | None:
     """The one cited source that shares most words with the question."""
     wanted = {stem(word) for word in words(case.question) if word not in STOP_WORDS}
-    shared = sorted(((len(wanted & set(map(stem, words(each.text)))), at) for at, each in enumerate(case.cited)))
+    shared = sorted(
+        ((len(wanted & set(map(stem, words(each.text)))), at) for at, each in enumerate(case.cited))
+    )
     if len(shared) > 1 and shared[-1][0] == shared[-2][0]:
         return None
     return case.cited[shared[-1][1]]
@@ -485,7 +513,7 @@ def _count(number: str, amount: Amount, case: _Case) -> Derivation | None:
     return count_of([term(source, 0, len(source.text)) for source in distinct.values()])
 
 
-def _tells_of_one(source: Source, units: Collection[str]) -> bool:
+def _tells_of_one(source: Source, units: set[str]) -> bool:
     """Whether a source names the thing counted, and neither several of them nor a number of them."""
     if not units & set(map(stem, words(source.text))) or _plural(source.text, units):
         return False
@@ -572,7 +600,7 @@ def _most(case: _Case) -> int | None:
     return total
 
 
-def _plural(text: str, asked: Collection[str]) -> bool:
+def _plural(text: str, asked: set[str]) -> bool:
     return any(word.endswith("s") and stem(word) != word and stem(word) in asked for word in words(text))
 
 
@@ -608,7 +636,11 @@ def _denied(case: _Case) -> str | None:
     for source in case.cited:
         for piece in sentences(source.text):
             ground = Ground(
-                told=(Told(quote=piece.text, turn=source),), asked="", beside=source.text, earlier="", everyone=people
+                told=(Told(quote=piece.text, turn=source),),
+                asked="",
+                beside=source.text,
+                earlier="",
+                everyone=people,
             )
             found = contradiction(case.answer, ground)
             if found is not None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from itertools import combinations, islice, product
 
 from pagestore import Page, Span
@@ -21,17 +22,24 @@ from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
-_AMOUNT = re.compile(r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)")
+_AMOUNT = re.compile(
+    r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
+)
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
 _SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
 _LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
-_AGE_BEFORE = re.compile(r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z", re.IGNORECASE)
+_AGE_BEFORE = re.compile(
+    r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
+    re.IGNORECASE,
+)
 _AGE_AFTER = re.compile(r"[\s-]years?[\s-]old|\s(?:is|now)\b", re.IGNORECASE)
 _BIRTHDAY = re.compile(r"\b(?P<age>\d{1,3})(?:st|nd|rd|th) birthday", re.IGNORECASE)
 ONES = "ones"
 """What "three different ones" is a number of: what the words around tell."""
 _WHICH = frozenset(("different", "various", "new", "additional", "total", "separate"))
 """Words between a number and what it counts that say nothing of what that is."""
+_LONGEST = 20
+"""Characters of a number that is still reckoned with."""
 _OLDEST = 120
 _FEW = 4
 _MAX_SUMS = 64
@@ -110,6 +118,7 @@ def mentions(source: Source, *, durations: bool = True) -> tuple[DateMention, ..
     return _mentions(source.text, source.said_at, durations=durations)
 
 
+@lru_cache(maxsize=64)
 def _mentions(text: str, said_at: datetime | None, *, durations: bool) -> tuple[DateMention, ...]:
     found = resolve_dates(text, said_at, durations=durations)
     if said_at is None:
@@ -167,12 +176,15 @@ def _date_again(derivation: Derivation) -> str | None:
     return values[0] if values else None
 
 
+@lru_cache(maxsize=64)
 def amounts(source: Source) -> tuple[Amount, ...]:
     """The numbers of a source that are no part of a date, in figures or words, with what they count."""
     text = without_dates(source.text, resolve_dates(source.text, source.said_at))
     found: list[Amount] = []
     for match in _AMOUNT.finditer(text):
         if match.start() and text[match.start() - 1] in ".,:-/0123456789" and not match["sign"]:
+            continue
+        if len(match["figure"]) > _LONGEST:
             continue
         value = Decimal(match["figure"].replace(",", ""))
         found.append(Amount(value, match["sign"] or "", _unit(text, match.end()), source, *match.span()))
@@ -216,7 +228,7 @@ def reckoned(
     held = [amount for source in sources for amount in amounts(source) if not sign or amount.sign == sign]
     kinds: dict[tuple[str, str], list[Amount]] = {}
     for amount in held:
-        if amount.sign or (amount.unit and (not units or amount.unit in units)):
+        if amount.unit in units if units and not sign else amount.sign or amount.unit:
             of = "" if amount.sign or units else amount.unit
             kinds.setdefault((amount.sign, of), []).append(amount)
     for (mark, _), group in kinds.items():
@@ -314,13 +326,16 @@ def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
     """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
     the day it was said.
     """
-    told = [mention for mention in mentions(source, durations=False) if mention.precision in ("day", "month", "year")]
+    told = [
+        mention
+        for mention in mentions(source, durations=False)
+        if mention.precision in ("day", "month", "year")
+    ]
     if about:
-        near = [
-            mention for mention in told for piece in sentences(source.text)
-            if piece.start <= mention.start < piece.end and set(map(stem, words(piece.text))) & set(about)
-        ]  # fmt: skip
-        told = near
+        wanted = set(about)
+        near = [piece for piece in sentences(source.text) if wanted & set(map(stem, words(piece.text)))]
+        held = (mention for mention in told if any(each.start <= mention.start < each.end for each in near))
+        told = list(islice(held, _MAX_MOMENTS))
     found = [(mention, _alone(source, mention)) for mention in told[:_MAX_MOMENTS]]
     dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
     return tuple(dated.values()) or said_on(source)

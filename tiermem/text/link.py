@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
+from typing import cast
 
 from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
-from tiermem.model import Claim, LinkedFact, Rejected
+from tiermem.model import Claim, LinkedFact, Rejected, Support
 from tiermem.text.literals import Source
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.support import Ground, Told, Verdict, instruction_like, judged
@@ -102,7 +103,7 @@ def _judged(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> Li
         claim=claim.text,
         quotes=tuple(quote if at.exact else _words(at) for quote, at in zip(quotes, places, strict=True)),
         spans=tuple(dict.fromkeys(span for place in places for span in place.spans)),
-        support=verdict.support,
+        support=cast("Support", verdict.support),
         derivations=verdict.derivations, reason=verdict.reason,
         event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
@@ -264,7 +265,12 @@ def _told(page: Page, index: int, places: Sequence[_Place]) -> Told:
         speaker=line.turn.speaker if line.turn else "",
         spans=(Span(page_id=page.id, start=line.body, end=line.end),),
     )
-    return Told(quote="\n".join(page.words(span) for span in dict.fromkeys(inside)), turn=source)
+    return Told(
+        quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
+        turn=source,
+        page=page.id,
+        line=index,
+    )
 
 
 def _beside(place: _Place) -> str:

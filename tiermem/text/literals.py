@@ -47,6 +47,7 @@ _SAME_NUMBER = {
     "twin": 2,
     "twins": 2,
 }
+_LONGEST = 40
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _NOT_NAMES = STOP_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | frozenset(
     word_list("""
@@ -113,6 +114,8 @@ NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
 
 def _figure(text: str) -> str:
     plain = re.sub(r",(?=\d{3}\b)", "", text).rstrip(".,:")
+    if len(plain) > _LONGEST:  # no number anybody counts with, and more than int() reads
+        return plain
     whole, _, rest = plain.partition(".")
     if rest.isdigit() and whole.isdigit():
         return f"{int(whole)}.{rest.rstrip('0')}".rstrip(".")

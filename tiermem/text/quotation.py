@@ -1,4 +1,4 @@
-"""The words of a fact as claims in the speakers' own words: what enters Tier 1 where a wording cannot be proved."""
+"""A fact's words as claims in their speakers' own words, for Tier 1 where a wording cannot be proved."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import product
 
 from tiermem.model import Derivation, Graded
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
@@ -44,10 +45,12 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _REPLY = re.compile(
-    r"(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|right|exactly|certainly|indeed|no|nope|nah|never|"
-    r"not yet|i do|i did|i have|i am)\b",
+    r"(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|right|exactly|certainly|indeed|no|nope|nah"
+    r"|never|not yet|i do|i did|i have|i am)\b",
     re.IGNORECASE,
 )
+_BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
+_NEAR = 2
 _TELLING = frozenset(
     map(
         stem,
@@ -64,7 +67,7 @@ _NOT_CONTENT = _TELLING | {
 _WHICH_ONE = frozenset(
     (*WEEKDAYS, *word_list("last this next past coming previous following on in by until"))
 )
-"""What begins a date that people count in two ways: on Friday, "last Tuesday" is of this week or the one before."""
+"""What begins a date that people count in two ways: "last Tuesday" is of this week or the one before."""
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|we|our|us|he|she|they|his|her|their)\b", re.IGNORECASE)
 _STANDS_FOR = frozenset(map(stem, word_list("something anything someone anyone thing things stuff like")))
 """Words in place of what is meant, as in "never been to something like that"."""
@@ -78,6 +81,9 @@ class Told:
 
     quote: str
     turn: Source
+    page: str = ""
+    line: int = 0
+    """Which line of which page it is: turns near each other speak of the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +190,7 @@ def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Ve
         or _wrong_date(claim, told, event_at, ground, derived)
         or _wrong_name(plain, ground)
         or _wrong_words(plain, ground)
+        or _mixed(plain, ground)
         or _wrong_reading(plain, ground, read)
     )
     if why is None:
@@ -205,7 +212,7 @@ def _wrong_number(claim: str, ground: Ground, derived: list[Derivation]) -> str 
 
 
 def _computed(number: str, claim: str, ground: Ground) -> Derivation | None:
-    """The number as a count of the quoted turns that each tell of the thing counted, or reckoned from theirs."""
+    """The number as a count of the quoted turns, each of which names the thing, or reckoned from theirs."""
     if len(ground.told) < 2 or not number.replace(".", "", 1).isdigit():
         return None
     for amount in amounts(Source(claim)):
@@ -347,6 +354,35 @@ def _asserted(content: set[str], ground: Ground) -> bool:
     return not content or any(
         _REPLY.match(piece) or content & {stem(word) for word in words(piece)} for piece in asserting
     )
+
+
+def _mixed(claim: str, ground: Ground) -> str | None:
+    """A name or number of one turn, said in one breath with what only a turn far from it tells."""
+    if len(ground.told) < 2:
+        return None
+    held = [{stem(word) for word in words(told.turn.text)} for told in ground.told]
+    for clause in _BREATH.split(claim):
+        exact = {stem(word) for name in names(clause) for word in words(name)} - _people(ground)
+        exact |= {word for word in words(clause) if word.isdigit()}
+        places = {word: _only(word, held) for word in _content(clause, ground) | exact}
+        for word, other in product(exact, places):
+            if _far(places.get(word), places[other], ground):
+                return f"told in different places: {word}, {other}"
+    return None
+
+
+def _only(word: str, held: Sequence[set[str]]) -> int | None:
+    """The one turn that holds the word."""
+    places = [at for at, stems in enumerate(held) if word in stems]
+    return places[0] if len(places) == 1 else None
+
+
+def _far(one: int | None, two: int | None, ground: Ground) -> bool:
+    """Whether the turns stand on different pages, or more than two lines apart."""
+    if one is None or two is None:
+        return False
+    here, there = ground.told[one], ground.told[two]
+    return here.page != there.page or abs(here.line - there.line) > _NEAR
 
 
 def _takes_up(claim: str, content: set[str], quoted: set[str], turn: set[str], ground: Ground) -> bool:
