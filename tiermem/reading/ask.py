@@ -249,7 +249,7 @@ class _Reading:
             head=view.tier1.head if view.scope.as_of is not None else view.ledger.tier1.head,
             engine=asking.engine.name,
             raw_tokens=await self._raw_tokens(recalled),
-            summary_tokens=sum(asking.count(item.text) for item in recalled.items),
+            summary_tokens=sum(asking.count(f"{item.text}\n{item.quote}") for item in recalled.items),
             degradations=tuple(self._degradations),
         )
 
