@@ -55,15 +55,15 @@ def look_for(*queries: str) -> Planned:
 async def cats() -> World:
     """A page of two turns and a unit for each."""
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats yesterday", "Bob: my dog Rex is six years old")
+    await world.linked_page("Ann: I adopted three cats yesterday", "Bob: my dog Rex is six years old")
     return world
 
 
 async def zoo(*animals: str) -> World:
     """A page for each animal, and a unit that tells of cats."""
     world = await World.new()
-    page = await world.page("Ann: I adopted three grey cats yesterday")
-    await world.units(page, ("Ann adopted three grey cats in town", "I adopted three grey cats"))
+    page = await world.page("Ann: I adopted three cats yesterday")
+    await world.units(page, ("Ann adopted three cats in town", "I adopted three cats"))
     for animal in animals:
         await world.page(f"Ann: I once saw a {animal} in the park", f"Bob: a {animal}, really?")
     return world
@@ -83,7 +83,7 @@ def partly(text: str, *cited: int, missing: str = "their names") -> Draft:
 async def test_a_complete_first_wording_is_one_call_and_nothing_more_is_read() -> None:
     world = await cats()
     world.judge.drafts(says("three", 0))
-    outcome = await world.ask("How many grey cats did Ann adopt?")
+    outcome = await world.ask("How many cats did Ann adopt?")
     assert len(world.judge.composed) == 1
     assert (world.judge.planned, world.judge.shown) == ([], [])
     assert (outcome.way, outcome.composed.text, outcome.composed.complete) == ("recall", "three", True)
@@ -97,9 +97,9 @@ async def test_a_first_wording_that_is_no_complete_answer_is_worded_again_from_m
     first: Draft,
 ) -> None:
     world = await cats()
-    world.judge.drafts(first, says("three grey cats", 0))
+    world.judge.drafts(first, says("three cats", 0))
     outcome = await world.ask("How many cats?")
-    assert (outcome.way, outcome.composed.text) == ("widened", "three grey cats")
+    assert (outcome.way, outcome.composed.text) == ("widened", "three cats")
     assert (outcome.decision.action, outcome.decision.router) == ("ESCALATE", "fused")
     assert len(world.judge.composed) == 2
     assert world.judge.planned == []
@@ -118,7 +118,7 @@ async def test_more_turns_are_the_best_ones_with_those_beside_them_in_the_order_
 async def test_units_that_were_recalled_stand_before_the_turns() -> None:
     world = await zoo("dog")
     world.judge.drafts(silence(), says("three", 0))
-    await world.ask("How many grey cats?")
+    await world.ask("How many cats?")
     assert [item.source for item in world.judge.composed[1]] == ["unit", "turn", *["turn"] * 0]
 
 
@@ -126,7 +126,7 @@ async def test_no_piece_of_evidence_is_put_before_the_engine_twice() -> None:
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: look_for("dog") if turn == 1 else look_for("fish")
     world.judge.on_compose = lambda evidence: partly("three", 0)
-    outcome = await world.ask("How many grey cats?")
+    outcome = await world.ask("How many cats?")
     assert len(world.judge.composed) == 4
     for evidence in (*world.judge.composed, outcome.evidence):
         assert max(Counter((item.source, item.spans) for item in evidence).values()) == 1
@@ -174,7 +174,7 @@ async def test_what_is_still_missing_is_planned_and_looked_up_among_turns() -> N
     world.judge.drafts(
         silence("the dog"), silence("the dog"), partly("a dog", 0, missing="the fish"), says("a dog, a fish", 0, 1)
     )
-    outcome = await world.ask("Which animals did Ann see?", recall_turns=1, widen_turns=1)
+    outcome = await world.ask("Which animals besides her cats did Ann see?", recall_turns=1, widen_turns=1)
     assert (outcome.way, outcome.composed.text) == ("researched", "a dog, a fish")
     assert world.judge.planned == [(), (keyword("dog"),)]
     assert world.judge.missing == ["the dog", "the fish"]
@@ -196,7 +196,7 @@ async def test_it_is_looked_further_only_as_often_as_allowed() -> None:
     animals = ("dog", "fish", "bird", "horse")
     world.judge.on_plan = lambda turn: look_for(animals[turn - 1])
     world.judge.on_compose = lambda evidence: partly("three", 0)
-    question = "How many grey cats?"
+    question = "How many cats?"
     assert len((await world.ask(question, recall_turns=1, widen_turns=1)).checks) == 4
     assert len(world.judge.planned) == 2
     world.judge.planned.clear()
@@ -208,7 +208,7 @@ async def test_a_look_up_that_was_made_is_not_made_again_and_ends_the_search() -
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: look_for("dog", " DOG ")
     world.judge.on_compose = lambda evidence: partly("three", 0)
-    outcome = await world.ask("How many grey cats?", recall_turns=1, widen_turns=1)
+    outcome = await world.ask("How many cats?", recall_turns=1, widen_turns=1)
     assert outcome.findings is not None
     first, second = outcome.findings.rounds
     assert first.searches == (keyword("dog"),)
@@ -254,7 +254,7 @@ def test_whatever_is_planned_no_look_up_and_no_new_turn_comes_twice_and_every_li
         world.judge.on_plan = lambda turn: plans[turn - 1]
         world.judge.on_compose = lambda evidence: partly("three", 0)
         outcome = await world.ask(
-            "How many grey cats?", recall_turns=1, widen_turns=1, looks=looks, look_turns=turns, widen_tokens=tokens
+            "How many cats?", recall_turns=1, widen_turns=1, looks=looks, look_turns=turns, widen_tokens=tokens
         )
         assert outcome.findings is not None
         rounds = outcome.findings.rounds
@@ -287,7 +287,7 @@ async def test_the_best_of_several_look_ups_stands_where_the_last_finds_no_answe
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: [look_for("dog"), look_for("fish")][turn - 1]
     world.judge.drafts(silence(), silence(), partly("a dog", 0, missing="more animals"), silence())
-    outcome = await world.ask("Which animals did Ann see?", recall_turns=1, widen_turns=1)
+    outcome = await world.ask("Which animals besides her cats did Ann see?", recall_turns=1, widen_turns=1)
     assert (outcome.composed.text, outcome.composed.missing) == ("a dog", "more animals")
 
 
@@ -295,9 +295,9 @@ async def test_every_wording_is_checked_once_and_kept_the_one_that_counts_last()
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: [look_for("dog"), look_for("fish")][turn - 1]
     world.judge.drafts(
-        partly("three", 0), says("four cats", 0), partly("Melanie has three", 0), says("five cats", 0)
+        partly("three", 0), says("four cats"), partly("Melanie has three", 0), says("five cats")
     )
-    outcome = await world.ask("How many grey cats?", recall_turns=1, widen_turns=1)
+    outcome = await world.ask("How many cats?", recall_turns=1, widen_turns=1)
     assert [one.text for one in outcome.attempts] == ["three", "four cats", "five cats"]
     assert outcome.composed.text == "Melanie has three"
     assert len(outcome.checks) == 4
@@ -357,7 +357,7 @@ async def test_a_router_that_escalates_has_the_pages_read_before_anything_is_wor
     outcome = await world.ask("How many cats?")
     assert (outcome.decision, outcome.way) == (ESCALATE, "researched")
     assert len(world.judge.shown) == len(world.judge.composed) == 1
-    assert world.judge.composed[0][0].text == "Ann adopted three grey cats"
+    assert world.judge.composed[0][0].text == "Ann adopted three cats"
 
 
 @pytest.mark.parametrize("first", [partly("three", 0), silence(), says("nine cats", 0), says("three")])
@@ -365,10 +365,10 @@ async def test_the_decision_stays_what_it_was_where_the_answer_it_led_to_does_no
     world = await cats()
     world.judge.on_route = lambda evidence: ANSWER
     proves(world)
-    world.judge.drafts(first, says("three grey cats", 0))
+    world.judge.drafts(first, says("three cats", 0))
     outcome = await world.ask("How many cats?")
     assert (outcome.decision, outcome.way) == (ANSWER, "researched")
-    assert outcome.composed.text == "three grey cats"
+    assert outcome.composed.text == "three cats"
     trace = answered_of(world, outcome).trace
     assert (trace.decision, trace.way) == (ANSWER, "researched")
     assert answered_of(world, outcome).route == "ESCALATE"
@@ -376,7 +376,7 @@ async def test_the_decision_stays_what_it_was_where_the_answer_it_led_to_does_no
 
 async def test_routes_that_never_look_are_routes_as_any_other() -> None:
     world = await cats()
-    question = "How many grey cats did Ann adopt?"
+    question = "How many cats did Ann adopt?"
     reader = world.reader()
     for route, way in ((always, "researched"), (never, "recall")):
         reader._engine = replace(world.judge.engine(), route=route)
@@ -390,7 +390,7 @@ async def test_the_gate_of_rules_decides_in_front_of_an_engine() -> None:
     world = await cats()
     reader = world.reader()
     reader._engine = with_router(world.judge.engine(), "gate")
-    outcome = await reader.ask("How many grey cats did Ann adopt?", asked_at=ASKED)
+    outcome = await reader.ask("How many cats did Ann adopt?", asked_at=ASKED)
     assert outcome.decision.router == "gate"
     assert len(world.judge.composed) == 1
 
@@ -439,7 +439,7 @@ async def test_a_budget_spent_on_the_way_keeps_the_answer_there_is_and_says_so()
     world = await cats()
     spends(world, partly("three", 0))
     with metered(Meter(budget=Budget(calls=1))):
-        outcome = await world.ask("How many grey cats did Ann adopt?")
+        outcome = await world.ask("How many cats did Ann adopt?")
     composed = outcome.composed
     assert (composed.text, composed.complete, composed.missing) == ("three", False, "their names")
     reasons = [degraded.reason for degraded in outcome.all_degradations]
@@ -453,7 +453,7 @@ async def test_a_budget_spent_before_the_first_wording_is_worded_by_rules() -> N
     world = await cats()
     spends(world)
     with metered(Meter(budget=Budget(calls=0))):
-        outcome = await world.ask("How many grey cats did Ann adopt?")
+        outcome = await world.ask("How many cats did Ann adopt?")
     assert "worded by rules" in [degraded.fallback for degraded in outcome.all_degradations]
     assert outcome.composed.abstained or outcome.composed.support in ("stated", "derived")
 
@@ -513,7 +513,7 @@ async def test_an_index_that_breaks_on_the_way_is_searched_around_and_that_is_sa
 
     world.judge.on_plan = plan
     world.judge.drafts(silence(), silence(), says("a dog", 0))
-    outcome = await world.ask("Which animal did Ann see?", recall_turns=1, widen_turns=1)
+    outcome = await world.ask("Which animal besides her cats did Ann see?", recall_turns=1, widen_turns=1)
     assert outcome.composed.text == "a dog"
     assert [degraded.fallback for degraded in outcome.all_degradations] == ["keywords in the log"]
 
@@ -663,7 +663,7 @@ async def test_a_wrong_count_is_withheld_whatever_is_tried(counted: tuple[str, .
 
 def proves(world: World) -> None:
     """Research finds one fact."""
-    claim = Claim(text="Ann adopted three grey cats", quotes=("I adopted three grey cats yesterday",))
+    claim = Claim(text="Ann adopted three cats", quotes=("I adopted three cats yesterday",))
 
     def told(views: Sequence[PageView]) -> Integrated:
         first = not world.judge.known[-1]

@@ -40,7 +40,7 @@ class Outcome:
     recalled: Recalled
     decision: Decision
     attempts: tuple[Composed, ...]
-    """The wordings before the one that counts."""
+    """The other wordings, in the order they were made."""
     composed: Composed
     """The wording that counts."""
     way: Way
@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """The checks of every wording, in order."""
+        """The checks of every wording, that of the one that counts last."""
         return tuple(check for one in (*self.attempts, self.composed) for check in one.checks)
 
     @property

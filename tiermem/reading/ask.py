@@ -26,9 +26,9 @@ from tiermem.model import (
     is_proved,
 )
 from tiermem.reading.answer import Outcome
-from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention
+from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.recall import recall
+from tiermem.reading.recall import each_once, recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp, linked_pages
@@ -57,10 +57,11 @@ class Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """A wording, the evidence it was given, and how it came about."""
+    """The best wording so far, those that this step made, the evidence they were given, and how."""
 
     composed: Composed
     way: Way
+    wordings: tuple[Composed, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     findings: Findings | None = None
 
@@ -148,22 +149,29 @@ class _Reading:
             if answered is None and not isinstance(error, BudgetExceeded):
                 raise
             self._note(way, error, "the answer from what was read until then")
-            return answered or _Step(composed=abstention(missing=str(error)), way="recall")
+            if answered is not None:
+                return _Step(composed=answered.composed, way=answered.way, evidence=answered.evidence)
+            return _Step(composed=abstention(missing=str(error)), way="recall")
 
     async def _from_recall(self, recalled: Recalled) -> _Step:
         composed = await self._composer.word([_item(item) for item in recalled.items])
-        return _Step(composed=composed, way="recall", evidence=recalled.items)
+        return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with those beside them, and the units that were recalled."""
-        options = self._asking.options
-        turns = (await self.lookup.turns(self._asking.question)).turns
-        wide = widened(
-            turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count
-        )
-        evidence = (*recalled.units, *wide)
+        evidence = (*recalled.units, *await self._wide())
         composed = await self._composer.word([_item(item) for item in evidence])
-        return _Step(composed=_better(composed, steps), way="widened", evidence=evidence)
+        return _Step(
+            composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence
+        )
+
+    async def _wide(self) -> tuple[Evidence, ...]:
+        """The best turns for the question with those beside them."""
+        options, found = self._asking.options, await self.lookup.turns(self._asking.question)
+        self._degradations += found.degradations
+        return widened(
+            found.turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count
+        )
 
     async def _seek(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         asking, before = self._asking, steps[-1] if steps else None
@@ -178,8 +186,17 @@ class _Reading:
             count=asking.count,
         )
         sought = await seeking.run(before.composed if before is not None else abstention(), evidence)
-        findings = Findings(evidence=(*evidence, *sought.evidence), rounds=sought.rounds)
-        return _Step(composed=_better(sought.composed, steps), way="researched", findings=findings)
+        findings = Findings(
+            evidence=each_once((*evidence, *sought.evidence)),
+            rounds=sought.rounds,
+            degradations=sought.degradations,
+        )
+        return _Step(
+            composed=_best(sought.composed, steps),
+            way="researched",
+            wordings=sought.wordings,
+            findings=findings,
+        )
 
     async def _research(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         asking = self._asking
@@ -196,18 +213,17 @@ class _Reading:
         facts = await self._composer.of_facts(findings.facts)
         besides = [_item(item) for item in await self._beside_facts(findings)]
         composed = await self._composer.word([*facts, *besides])
-        return _Step(composed=_better(composed, steps), way="researched", findings=findings)
+        return _Step(
+            composed=_best(composed, steps), way="researched", wordings=(composed,), findings=findings
+        )
 
     async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
         """What was recalled that no fact tells; where nothing was found on the pages, more turns as well."""
-        options, told = self._asking.options, {span for fact in findings.facts for span in fact.spans}
+        told = {span for fact in findings.facts for span in fact.spans}
         kept = tuple(item for item in findings.evidence if not told.issuperset(item.spans))
         if findings.facts:
             return kept
-        turns = (await self.lookup.turns(self._asking.question)).turns
-        wide = widened(
-            turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count
-        )
+        wide = await self._wide()
         return (*(item for item in kept if item.source == "unit"), *wide) if wide else kept
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
@@ -223,7 +239,7 @@ class _Reading:
             scope=view.scope,
             recalled=recalled,
             decision=decision,
-            attempts=tuple(one.composed for one in steps[:-1]),
+            attempts=tuple(w for one in steps for w in one.wordings if w is not last.composed),
             composed=composed,
             way=last.way,
             evidence=_read_by(recalled, steps),
@@ -233,7 +249,7 @@ class _Reading:
             head=view.tier1.head if view.scope.as_of is not None else view.ledger.tier1.head,
             engine=asking.engine.name,
             raw_tokens=await self._raw_tokens(recalled),
-            summary_tokens=sum(asking.count(item.text) for item in recalled.items),
+            summary_tokens=sum(asking.count(f"{item.text}\n{item.quote}") for item in recalled.items),
             degradations=tuple(self._degradations),
         )
 
@@ -265,11 +281,9 @@ def _item(evidence: Evidence) -> EvidenceItem:
     return EvidenceItem(evidence=evidence)
 
 
-def _better(new: Composed, steps: list[_Step]) -> Composed:
-    """The new wording; where that is no answer, an earlier one that is."""
-    if new.holds:
-        return new
-    return next((one.composed for one in reversed(steps) if one.composed.holds), new)
+def _best(new: Composed, steps: list[_Step]) -> Composed:
+    """The new wording, or the one of an earlier step that it does not better."""
+    return better(new, (one.composed for one in reversed(steps)))
 
 
 def _proved(composed: Composed, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
@@ -283,4 +297,4 @@ def _read_by(recalled: Recalled, steps: list[_Step]) -> tuple[Evidence, ...]:
     """Everything that was put before the engine, each once, what was recalled first."""
     found = (item for one in steps for item in one.evidence)
     later = (i for one in steps if one.findings is not None for i in one.findings.evidence)
-    return tuple(dict.fromkeys((*recalled.items, *found, *later)))
+    return each_once((*recalled.items, *found, *later))

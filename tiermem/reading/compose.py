@@ -64,6 +64,8 @@ class Composed:
     missing: str = ""
     statement: LinkedFact | None = None
     withheld: str = ""
+    by_rules: bool = False
+    """Whether rules worded it because the budget was spent."""
     degradations: tuple[Degradation, ...] = ()
 
     @property
@@ -106,6 +108,13 @@ def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
     )
 
 
+def better(new: Composed, before: Iterable[Composed]) -> Composed:
+    """The new wording; where that is no answer, or rules had to make it, the first of those before that is one."""
+    if new.holds and not new.by_rules:
+        return new
+    return next((one for one in before if one.holds), new)
+
+
 class Composer:
     """Words the answers to one question, from whatever evidence it is given."""
 
@@ -131,7 +140,7 @@ class Composer:
         """One wording and its check. Without evidence nobody is asked."""
         if not items:
             return abstention()
-        draft = await self._draft([item.evidence for item in items])
+        draft, by_rules = await self._draft([item.evidence for item in items])
         text = printable(draft.text).strip()
         if draft.abstained or not text:
             worded = abstention(missing=draft.missing or text)
@@ -139,7 +148,7 @@ class Composer:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             worded = await self._checked(text, draft, cited)
         tokens = sum(self._count(f"{item.evidence.text}\n{item.evidence.quote}") for item in items)
-        return replace(worded, read_tokens=tokens, degradations=self._noted())
+        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._noted())
 
     async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:
         pages = await self._pages(span for item in cited for span in item.evidence.spans)
@@ -164,15 +173,16 @@ class Composer:
             withheld=_withheld(verdict, self._unproved),
         )
 
-    async def _draft(self, evidence: Sequence[Evidence]) -> Draft:
+    async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
+        """The wording, and whether rules made it."""
         try:
-            return await self._engine.compose(self._question, evidence, asked_at=self._asked_at)
+            return await self._engine.compose(self._question, evidence, asked_at=self._asked_at), False
         except BudgetExceeded as error:
             # A spent budget still owes the answer that what was read can give; rules cost nothing.
             from tiermem.reasoning.rules import by_rules
 
             self._note(Degradation(stage="compose", reason=str(error), fallback="worded by rules"))
-            return await by_rules().compose(self._question, evidence, asked_at=self._asked_at)
+            return await by_rules().compose(self._question, evidence, asked_at=self._asked_at), True
 
     async def _statement(
         self, draft: Draft, cited: Sequence[EvidenceItem], pages: Mapping[PageId, Page]

@@ -6,6 +6,7 @@ Each method makes the parts for one question and lets them run; the steps are in
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -135,13 +136,11 @@ class Reader:
         asked_at: datetime | None = None,
     ) -> Context:
         """Numbered sources for a prompt, units and turns, best first, in at most `max_tokens`."""
-        options = replace(
-            self._options,
-            recall_turns=max(self._options.recall_turns, max_tokens // TURN_TOKENS),
-            recall_tokens=max_tokens,
-        )
+        options = _as_many_as_fit(max_tokens, self._options)
         lookup = LookUp(await self._view(scope), options, asked_at=asked_at)
-        recalled = await recall(question, lookup, count=self._counter.count, options=options)
+        recalled = await recall(
+            question, lookup, count=self._counter.count, options=options, longest=max_tokens
+        )
         _warn(recalled.degradations)
         return assemble(recalled.items, max_tokens=max_tokens, count=self._counter.count)
 
@@ -166,6 +165,18 @@ class Reader:
 
     async def _view(self, scope: Scope) -> View:
         return await View.open(self._ledger, self._index, scope, trust=self._options.trust)
+
+
+def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:
+    """Options that recall enough to fill a context; what does not fit is left out when it is assembled."""
+    most = max_tokens // TURN_TOKENS
+    return replace(
+        options,
+        units=max(options.units, most),
+        recall_turns=max(options.recall_turns, most),
+        recall_tokens=sys.maxsize,
+        ranking=replace(options.ranking, candidates=max(options.ranking.candidates, most)),
+    )
 
 
 def _warn(degradations: Iterable[Degradation]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
@@ -17,20 +17,25 @@ from tiermem.text import STOP_WORDS, stem, words
 Count = Callable[[str], int]
 
 
-async def recall(question: str, lookup: LookUp, *, count: Count, options: ReadingOptions) -> Recalled:
+async def recall(
+    question: str, lookup: LookUp, *, count: Count, options: ReadingOptions, longest: int | None = None
+) -> Recalled:
     """The best units and turns; pages where search is degraded and finds no unit.
 
-    Never fails for want of an index: keywords in the log answer then, and a `Degradation` says so.
+    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
     if found.degradations and not found.units:
         found = await _pages_instead(question, lookup, found, limit=options.units)
     turns = await lookup.turns(question) if options.recall_turns else None
-    best = turns.turns[: options.recall_turns] if turns is not None else ()
+    ranked = turns.turns if turns is not None else ()
+    short = (turn for turn in ranked if longest is None or count(turn.evidence().text) <= longest)
+    best = tuple(islice(short, options.recall_turns))
     shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     items = within(interleaved(found.units, best, shelf.pages), options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
-    return Recalled(items=items, dropped=found.dropped, degradations=tuple(dict.fromkeys(degradations)))
+    dropped = found.dropped + (turns.dropped if turns is not None else 0)
+    return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
 
 
 async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: int) -> Found:
@@ -71,6 +76,14 @@ def with_quote(unit: Evidence, turns: Iterable[FoundTurn], pages: Mapping[PageId
         return unit
     beside: list[Span] = [span for span in unit.spans if not any(turn.holds(span) for turn in turns)]
     return replace(unit, quote=quoted(beside, pages))
+
+
+def each_once(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """Every turn, unit and page at its first place, whatever score it was found with later."""
+    first: dict[object, Evidence] = {}
+    for item in items:
+        first.setdefault((item.source, item.unit_id, item.spans, item.text), item)
+    return tuple(first.values())
 
 
 def within(items: Iterable[Evidence], limit: int, count: Count) -> tuple[Evidence, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId
+from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import SummaryIndexError
@@ -148,7 +149,7 @@ class View:
         if isinstance(found, Page):
             known = self._read.get(found.id)
             found = known if isinstance(known, Page) else self.seen(found)
-            self._read[found.id] = found
+            self._read[found.id] = self._read[open_page_id(found.space, found.session, found.number)] = found
         self._read[page_id] = found
 
     async def beyond_index(self, *, usable: bool = True) -> tuple[int, Changes]:

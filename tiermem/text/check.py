@@ -506,9 +506,11 @@ def _count(number: str, amount: Amount, case: _Case) -> Derivation | None:
     """The number of distinct cited sources, where the question asks how many."""
     if not _counts(amount, case) or _HOW_MANY.search(case.question) is None or len(case.cited) < 2:
         return None
-    distinct = {(source.text, source.said_at): source for source in case.cited}
+    # A summary or a date beside the turn it tells of is no other thing: where turns are cited, they count.
+    turns = [source for source in case.cited if source.spans] or case.cited
+    distinct = {(source.text, source.said_at): source for source in turns}
     units = _asked_unit(case)
-    if str(len(distinct)) != number or any(not _tells_of_one(source, units) for source in case.cited):
+    if str(len(distinct)) != number or any(not _tells_of_one(source, units) for source in turns):
         return None
     return count_of([term(source, 0, len(source.text)) for source in distinct.values()])
 

@@ -156,7 +156,9 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
     found = standings(term.spans, pages, context=0)
     if len(found) < len(term.spans):
         return None
-    return replace(term, text=" … ".join(place.words for place in found), said_at=found[0].said_at)
+    # A term without words stands for the time its turn was said at.
+    text = " … ".join(place.words for place in found) if term.text else ""
+    return replace(term, text=text, said_at=found[0].said_at)
 
 
 def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> AuditedCitation:
