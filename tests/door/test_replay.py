@@ -78,7 +78,7 @@ def test_a_second_run_after_another_process_opened_the_memory_is_the_same(
     memory = open_memory()
     tell(memory)
     answer = memory.ask(QUESTIONS[0])
-    assert answer.trace.candidates[0].source == "open"
+    assert answer.trace.candidates[0].source == "turn"
     memory.flush()
     memory.close()
     again = open_memory().replay(answer.id, rerun=True)
