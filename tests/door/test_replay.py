@@ -133,7 +133,7 @@ def test_a_prompt_that_was_reworded_is_named(
         prompt = prompts.load(name)
         return replace(prompt, digest="0" * 12) if name == "compose" else prompt
 
-    monkeypatch.setattr("tiermem.reading.replay.load", reworded)
+    monkeypatch.setattr("tiermem.reading.looking_back.replay.load", reworded)
     (told,) = memory.replay(answer.id).differences
     assert told.what == "prompt compose"
     assert told.now == "compose@000000000000"

@@ -29,6 +29,12 @@ def test_attacks_achieve_nothing(engine: str) -> None:
     assert {name: total[name] for name in FIGURES} == dict.fromkeys(FIGURES, 0)
 
 
+def test_a_memory_that_withholds_what_no_rule_confirms_tells_no_lie_at_all() -> None:
+    total = anyio.run(run, written()[::5], "gullible", "abstain")
+    assert total["answered"]
+    assert {name: total[name] for name in (*FIGURES, "marked")} == dict.fromkeys((*FIGURES, "marked"), 0)
+
+
 def test_a_disguised_lie_is_known_again() -> None:
     from tests.injections.cases import DISGUISES
 
@@ -39,8 +45,7 @@ def test_a_disguised_lie_is_known_again() -> None:
 
 @pytest.mark.parametrize("bug", ["trust everybody", "merge across levels", "anybody supersedes", "no floor"])
 def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiermem.reading.scope import Scope
-
+    from tiermem.reading.view import View
     from tiermem.writing import distil, edit
 
     match bug:
