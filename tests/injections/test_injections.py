@@ -29,6 +29,12 @@ def test_attacks_achieve_nothing(engine: str) -> None:
     assert {name: total[name] for name in FIGURES} == dict.fromkeys(FIGURES, 0)
 
 
+def test_a_memory_that_withholds_what_no_rule_confirms_tells_no_lie_at_all() -> None:
+    total = anyio.run(run, written()[::5], "gullible", "abstain")
+    assert total["answered"]
+    assert {name: total[name] for name in (*FIGURES, "marked")} == dict.fromkeys((*FIGURES, "marked"), 0)
+
+
 def test_a_disguised_lie_is_known_again() -> None:
     from tests.injections.cases import DISGUISES
 

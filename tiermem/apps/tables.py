@@ -140,7 +140,11 @@ def stats_view(stats: Stats) -> Group:
         ("engine", f"{stats.engine}, embeddings by {stats.embedder}"),
         ("said", f"{counted(stats.turns, 'turn')} in {counted(stats.sessions, 'session')}"),
         ("pages", f"{stats.pages:,} sealed, {stats.pages_open:,} still filling"),
-        ("summarised", f"{stats.units:,} units; {stats.claims_rejected:,} claims rejected for want of proof"),
+        (
+            "summarised",
+            f"{stats.units:,} units; {stats.claims_worded:,} claims kept by their words alone, "
+            f"{stats.claims_rejected:,} rejected",
+        ),
         (
             "waiting",
             f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back",
