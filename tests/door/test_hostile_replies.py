@@ -121,6 +121,7 @@ def test_no_reply_breaks_anything_or_becomes_knowledge_it_cannot_prove() -> None
             distil="inline",
             write_back="inline",
             page_tokens=50,
+            idle_seal=float("inf"),
         ) as memory:
             tell(memory)
             pages = {page.session: page.text for page in memory.open_pages()}
