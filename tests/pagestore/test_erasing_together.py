@@ -11,11 +11,7 @@ from pagestore.errors import Corrupt
 from tests.pagestore.faults.simfiles import LOSSES, Crash, Image, SimFiles
 
 S1 = SessionId("s1")
-<<<<<<< HEAD
-MOMENT = datetime(2024, 3, 1, 9, 30, tzinfo=UTC)
-=======
 MOMENT = datetime(2024, 3, 1, tzinfo=UTC)
->>>>>>> sessions
 TURNS = [Turn(speaker="Ann", text=f"<canary-{n}> {'x' * 90}", turn_id=f"k{n}", trust="web") for n in range(8)]
 CANARIES = [f"<canary-{n}>".encode() for n in (1, 2, 5)] + [b"<record-canary>"]
 
