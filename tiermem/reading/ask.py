@@ -183,7 +183,9 @@ class _Reading:
             options=asking.options,
             count=asking.count,
         )
-        sought = await seeking.run(before.composed if before is not None else abstention(), evidence)
+        sought = await seeking.run(
+            before.composed if before is not None else abstention(), evidence, recalled=recalled.items
+        )
         findings = Findings(
             evidence=each_once((*evidence, *sought.evidence)),
             rounds=sought.rounds,
@@ -265,7 +267,8 @@ class _Reading:
 def fused_decision(first: Composed) -> Decision:
     """What a wording decides about itself: enough, or read more."""
     if first.suffices:
-        return Decision(action="ANSWER", confidence=1.0, reason="what was recalled tells it", router=FUSED)
+        told = "no reading would tell more" if first.abstained else "what was recalled tells it"
+        return Decision(action="ANSWER", confidence=1.0, reason=told, router=FUSED)
     reason = first.missing or first.withheld or "what was recalled does not tell it"
     return Decision(action="ESCALATE", confidence=1.0, reason=reason, router=FUSED)
 

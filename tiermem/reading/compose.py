@@ -75,8 +75,8 @@ class Composed:
 
     @property
     def suffices(self) -> bool:
-        """Whether there is an answer to all that was asked."""
-        return self.holds and self.complete
+        """Whether nothing more is to be read: all that was asked is answered, or no reading would answer it."""
+        return self.complete and not self.withheld
 
     @property
     def support(self) -> Support | None:
@@ -99,13 +99,19 @@ def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
         after,
         text=ABSTENTION,
         abstained=True,
-        complete=False,
+        complete=after.abstained and after.complete,
         citations=(),
         cited=(),
         facts=(),
         statement=None,
         missing=after.missing or after.withheld,
     )
+
+
+def _unknown(draft: Draft) -> str:
+    """What an abstention says is not known, for whoever looks further."""
+    said = printable(draft.text).strip()
+    return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
 
 
 def better(new: Composed, before: Iterable[Composed]) -> Composed:
@@ -143,7 +149,7 @@ class Composer:
         draft, by_rules = await self._draft([item.evidence for item in items])
         text = printable(draft.text).strip()
         if draft.abstained or not text:
-            worded = abstention(missing=draft.missing or text)
+            worded = replace(abstention(missing=_unknown(draft)), complete=draft.complete)
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             worded = await self._checked(text, draft, cited)

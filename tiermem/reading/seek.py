@@ -58,15 +58,19 @@ class Seeking:
         self._options = options
         self._count = count
         self._rounds: list[Round] = []
+        self._recalled: tuple[Evidence, ...] = ()
         self._new: list[Evidence] = []
         self._wordings: list[Composed] = []
         self._degradations: list[Degradation] = []
 
-    async def run(self, composed: Composed, evidence: Sequence[Evidence]) -> Sought:
-        """Look for what `composed`, worded from `evidence`, still misses.
+    async def run(
+        self, composed: Composed, evidence: Sequence[Evidence], *, recalled: Sequence[Evidence]
+    ) -> Sought:
+        """Look for what `composed`, worded from `evidence`, still misses; the planner is shown `recalled`.
 
         Raises what the model or the budget raises while there is no answer of its own to keep.
         """
+        self._recalled = tuple(recalled)
         try:
             await self._look(composed, evidence)
         except (ModelError, BudgetExceeded) as error:
@@ -88,7 +92,7 @@ class Seeking:
 
     async def _look(self, composed: Composed, evidence: Sequence[Evidence]) -> None:
         for number in range(1, self._options.looks + 1):
-            searches, reason = await self._plan(composed, evidence)
+            searches, reason = await self._plan(composed)
             turns = await self._turns(searches, evidence) if searches else ()
             self._keep(number, searches, turns, composed.missing, reason)
             if not turns:
@@ -105,10 +109,11 @@ class Seeking:
             best = better(worded, (best,))
         return best
 
-    async def _plan(self, composed: Composed, evidence: Sequence[Evidence]) -> tuple[tuple[Search, ...], str]:
+    async def _plan(self, composed: Composed) -> tuple[tuple[Search, ...], str]:
         check_budget()
         done = [search for one in self._rounds for search in one.searches]
-        known = each_once((*composed.cited, *within(evidence, self._options.recall_tokens, self._count)))
+        best = each_once((*composed.cited, *self._new, *self._recalled))
+        known = within(best, self._options.recall_tokens, self._count)
         planned = await self._engine.plan(
             self._question, known, composed.missing, done, asked_at=self._asked_at
         )

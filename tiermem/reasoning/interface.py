@@ -47,7 +47,8 @@ class Draft:
     """The answer in words.
 
     `cited` are indices into the evidence given; empty when abstaining. `complete` is `False` where a part
-    of what is asked is missing or could be told more exactly, and `missing` says what. `counted` are the
+    of what is asked is missing or could be told more exactly, and `missing` says what; an abstention is
+    complete where no search could change it (what is asked is told of somebody else). `counted` are the
     things counted or listed, where the answer is a number of them. `statement` is what was found as one
     sentence that stands alone, "" where there is none: it may be kept in memory once it is proved.
     `inferred` says that the answer is concluded from the evidence, and not told by it.

@@ -66,7 +66,7 @@ def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
     """An abstention cites, counts and states nothing; what is complete misses nothing."""
     text, missing = reply.answer.strip(), reply.missing or ""
     if reply.abstained:
-        return Draft(text=text, cited=(), abstained=True, complete=False, missing=missing)
+        return Draft(text=text, cited=(), abstained=True, complete=reply.complete, missing=missing)
     return Draft(
         text=text,
         cited=shown_numbers(reply.cited, shown_pieces),
