@@ -37,7 +37,9 @@ def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -
     return found
 
 
-def asked(question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})) -> Asked:
+def asked(
+    question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})
+) -> Asked:
     return read_question(question).among(named, rarity)
 
 

@@ -161,9 +161,7 @@ class _Reading:
         """The best turns with those beside them, and the units that were recalled."""
         evidence = (*recalled.units, *await self._wide())
         composed = await self._composer.word([_item(item) for item in evidence])
-        return _Step(
-            composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence
-        )
+        return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
 
     async def _wide(self) -> tuple[Evidence, ...]:
         """The best turns for the question with those beside them."""

@@ -22,7 +22,8 @@ async def recall(
 ) -> Recalled:
     """The best units and turns; pages where search is degraded and finds no unit.
 
-    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log answer then, and a `Degradation` says so.
+    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log
+    answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
     if found.degradations and not found.units:

@@ -74,7 +74,9 @@ class Seeking:
                 raise
             reason = f"{type(error).__name__}: {error}"
             self._degradations.append(
-                Degradation(stage="researched", reason=reason, fallback="the answer from what was read until then")
+                Degradation(
+                    stage="researched", reason=reason, fallback="the answer from what was read until then"
+                )
             )
         return Sought(
             composed=self._best(composed),
