@@ -118,7 +118,7 @@ async def test_a_unit_whose_turn_is_not_among_the_turns_has_its_words_beside_it(
 async def test_a_unit_gives_way_only_to_a_turn_for_which_there_is_room() -> None:
     world = await World.new(page_tokens=10_000)
     page = await world.page("Bob: a grey cat of mine", "Ann: my cat " + "and on and on " * 40)
-    (unit,) = await world.units(page, ("Ann has a cat", "my cat"))
+    await world.units(page, ("Ann has a cat", "my cat"))
     recalled = await world.recall("grey cat", recall_tokens=50)
     assert [(item.text, item.quote) for item in recalled.items] == [
         ("Bob: a grey cat of mine", ""),
