@@ -21,7 +21,12 @@ pytestmark = pytest.mark.anyio
 
 
 async def ask(
-    world: World, question: str, decision: Decision | None = ANSWER, *, scope: Scope = EVERYTHING, **options: Any
+    world: World,
+    question: str,
+    decision: Decision | None = ANSWER,
+    *,
+    scope: Scope = EVERYTHING,
+    **options: Any,
 ) -> tuple[Answer, tuple[Finding, ...]]:
     """Ask and record, as a memory does; units alone are recalled unless `recall_turns` are asked for."""
     world.judge.on_route = None if decision is None else lambda evidence: decision
@@ -299,7 +304,9 @@ async def test_a_replay_names_a_derivation_that_gives_another_value() -> None:
     world = await World.new()
     answer = await planted(world)
     (derivation,) = answer.derivations
-    values = [one for one in (await replayed(world.ledger, answer.id)).differences if "derivation" in one.what]
+    values = [
+        one for one in (await replayed(world.ledger, answer.id)).differences if "derivation" in one.what
+    ]
     assert values == []
     forged = replace(answer, id=AnswerId("a1:forged"), derivations=(replace(derivation, value="4"),))
     await world.ledger.write(Answered(answer=forged))

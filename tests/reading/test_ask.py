@@ -32,9 +32,8 @@ from tiermem.errors import (
 )
 from tiermem.ledger import Around, Changes, Ledger, Tier1
 from tiermem.llm.meter import Meter, check_budget, metered, pay
-from tiermem.model import Budget, Claim, Evidence, Search, Usage
-from tiermem.reading import ABSTENTION, Outcome, Scope, answered
-from tiermem.reading.question import read_question
+from tiermem.model import Answer, Budget, Claim, Evidence, Search, Usage
+from tiermem.reading import ABSTENTION, Outcome, Scope
 from tiermem.reading.turns import FoundTurn
 from tiermem.reading.wider import place_of, widened
 from tiermem.reasoning import Draft, Integrated, PageView, Planned, always, never
@@ -92,7 +91,9 @@ async def test_a_complete_first_wording_is_one_call_and_nothing_more_is_read() -
     assert outcome.evidence == outcome.recalled.items == world.judge.composed[0]
 
 
-@pytest.mark.parametrize("first", [partly("three", 0), silence("what they eat"), says("  ", 0), says("three")])
+@pytest.mark.parametrize(
+    "first", [partly("three", 0), silence("what they eat"), says("  ", 0), says("three")]
+)
 async def test_a_first_wording_that_is_no_complete_answer_is_worded_again_from_more_turns(
     first: Draft,
 ) -> None:
@@ -119,7 +120,7 @@ async def test_units_that_were_recalled_stand_before_the_turns() -> None:
     world = await zoo("dog")
     world.judge.drafts(silence(), says("three", 0))
     await world.ask("How many cats?")
-    assert [item.source for item in world.judge.composed[1]] == ["unit", "turn", *["turn"] * 0]
+    assert [item.source for item in world.judge.composed[1]] == ["unit", "turn"]
 
 
 async def test_no_piece_of_evidence_is_put_before_the_engine_twice() -> None:
@@ -172,7 +173,10 @@ async def test_what_is_still_missing_is_planned_and_looked_up_among_turns() -> N
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: [look_for("dog"), look_for("fish")][turn - 1]
     world.judge.drafts(
-        silence("the dog"), silence("the dog"), partly("a dog", 0, missing="the fish"), says("a dog, a fish", 0, 1)
+        silence("the dog"),
+        silence("the dog"),
+        partly("a dog", 0, missing="the fish"),
+        says("a dog, a fish", 0, 1),
     )
     outcome = await world.ask("Which animals besides her cats did Ann see?", recall_turns=1, widen_turns=1)
     assert (outcome.way, outcome.composed.text) == ("researched", "a dog, a fish")
@@ -233,9 +237,9 @@ _plan = st.builds(
     Planned,
     done=st.sampled_from([False, False, False, True]),
     reason=st.just("so"),
-    searches=st.lists(st.builds(Search, kind=st.sampled_from(["SEMANTIC", "KEYWORD"]), query=_words), max_size=7).map(
-        tuple
-    ),
+    searches=st.lists(
+        st.builds(Search, kind=st.sampled_from(["SEMANTIC", "KEYWORD"]), query=_words), max_size=7
+    ).map(tuple),
 )
 
 
@@ -254,7 +258,12 @@ def test_whatever_is_planned_no_look_up_and_no_new_turn_comes_twice_and_every_li
         world.judge.on_plan = lambda turn: plans[turn - 1]
         world.judge.on_compose = lambda evidence: partly("three", 0)
         outcome = await world.ask(
-            "How many cats?", recall_turns=1, widen_turns=1, looks=looks, look_turns=turns, widen_tokens=tokens
+            "How many cats?",
+            recall_turns=1,
+            widen_turns=1,
+            looks=looks,
+            look_turns=turns,
+            widen_tokens=tokens,
         )
         assert outcome.findings is not None
         rounds = outcome.findings.rounds
@@ -361,7 +370,9 @@ async def test_a_router_that_escalates_has_the_pages_read_before_anything_is_wor
 
 
 @pytest.mark.parametrize("first", [partly("three", 0), silence(), says("nine cats", 0), says("three")])
-async def test_the_decision_stays_what_it_was_where_the_answer_it_led_to_does_not_suffice(first: Draft) -> None:
+async def test_the_decision_stays_what_it_was_where_the_answer_it_led_to_does_not_suffice(
+    first: Draft,
+) -> None:
     world = await cats()
     world.judge.on_route = lambda evidence: ANSWER
     proves(world)
@@ -400,7 +411,9 @@ async def test_the_gate_of_rules_decides_in_front_of_an_engine() -> None:
 
 @pytest.mark.parametrize("first", [partly("three", 0), silence(), says("nine cats", 0)])
 @pytest.mark.parametrize("routed", [False, True])
-async def test_asked_for_summaries_nothing_more_is_read_whatever_the_wording(first: Draft, routed: bool) -> None:
+async def test_asked_for_summaries_nothing_more_is_read_whatever_the_wording(
+    first: Draft, routed: bool
+) -> None:
     world = await cats()
     world.judge.on_route = (lambda evidence: ESCALATE) if routed else None
     world.judge.drafts(first)
@@ -416,7 +429,11 @@ async def test_asked_for_the_pages_they_are_always_read(routed: bool) -> None:
     world = await cats()
     world.judge.on_route = (lambda evidence: ANSWER) if routed else None
     outcome = await world.ask("How many cats?", mode="raw")
-    assert (outcome.way, outcome.decision.router, outcome.decision.action) == ("researched", "mode", "ESCALATE")
+    assert (outcome.way, outcome.decision.router, outcome.decision.action) == (
+        "researched",
+        "mode",
+        "ESCALATE",
+    )
     assert (len(world.judge.shown), len(world.judge.composed)) == (1, 1)
     assert world.judge.routed == []
 
@@ -449,6 +466,22 @@ async def test_a_budget_spent_on_the_way_keeps_the_answer_there_is_and_says_so()
     assert outcome.attempts == () or all(one is not composed for one in outcome.attempts)
 
 
+async def test_a_budget_spent_while_looking_further_keeps_what_was_found_until_then() -> None:
+    world = await zoo("dog", "fish")
+    spends(world, silence(), silence(), partly("a dog", 0, missing="more animals"))
+    world.judge.on_plan = lambda turn: look_for("dog")
+    with metered(Meter(budget=Budget(calls=3))):
+        outcome = await world.ask(
+            "Which animals besides her cats did Ann see?", recall_turns=1, widen_turns=1
+        )
+    assert (outcome.composed.text, outcome.composed.missing) == ("a dog", "more animals")
+    assert (outcome.way, len(outcome.checks)) == ("researched", 1)
+    (degraded,) = outcome.all_degradations
+    assert "budget of 3 calls is used up" in degraded.reason
+    assert outcome.findings is not None
+    assert [one.searches for one in outcome.findings.rounds] == [(keyword("dog"),)]
+
+
 async def test_a_budget_spent_before_the_first_wording_is_worded_by_rules() -> None:
     world = await cats()
     spends(world)
@@ -470,7 +503,9 @@ async def test_a_budget_spent_before_the_route_answers_from_what_was_recalled() 
     assert [degraded.stage for degraded in outcome.all_degradations] == ["route"]
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("down"), MalformedReply("no JSON"), ModelRefused("no key")])
+@pytest.mark.parametrize(
+    "error", [ModelUnavailable("down"), MalformedReply("no JSON"), ModelRefused("no key")]
+)
 async def test_a_model_that_gives_out_later_leaves_the_answer_there_is(error: ModelError) -> None:
     world = await cats()
 
@@ -571,7 +606,9 @@ async def test_an_escalated_question_reads_each_page_once_and_folds_the_ledger_o
     counted = await counting(world)
     proves(world)
     world.judge.on_route = (lambda evidence: ESCALATE) if routed else None
-    world.judge.on_plan = lambda turn: [look_for("dog", "park"), look_for("fish park", "bird"), DONE][turn - 1]
+    world.judge.on_plan = lambda turn: [look_for("dog", "park"), look_for("fish park", "bird"), DONE][
+        turn - 1
+    ]
     world.judge.on_compose = lambda evidence: partly("three", 0)
     scope = Scope(as_of=moment if past else None, min_trust=floor)
     outcome = await world.ask("How many cats did Ann adopt?", scope=scope, recall_turns=2, widen_turns=2)
@@ -672,5 +709,5 @@ def proves(world: World) -> None:
     world.judge.on_integrate = told
 
 
-def answered_of(world: World, outcome: Outcome):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def answered_of(world: World, outcome: Outcome) -> Answer:
     return world.reader().answered(outcome, meter=Meter())[0]

@@ -37,7 +37,9 @@ def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -
     return found
 
 
-def asked(question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})) -> Asked:
+def asked(
+    question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})
+) -> Asked:
     return read_question(question).among(named, rarity)
 
 
@@ -266,6 +268,8 @@ async def test_hits_of_pages_that_are_not_there_are_passed_over() -> None:
     entries["p1:gone/0"] = replace(entry, id="p1:gone/0")
     entries[entry.id.replace("/0", "/9")] = replace(entry, id=entry.id.replace("/0", "/9"))
     assert len(await world.reader().search("grey cat", kind="turns")) == 1
+    recalled = await world.recall("grey cat")
+    assert (len(recalled.items), recalled.dropped) == (1, 1)
 
 
 async def test_units_are_recalled_by_what_their_turns_say() -> None:

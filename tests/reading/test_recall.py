@@ -115,6 +115,19 @@ async def test_a_unit_whose_turn_is_not_among_the_turns_has_its_words_beside_it(
     assert quotes == {first.id: 'Ann: "took in a kitten"', second.id: ""}
 
 
+async def test_a_unit_gives_way_only_to_a_turn_for_which_there_is_room() -> None:
+    world = await World.new(page_tokens=10_000)
+    page = await world.page("Bob: a grey cat of mine", "Ann: my cat " + "and on and on " * 40)
+    await world.units(page, ("Ann has a cat", "my cat"))
+    recalled = await world.recall("grey cat", recall_tokens=50)
+    assert [(item.text, item.quote) for item in recalled.items] == [
+        ("Bob: a grey cat of mine", ""),
+        ("Ann has a cat", 'Ann: "my cat"'),
+    ]
+    roomy = await world.recall("grey cat", recall_tokens=500)
+    assert [item.source for item in roomy.items] == ["turn", "turn"]
+
+
 async def test_units_alone_are_recalled_with_their_words_where_no_turn_is_wanted() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat", "Bob: I bought a red car")
@@ -223,9 +236,7 @@ async def test_an_emptied_index_loses_no_unit() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
     await world.index.drop(SPACE)
-    assert [item.text for item in (await world.recall("cat")).units] == [
-        "Ann says I adopted a grey cat"
-    ]
+    assert [item.text for item in (await world.recall("cat")).units] == ["Ann says I adopted a grey cat"]
 
 
 async def test_a_unit_the_index_does_not_hold_yet_is_found_by_its_words() -> None:

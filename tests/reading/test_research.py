@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import Page, PageId, Span
-from tests.reading.world import DONE, MAIN, SPACE, World, make_unit, page_ids
+from tests.reading.world import DONE, SPACE, World, make_unit, page_ids
 from tiermem.errors import (
     BudgetExceeded,
     IndexUnavailable,
@@ -21,7 +21,7 @@ from tiermem.errors import (
 from tiermem.index.interface import Entry
 from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
-from tiermem.model import Budget, Claim, Evidence, FindingId, Findings, Search, Usage, WriteBack
+from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.rerank import reordered
 from tiermem.reading.research import new_searches
@@ -412,9 +412,7 @@ async def test_a_reranker_sees_a_pool_and_a_round_reads_no_more_than_before() ->
     world = await World.new()
     for number in range(8):
         await world.page("Ann: a dog " + "and more " * number)
-    findings = await world.research(
-        "dog", reranker=ByLength(), pages_per_round=2, protected_similarity=2.0
-    )
+    findings = await world.research("dog", reranker=ByLength(), pages_per_round=2, protected_similarity=2.0)
     infos = await world.ledger.pages()
     assert findings.pages_read == (infos[7].id, infos[6].id)
 

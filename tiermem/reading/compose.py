@@ -115,7 +115,7 @@ def _unknown(draft: Draft) -> str:
 
 
 def better(new: Composed, before: Iterable[Composed]) -> Composed:
-    """The new wording; where that is no answer, or rules had to make it, the first of those before that is one."""
+    """The new wording; where that is no answer, or rules had to make it, the first before it that is one."""
     if new.holds and not new.by_rules:
         return new
     return next((one for one in before if one.holds), new)

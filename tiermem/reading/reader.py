@@ -6,7 +6,6 @@ Each method makes the parts for one question and lets them run; the steps are in
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -168,13 +167,13 @@ class Reader:
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:
-    """Options that recall enough to fill a context; what does not fit is left out when it is assembled."""
+    """Options that recall enough to fill a context."""
     most = max_tokens // TURN_TOKENS
     return replace(
         options,
         units=max(options.units, most),
         recall_turns=max(options.recall_turns, most),
-        recall_tokens=sys.maxsize,
+        recall_tokens=max_tokens,
         ranking=replace(options.ranking, candidates=max(options.ranking.candidates, most)),
     )
 

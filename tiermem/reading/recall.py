@@ -22,7 +22,8 @@ async def recall(
 ) -> Recalled:
     """The best units and turns; pages where search is degraded and finds no unit.
 
-    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log answer then, and a `Degradation` says so.
+    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log
+    answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
     if found.degradations and not found.units:
@@ -32,7 +33,7 @@ async def recall(
     short = (turn for turn in ranked if longest is None or count(turn.evidence().text) <= longest)
     best = tuple(islice(short, options.recall_turns))
     shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
-    items = within(interleaved(found.units, best, shelf.pages), options.recall_tokens, count)
+    items = side_by_side(found.units, best, shelf.pages, options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
     dropped = found.dropped + (turns.dropped if turns is not None else 0)
     return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
@@ -46,6 +47,22 @@ async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: 
         dropped=found.dropped + pages.dropped,
         degradations=(*found.degradations, *ranked.degradations, *pages.degradations),
     )
+
+
+def side_by_side(
+    units: Sequence[Evidence],
+    turns: Sequence[FoundTurn],
+    pages: Mapping[PageId, Page],
+    limit: int,
+    count: Count,
+) -> tuple[Evidence, ...]:
+    """Units and turns by turns, as many as fit. A turn for which there is no room takes no unit's place."""
+    while True:
+        items = within(interleaved(units, turns, pages), limit, count)
+        fitting = tuple(turn for turn in turns if turn.evidence() in items)
+        if len(fitting) == len(turns):
+            return items
+        turns = fitting
 
 
 def interleaved(

@@ -146,8 +146,7 @@ class Seeking:
     ) -> Composed:
         """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
         wide = widened(turns, limit=len(turns), tokens=self._options.widen_tokens, count=self._count)
-        shown = self._shown(evidence)
-        self._new += [item for item in wide if not shown.intersection(item.spans)]
+        self._new = list(each_once((*self._new, *wide)))
         pieces = each_once((*composed.cited, *wide, *evidence))
         kept = within(pieces, self._options.widen_tokens, self._count)
         return await self._composer.word([EvidenceItem(evidence=item) for item in kept])
