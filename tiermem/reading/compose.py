@@ -149,7 +149,8 @@ class Composer:
         draft, by_rules = await self._draft([item.evidence for item in items])
         text = printable(draft.text).strip()
         if draft.abstained or not text:
-            worded = replace(abstention(missing=_unknown(draft)), complete=draft.complete)
+            settled = draft.abstained and draft.complete
+            worded = replace(abstention(missing=_unknown(draft)), complete=settled)
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             worded = await self._checked(text, draft, cited)
