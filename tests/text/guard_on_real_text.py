@@ -270,6 +270,9 @@ def table(tallies: dict[str, Tally]) -> str:
     rows.append(
         f"names exchanged between two quotes: {total.exchanged_accepted}/{total.exchanged} let through"
     )
+    both, let = sum(total.tried_together.values()), sum(total.accepted_together.values())
+    kinds_let = ", ".join(f"{k} {total.accepted_together[k]}/{n}" for k, n in total.tried_together.items())
+    rows.append(f"altered, all turns quoted: {let}/{both} = {let / max(1, both):.2%} ({kinds_let})")
     refused = sum(total.altered_refused.values())
     rows.append(
         f"altered facts refused: {refused}/{everything} = {refused / max(1, everything):.2%} ("
