@@ -43,6 +43,8 @@ class Tally:
     worded: int = 0
     together: int = 0
     """Facts proved with all turns they rest on quoted, not the one alone."""
+    tried_together: Counter[str] = field(default_factory=Counter)
+    accepted_together: Counter[str] = field(default_factory=Counter)
     exchanged: int = 0
     exchanged_accepted: int = 0
     refused: list[tuple[str, str, str]] = field(default_factory=list)
@@ -60,6 +62,8 @@ class Tally:
         self.worded += other.worded
         self.together += other.together
         self.refused += other.refused
+        self.tried_together.update(other.tried_together)
+        self.accepted_together.update(other.accepted_together)
         self.exchanged += other.exchanged
         self.exchanged_accepted += other.exchanged_accepted
         self.altered_refused.update(other.altered_refused)
@@ -207,6 +211,10 @@ def measure(talk: Conversation) -> Tally:
                 tally.accepted[kind] += 1
                 tally.let_through.append((kind, text, quote))
             tally.altered_refused[kind] += support == "refused"
+            if quote == fact["quote"] and len(fact["dia_ids"]) > 1:
+                quotes, every = all_quoted(fact, talk)
+                tally.tried_together[kind] += 1
+                tally.accepted_together[kind] += grade(text, quotes, every)[0] in PROVED
     for text, quotes, pages in exchanged(talk):
         tally.exchanged += 1
         if grade(text, quotes, pages)[0] in PROVED:
@@ -226,9 +234,14 @@ def _true(fact: dict[str, Any], talk: Conversation, pages: list[Page], tally: Ta
         tally.lost.append((reason, fact["fact"], fact["quote"]))
     if support == "refused":
         tally.refused.append((reason, fact["fact"], fact["quote"]))
-    others = [talk.turns[name].text for name in fact["dia_ids"][1:] if name in talk.turns]
-    every = list(dict.fromkeys(talk.page_of_turn[name] for name in fact["dia_ids"] if name in talk.turns))
-    tally.together += support in PROVED or grade(fact["fact"], (fact["quote"], *others), every)[0] in PROVED
+    tally.together += support in PROVED or grade(fact["fact"], *all_quoted(fact, talk))[0] in PROVED
+
+
+def all_quoted(fact: dict[str, Any], talk: Conversation) -> tuple[tuple[str, ...], list[Page]]:
+    """All the turns a fact rests on as its quotes, and their pages."""
+    known = [name for name in fact["dia_ids"] if name in talk.turns]
+    others = (talk.turns[name].text for name in known if name != fact["dia_ids"][0])
+    return (fact["quote"], *others), list(dict.fromkeys(talk.page_of_turn[name] for name in known))
 
 
 def table(tallies: dict[str, Tally]) -> str:
@@ -257,6 +270,9 @@ def table(tallies: dict[str, Tally]) -> str:
     rows.append(
         f"names exchanged between two quotes: {total.exchanged_accepted}/{total.exchanged} let through"
     )
+    both, let = sum(total.tried_together.values()), sum(total.accepted_together.values())
+    kinds_let = ", ".join(f"{k} {total.accepted_together[k]}/{n}" for k, n in total.tried_together.items())
+    rows.append(f"altered, all turns quoted: {let}/{both} = {let / max(1, both):.2%} ({kinds_let})")
     refused = sum(total.altered_refused.values())
     rows.append(
         f"altered facts refused: {refused}/{everything} = {refused / max(1, everything):.2%} ("

@@ -51,6 +51,8 @@ _REPLY = re.compile(
 )
 _BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
 _NEAR = 2
+_PLAIN = 0.2
+"""How much more must fit the people of a claim where several speakers are quoted."""
 _TELLING = frozenset(
     map(
         stem,
@@ -477,13 +479,36 @@ def _wrong_person(
     told: Sequence[Reading], held: Mapping[str, Sequence[Reading]], ground: Ground, teller: str | None
 ) -> str | None:
     if teller is not None:
-        return None if teller in ground.speakers else "said by somebody else"
+        return None if teller in ground.speakers and _tells(teller, told, ground) else "said by somebody else"
     same = differ = 0
     for reading in told:
         if reading.owner and reading.stem in held:
             agrees = any(other.owner == reading.owner for other in held[reading.stem])
             same, differ = same + agrees, differ + (not agrees)
-    return "said of somebody else" if differ and differ >= same else None
+    if differ and differ >= same:
+        return "said of somebody else"
+    if len(ground.speakers) > 1 and _margin(told, held) < _PLAIN:
+        return "the quotes do not make plain of whom it is said"
+    return None
+
+
+def _tells(teller: str, told: Sequence[Reading], ground: Ground) -> bool:
+    """Whether, of several people quoted, the teller said most of what the claim makes them say."""
+    content = {reading.stem for reading in told} - _TELLING
+    shared: dict[str, int] = defaultdict(int)
+    for part in ground.told:
+        own = len(content & {stem(word) for word in words(part.quote)})
+        shared[part.turn.speaker] = max(shared[part.turn.speaker], own)
+    return all(shared[teller] > other for name, other in shared.items() if name != teller)
+
+
+def _margin(told: Sequence[Reading], held: Mapping[str, Sequence[Reading]]) -> float:
+    """How much more of what several speakers say fits the people of the claim than anybody else: -1 to 1."""
+    known = [
+        (reading.owner, held[reading.stem]) for reading in told if reading.owner and reading.stem in held
+    ]
+    shares = [sum(other.owner == owner for other in others) / len(others) for owner, others in known]
+    return sum(2 * share - 1 for share in shares) / len(shares) if shares else 1.0
 
 
 def _teller(claim: str, people: People) -> str | None:
