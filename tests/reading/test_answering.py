@@ -280,7 +280,7 @@ async def test_an_audit_takes_the_words_of_a_derivation_from_the_pages_and_not_f
 async def test_a_time_between_two_turns_is_the_same_when_it_is_audited() -> None:
     world = await World.new()
     await world.page("Ann: the seeds came up", at=START)
-    await world.page("Ann: the first fruit of the seeds is red", at=START + timedelta(days=62))
+    await world.page("Ann: the first fruit is red", at=START + timedelta(days=62))
     world.judge.on_compose = lambda evidence: says("62 days", *range(len(evidence)))
     answer, _ = await ask(world, "How many days from seeds to fruit?", None, recall_turns=10)
     assert [one.kind for one in answer.derivations] == ["duration"]

@@ -140,15 +140,20 @@ def unit_left(unit: SummaryUnit, gone: Gone) -> SummaryUnit | None:
 
 
 def _proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
-    """Whether the words of one of the unit's pages prove it by themselves."""
-    for page_id in dict.fromkeys(span.page_id for span in unit.spans):
-        spans = [span for span in unit.spans if span.page_id == page_id]
-        page = page_of(page_id)
-        quote = " … ".join(page.text[span.start : span.end] for span in spans)
-        claim = Claim(text=unit.text, quotes=(quote,), event_at=unit.event_at)
-        if still_proved(claim, (page,)):
-            return True
-    return False
+    """Whether the words the unit rests on prove it: all of them together, or those of one page alone.
+
+    A unit that was merged from two holds when either side's page tells all of it.
+    """
+    ids = tuple(dict.fromkeys(span.page_id for span in unit.spans))
+    pages = tuple(page_of(page_id) for page_id in ids)
+    return _proved_by(unit, pages) or (len(pages) > 1 and any(_proved_by(unit, (page,)) for page in pages))
+
+
+def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
+    by_id = {page.id: page for page in pages}
+    spans = [span for span in unit.spans if span.page_id in by_id]
+    quotes = tuple(by_id[span.page_id].text[span.start : span.end] for span in spans)
+    return still_proved(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
 
 
 def _wrote_back(entry: WroteBack, gone: Gone) -> Entry | None:
