@@ -71,9 +71,10 @@ class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
     `spans` is never empty. `support` is `stated` or `derived`: nothing else enters Tier 1. `said_at` is when
-    the supporting words were said, `event_at` when what they tell happened. `supersedes` names older units this one contradicts with newer evidence, and
-    everything these had superseded. `trust` is the level of the least trusted turn it needs (`None` in
-    units of before levels were kept, which rank lowest).
+    the supporting words were said, `event_at` when what they tell happened. `supersedes` names older units
+    this one contradicts with newer evidence, and everything these had superseded. `trust` is the level of
+    the least trusted turn it needs (`None` in units of before levels were kept, which rank lowest).
+    `scene` is searched, with little weight; `importance` is kept and ranks nothing (decision 13).
     """
 
     id: UnitId

@@ -2,8 +2,8 @@
 
 import inspect
 import json
-import threading
 import math
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

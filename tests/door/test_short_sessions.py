@@ -19,7 +19,7 @@ SESSIONS = [
     (f"s{number}", thing, town, 11 + 3 * number)
     for number, (thing, town) in enumerate((thing, town) for thing in THINGS for town in TOWNS)
 ]
-START = datetime(2023, 5, 8, 9)
+START = datetime.fromisoformat("2023-05-08T09:00")
 _SAID = re.compile(r"^(?:\[[^\]\n]*\] Ann: )(.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 

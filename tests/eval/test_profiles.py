@@ -14,7 +14,7 @@ from tests.eval import tiny
 from tiermem import AsyncMemory, Settings
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Call
-from tiermem.llm.scripted import ScriptedModel
+from tiermem.llm.scripted import Line, ScriptedModel
 from tiermem.reading.options import ReadingOptions
 from tiermem.reasoning import by_model
 from tiermem.writing.values import WriterOptions
@@ -94,7 +94,7 @@ async def test_a_system_with_settings_of_its_own_keeps_them(tmp_path: Path) -> N
 async def test_a_memory_opens_with_the_profile(tmp_path: Path) -> None:
     """The engine asks a model, as published; here the model knows its lines."""
     always = {"answer": "A Volvo, probably.", "cited": [0], "inferred": True}
-    script = (
+    script: tuple[tuple[str, Line], ...] = (
         ("distil", {"facts": []}),
         ("integrate", {"linked_facts": [], "coverage_assessment": "nothing"}),
         ("plan", {"decision": "DONE"}),

@@ -75,7 +75,7 @@ class Composed:
 
     @property
     def suffices(self) -> bool:
-        """Whether nothing more is to be read: all that was asked is answered, or no reading would answer it."""
+        """Whether nothing more is to be read: all is answered, or no reading would answer it."""
         return self.complete and not self.withheld
 
     @property

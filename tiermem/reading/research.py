@@ -1,8 +1,8 @@
 """The bounded research loop: read the linked pages, then integrate, plan and search until it is enough.
 
-The rules: the pages that recalled units and turns stand on come first (provenance); at most `max_rounds` searches
-follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is made
-twice; what the last search brought is integrated before anything is answered. Claims become facts by
+The rules: the pages that recalled units and turns stand on come first (provenance); at most `max_rounds`
+searches follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is
+made twice; what the last search brought is integrated before anything is answered. Claims become facts by
 code alone (`tiermem.text.link`), against the pages that were shown, in the order they were shown.
 """
 
