@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal, NewType, Protocol, runtime_checkable
 
 from pagestore.values import SessionId, Turn
-from tiermem.model import StepUsage, Usage
+from tiermem.model import StepUsage, Support, Usage
 
 CaseId = NewType("CaseId", str)
 QuestionId = NewType("QuestionId", str)
@@ -127,7 +127,7 @@ class Reply:
     brought by source: units and turns recalled, pages linked to them, pages searched for. `usage` and
     `steps` are what models counted. `reads` is, by step, how many tokens of evidence were read: the same
     work measured without a model. `answer_id` is the system's own name of the answer, where it can be
-    looked up again.
+    looked up again. `support` is how far the words cited bear the answer out, where the system tells.
     """
 
     text: str
@@ -145,6 +145,7 @@ class Reply:
     prompts: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     answer_id: str | None = None
+    support: Support | None = None
 
 
 @runtime_checkable

@@ -90,7 +90,7 @@ class Settings(BaseSettings):
     rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
     `fused` for an engine that asks a model and `gate` for rules.
     """
-    recall_turns: int = Field(default=20, ge=0)
+    recall_turns: int = Field(default=15, ge=0)
     """Single turns recalled beside the units; 0 for units alone, as published."""
     recall_tokens: int = Field(default=1000, ge=1)
     """Tokens that recalled units and turns may take together."""

@@ -41,7 +41,8 @@ def tables(systems: Systems) -> list[Table]:
         found += [_routing(systems), *(_matrix(systems, name) for name in routers)]
         found += [_errors(systems, routers)] if routers else []
     if routers:
-        found += [_links(systems), _by_route(systems), _by_way(systems), _research(systems)]
+        found += [_links(systems), _by_route(systems), _by_way(systems), _by_support(systems)]
+        found += [_research(systems)]
     return found
 
 
@@ -129,6 +130,20 @@ def _by_way(systems: Systems) -> Table:
         },
         title="By the way the answer came",
         column="Way",
+    )
+
+
+def _by_support(systems: Systems) -> Table:
+    return _parted(
+        systems,
+        parts={
+            "stated": lambda one: one.reply.support == "stated",
+            "derived": lambda one: one.reply.support == "derived",
+            "worded": lambda one: one.reply.support == "worded",
+            "no answer": lambda one: one.reply.abstained,
+        },
+        title="By how far the cited words bear the answer out",
+        column="Support",
     )
 
 

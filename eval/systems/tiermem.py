@@ -159,6 +159,7 @@ class TierMem:
             prompts=trace.prompts,
             degraded=tuple(f"{one.stage}: {one.reason}" for one in trace.degradations),
             answer_id=answer.id,
+            support=answer.support,
         )
 
     def _reads(self, answer: Answer) -> dict[str, int]:
