@@ -142,7 +142,9 @@ class _Check:
         if graded is not None:
             self.proved.append(f"it was recorded as {graded!r} by the words it cites")
         if graded == "worded":
-            self.unproved.append("that the words cited say what the answer says: its wording was not confirmed")
+            self.unproved.append(
+                "that the words cited say what the answer says: its wording was not confirmed"
+            )
 
     def _page(self, page: ProvedPage) -> None:
         seal = self._leaf(page.seal)

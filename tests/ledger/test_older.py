@@ -62,7 +62,8 @@ def answered(
         "question": question, "asked_at": MOMENT.isoformat(), "as_of": None, "head": 2,
         "engine": "local", "candidates": [evidence(source, quote) for source in ("unit", "open", "page")],
         "decision": {"action": route, "confidence": 0.9, "reason": "covered", "router": "rules"},
-        "rounds": [], "checks": [{"passed": True, "unsupported": []}, {"passed": False, "unsupported": ["7"]}],
+        "rounds": [],
+        "checks": [{"passed": True, "unsupported": []}, {"passed": False, "unsupported": ["7"]}],
         "rejected": [{"claim": "Ann likes gin.", "quote": "gin", "reason": "no such words"}],
         "prompts": [], "models": [], "usage": [], "degradations": [], "read_tokens": 10, "raw_tokens": 40,
         "dropped": 0, "summary_tokens": 9, "session": None, "min_trust": None, "mode": "router",
@@ -74,7 +75,8 @@ def answered(
     }  # fmt: skip
     answer = {
         "id": "a1:a", "space": space, "text": "Tea.", "route": route,
-        "citations": [] if abstained else [citation], "facts": [] if abstained else [fact(quote=quote), fact("close", quote)],
+        "citations": [] if abstained else [citation],
+        "facts": [] if abstained else [fact(quote=quote), fact("close", quote)],
         "abstained": abstained, "usage": USAGE, "trace": trace, "trust": "user",
     }  # fmt: skip
     return {"answer": answer, "findings": [finding]}

@@ -361,7 +361,13 @@ def _done(outcome: Distilled | Unfinished) -> Distilled:
     if isinstance(outcome, Distilled):
         return outcome
     return Distilled(
-        page_id=PageId(outcome.what), units=(), rejected=(), omissions=(), made_by="", prompts=(), usage=Usage()
+        page_id=PageId(outcome.what),
+        units=(),
+        rejected=(),
+        omissions=(),
+        made_by="",
+        prompts=(),
+        usage=Usage(),
     )
 
 
