@@ -67,10 +67,15 @@ def check_operation(operation: Operation) -> None:
     assert operation.op == "ADD" or not operation.supersedes
 
 
+async def routed(by: Engine) -> Any:
+    assert by.route is not None
+    return await by.route("?", [EVIDENCE], asked_at=NOW)
+
+
 Ask = Callable[[Engine], Awaitable[Any]]
 CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
     (reply_types.DistilReply, lambda by: by.distil([PAGE]), check_claims),
-    (reply_types.RouteReply, lambda by: by.route("?", [EVIDENCE], asked_at=NOW), check_route),
+    (reply_types.RouteReply, routed, check_route),
     (
         reply_types.IntegrateReply,
         lambda by: by.integrate("?", [PageView(page=PAGE)], [EVIDENCE], asked_at=NOW),
