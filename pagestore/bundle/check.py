@@ -143,7 +143,7 @@ class _Check:
             self.proved.append(f"it was recorded as {graded!r} by the words it cites")
         if graded == "worded":
             self.unproved.append(
-                "that the cited words say what the answer says: no rule confirmed its wording"
+                "that the words cited say what the answer says: its wording was not confirmed"
             )
 
     def _page(self, page: ProvedPage) -> None:

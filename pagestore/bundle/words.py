@@ -68,8 +68,10 @@ class Words:
         Quotes may share words, which are found in one place then: each quote is some of the pieces, and
         each piece is in a quote.
         """
-        pieces = [bare(piece) for piece in self.pieces]
-        told = [bare(_HEAD.sub(" ", quote)) for quote in quotes]
+        pieces, told = (
+            [bare(piece) for piece in self.pieces],
+            [bare(_HEAD.sub(" ", quote)) for quote in quotes],
+        )
         if "".join(pieces) == "".join(told):
             return True
         return all(_made_of(quote, pieces) for quote in told) and all(

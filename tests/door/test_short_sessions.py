@@ -1,7 +1,7 @@
 """Many short sessions: a handful of calls summarise them, and each is found from the moment it was told."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ SESSIONS = [
     (f"s{number}", thing, town, 11 + 3 * number)
     for number, (thing, town) in enumerate((thing, town) for thing in THINGS for town in TOWNS)
 ]
-START = datetime.fromisoformat("2023-05-08T09:00")
+START = datetime(2023, 5, 8, 9, tzinfo=UTC)
 _SAID = re.compile(r"^(?:\[[^\]\n]*\] Ann: )(.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 

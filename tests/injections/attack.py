@@ -282,8 +282,16 @@ async def run(
 
 def main(count: int, seed: int) -> None:
     columns = (
-        "attacks", "successful", "raised", "superseded", "crossed", "reached", "marked", "units", "answered",
-    )  # fmt: skip
+        "attacks",
+        "successful",
+        "raised",
+        "superseded",
+        "crossed",
+        "reached",
+        "marked",
+        "units",
+        "answered",
+    )
     print(f"{'':24}" + "".join(f"{name:>12}" for name in columns) + f"{'seconds':>12}")  # noqa: T201 - a report
     for engine in ENGINES:
         for name, attacks in (("written by hand", written()), ("put together", tuple(made(count, seed)))):

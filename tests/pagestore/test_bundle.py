@@ -243,14 +243,18 @@ def test_a_worded_answer_is_said_not_to_be_confirmed() -> None:
 def test_a_fact_of_several_quotes_holds_when_all_of_them_stand_there(support: str) -> None:
     log = world().log
     page = log.page(log.pages()[0].id)
-    spans = [
+    spans: list[dict[str, Any]] = [
         {"page_id": page.id, "start": page.lines[n].body, "end": page.lines[n].body + length}
         for n, length in ((0, 20), (1, 12))
     ]
-    quotes = [page.text[line.body : line.body + n] for line, n in zip(page.lines, (20, 12), strict=False)]
+    quotes = [page.text[span["start"] : span["end"]] for span in spans]
     body = answer(log, 0, 1, "No chicken.")
-    claim = "Ann paid, and Bob's dog is Pixel."
-    fact = {"claim": claim, "quotes": quotes, "spans": spans, "support": support}
+    fact = {
+        "claim": "Ann paid, and Bob's dog is Pixel.",
+        "quotes": quotes,
+        "spans": spans,
+        "support": support,
+    }
     body["answer"]["facts"] = [fact]
     report = verify_bundle(encode(make_bundle(log, log.record("answered", body).seq)))
     assert report.ok

@@ -8,6 +8,18 @@ from tiermem.reasoning.model.reconcile import ReconcileReply
 from tiermem.reasoning.model.route import RouteReply
 from tiermem.reasoning.model.select import SelectReply
 
+__all__ = [
+    "BY_NAME",
+    "REPLIES",
+    "ComposeReply",
+    "DistilReply",
+    "IntegrateReply",
+    "PlanReply",
+    "ReconcileReply",
+    "RouteReply",
+    "SelectReply",
+]
+
 REPLIES = (DistilReply, RouteReply, IntegrateReply, PlanReply, ComposeReply, SelectReply, ReconcileReply)
 BY_NAME = {reply.__name__: reply for reply in REPLIES}
 

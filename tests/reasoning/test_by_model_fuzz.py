@@ -27,13 +27,13 @@ def check_claims(claims: Any) -> None:
         f"{claim.text}{claim.quotes}{claim.scene}{claim.event_at}".encode()
 
 
-def check_route(decided: Decision) -> None:
-    assert decided.action in ("ANSWER", "ESCALATE")
-    assert 0 <= decided.confidence <= 1
-    assert decided.reason
-    if decided.confidence == 0 and decided.reason.startswith("the reply could not be used"):
-        assert decided.action == "ESCALATE"
-        raise MalformedReply(decided.reason)  # counted with the others
+def check_route(route: Decision) -> None:
+    assert route.action in ("ANSWER", "ESCALATE")
+    assert 0 <= route.confidence <= 1
+    assert route.reason
+    if route.confidence == 0 and route.reason.startswith("the reply could not be used"):
+        assert route.action == "ESCALATE"
+        raise MalformedReply(route.reason)  # counted with the others
 
 
 def check_integrated(integrated: Integrated) -> None:
@@ -67,7 +67,7 @@ def check_operation(operation: Operation) -> None:
     assert operation.op == "ADD" or not operation.supersedes
 
 
-async def route(by: Engine) -> Decision:
+async def routed(by: Engine) -> Any:
     assert by.route is not None
     return await by.route("?", [EVIDENCE], asked_at=NOW)
 
@@ -75,7 +75,7 @@ async def route(by: Engine) -> Decision:
 Ask = Callable[[Engine], Awaitable[Any]]
 CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
     (reply_types.DistilReply, lambda by: by.distil([PAGE]), check_claims),
-    (reply_types.RouteReply, route, check_route),
+    (reply_types.RouteReply, routed, check_route),
     (
         reply_types.IntegrateReply,
         lambda by: by.integrate("?", [PageView(page=PAGE)], [EVIDENCE], asked_at=NOW),

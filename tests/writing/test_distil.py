@@ -71,8 +71,9 @@ async def test_a_near_match_is_no_proof_and_leaves_the_words_of_the_page() -> No
     await writer.distil_pending()
     (info,) = await ledger.pages()
     entry = await ledger.distilled(info.id)
-    words = f"Ann: {GARDEN[0].text.rstrip('.')}"
-    assert [(unit.kind, unit.text) for unit in entry.units] == [("quote", words)]
+    assert [(unit.kind, unit.text) for unit in entry.units] == [
+        ("quote", f"Ann: {GARDEN[0].text.rstrip('.')}")
+    ]
     assert (entry.worded, entry.rejected) == (1, ())
     assert near.text not in str(entry)
 

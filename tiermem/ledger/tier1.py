@@ -49,8 +49,8 @@ class PageSummary:
     """What Tier 1 keeps of a distilled page: how much linked, how much did not, and what was lost.
 
     `worded` claims left their words and not their wording. What was rejected and worded of pages that were
-    read in one call stands with the first. `seq` is the record of its first distilling; later ones count in
-    `redistilled`.
+    read in one call stands with the first. `seq` is the record of its first distilling; later ones count
+    in `redistilled`.
     """
 
     page_id: PageId

@@ -4,6 +4,7 @@ The rules:
 - A unit loses the spans that stood in the turns. It stays when the words that are left prove it, linked
   again as if the turns had never been said; a unit beside them stays unless it needed them (a name, a
   question) to be proved.
+- A unit that code derived goes with any turn that a term of the derivation stands in.
 - An answer goes when any evidence it was shown stood in the turns, when it read a page of theirs whole,
   or when it repeats their words; what it cost stays. A finding goes with its answer; a decision goes with
   its unit, and its finding, where the answer stays, is pending again.
@@ -125,7 +126,10 @@ def _distilled(entry: Distilled | Redistilled, gone: Gone) -> Distilled | Redist
 
 def unit_left(unit: SummaryUnit, gone: Gone) -> SummaryUnit | None:
     """The unit as it may stay: itself, with fewer spans, or not at all."""
-    if gone.everything or gone.repeated_in([unit.text]):
+    terms = [term for one in unit.derivations for term in one.terms]
+    if gone.everything or gone.repeated_in([unit.text, *(term.text for term in terms)]):
+        return None
+    if any(gone.touches(span) for term in terms for span in term.spans):
         return None
     spans = tuple(span for span in unit.spans if not gone.touches(span))
     beside = any(span.page_id in gone.pages for span in unit.spans)
