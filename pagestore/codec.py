@@ -120,7 +120,9 @@ def said_of(fields: Fields) -> Said:
     """The turn a line holds, or what is left of it, on its way to a page."""
     part, parts = fields.get("p", (1, 1))
     said = Said(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
-    return said if fields["t"] == "gone" else replace(said, turn=_turn_of(fields))
+    if fields["t"] == "gone":
+        return said
+    return replace(said, turn=_turn_of(fields), recorded_at=_moment(fields, "at"))
 
 
 def _turn_of(fields: Fields) -> Turn:

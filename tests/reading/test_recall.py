@@ -425,3 +425,17 @@ async def test_a_judge_is_never_asked_by_recall() -> None:
     await world.linked_page("Ann: I adopted a grey cat")
     await world.recall("cat")
     assert world.judge == Judge()
+
+
+async def test_a_turn_told_after_the_moment_is_not_seen_however_long_ago_it_was_said() -> None:
+    """Dialogue that is read in says times of years ago; what counts is when the log took it in."""
+    world = await World.new()
+    await world.say("Ann: the kitten is called Tiger")
+    await world.project()
+    between = datetime.now(UTC)
+    await world.say("Ann: the kitten is called Lion now")
+    await world.project()
+    then = await world.recall("What is the kitten called?", as_of=between)
+    assert ["Tiger" in item.text for item in then.items] == [True]
+    now = await world.recall("What is the kitten called?")
+    assert len(now.items) == 2

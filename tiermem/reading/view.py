@@ -124,9 +124,11 @@ class View:
         return at_least(page, self.trust.rank(self.scope.min_trust), self.trust.rank_of)
 
     def _said_by_then(self, line: PageLine) -> bool:
-        """By its place in the log; between two records, by when it was said."""
+        """By when it was recorded; where logs did not keep that, by its place in them, or when it was said."""
         if self._around is None or line.seq < self._around.before:
             return True
+        if line.recorded_at is not None and self.scope.as_of is not None:
+            return line.recorded_at <= self.scope.as_of
         if self._around.after is not None and line.seq > self._around.after:
             return False
         said_at, moment = line.turn.said_at if line.turn is not None else None, self.scope.as_of
