@@ -435,7 +435,7 @@ async def test_a_turn_told_after_the_moment_is_not_seen_however_long_ago_it_was_
     between = datetime.now(UTC)
     await world.say("Ann: the kitten is called Lion now")
     await world.project()
-    then = await world.recall("What is the kitten called?", as_of=between)
+    then = await world.recall("What is the kitten called?", Scope(as_of=between))
     assert ["Tiger" in item.text for item in then.items] == [True]
     now = await world.recall("What is the kitten called?")
     assert len(now.items) == 2

@@ -124,7 +124,7 @@ class View:
         return at_least(page, self.trust.rank(self.scope.min_trust), self.trust.rank_of)
 
     def _said_by_then(self, line: PageLine) -> bool:
-        """By when it was recorded; where logs did not keep that, by its place in them, or when it was said."""
+        """By when it was recorded; where logs did not keep that, by its place, or when said."""
         if self._around is None or line.seq < self._around.before:
             return True
         if line.recorded_at is not None and self.scope.as_of is not None:
