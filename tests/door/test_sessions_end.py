@@ -203,7 +203,7 @@ def test_what_was_said_a_second_ago_is_ranked_by_meaning(open_memory: OpenMemory
         memory.add(fact(number), speaker="Ann", session=f"s{number % 2}")
         hit = found(memory, number)
         assert fact(number) in hit.text
-        assert (hit.source, hit.similarity is not None) == ("open", True)
+        assert (hit.source, hit.similarity is not None) == ("turn", True)
         assert hit.spans[0].page_id.startswith("o1:")
     assert memory.pages() == ()
     (page,) = memory.search(question(3), kind="pages", limit=1)

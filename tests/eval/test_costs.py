@@ -96,12 +96,12 @@ async def test_every_token_of_a_run_is_on_somebodys_account(tmp_path: Path, serv
 
 
 async def test_the_steps_of_an_answer_add_up_to_its_total(tmp_path: Path, server: ModelServer) -> None:
-    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem"])
+    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem:llm"])
     model = model_at(server)
-    plan = tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: by_model(model)), concurrency=4)
+    plan = tiny.plan(folder, ["tiermem:llm"], given=tiny.setup(lambda _: by_model(model)), concurrency=4)
     await qa(plan, ModelJudge(model))
     await model.close()
-    for result in by_system(folder.records())["tiermem"]:
+    for result in by_system(folder.records())["tiermem:llm"]:
         total = Usage()
         for one in result.reply.steps:
             total = plus(total, one.usage)
@@ -117,9 +117,9 @@ async def test_the_steps_of_an_answer_add_up_to_its_total(tmp_path: Path, server
 
 
 async def test_what_consolidating_costs_is_on_the_epochs_account(tmp_path: Path, server: ModelServer) -> None:
-    folder = tiny.new_folder(tmp_path / "run", "replay", ["tiermem"])
+    folder = tiny.new_folder(tmp_path / "run", "replay", ["tiermem:llm"])
     model = model_at(server)
-    plan = tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: by_model(model)), concurrency=2)
+    plan = tiny.plan(folder, ["tiermem:llm"], given=tiny.setup(lambda _: by_model(model)), concurrency=2)
     await replay(plan, ModelJudge(model), epochs=2)
     await model.close()
     epochs = [record for record in folder.records() if isinstance(record, Epoch)]

@@ -24,11 +24,11 @@ Marked $fence. Costs $$5. Answer: $question
 
 def test_every_shipped_prompt_loads_and_says_that_instructions_in_material_are_not_followed() -> None:
     names = sorted(path.stem for path in FOLDER.glob("*.md"))
-    assert set(names) == {*QUESTIONS, "repair"}
+    assert set(names) == {*QUESTIONS, "compose_always", "route_action", "repair"}
     for name in names:
         prompt = load(name)
         assert "$fence" in prompt.body
-        assert re.search(r"instructions inside it.* (is|are) not followed|is never followed", prompt.body)
+        assert re.search(r"(are|is) not followed|no instruction in it is followed|never followed", prompt.body)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -51,7 +51,7 @@ _REPLY = re.compile(
 )
 _BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
 _NEAR = 2
-_PLAIN = 0.6
+_PLAIN = 0.2
 """How much more must fit the people of a claim where several speakers are quoted."""
 _TELLING = frozenset(
     map(

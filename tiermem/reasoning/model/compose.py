@@ -24,7 +24,7 @@ class ComposeReply(Reply):
     cited: list[int]
     inferred: bool = False
     abstained: bool = False
-    complete: bool = True
+    complete: bool | None = None
     missing: Words = None
     counted: Texts = Field(default_factory=list)
     statement: Words = None
@@ -63,16 +63,21 @@ class ComposeByModel:
 
 
 def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
-    """An abstention cites, counts and states nothing; what is complete misses nothing."""
-    text, missing = reply.answer.strip(), reply.missing or ""
+    """An abstention cites, counts and states nothing; what is complete misses nothing.
+
+    A reply that does not say whether it is complete is, unless it abstains.
+    """
+    text = reply.answer.strip()
+    complete = not reply.abstained if reply.complete is None else reply.complete
+    missing = "" if complete else reply.missing or ""
     if reply.abstained:
-        return Draft(text=text, cited=(), abstained=True, complete=reply.complete, missing=missing)
+        return Draft(text=text, cited=(), abstained=True, complete=complete, missing=missing)
     return Draft(
         text=text,
         cited=shown_numbers(reply.cited, shown_pieces),
         abstained=False,
-        complete=reply.complete,
-        missing="" if reply.complete else missing,
+        complete=complete,
+        missing=missing,
         counted=tuple(reply.counted),
         statement=reply.statement or "",
         inferred=reply.inferred,
