@@ -187,10 +187,13 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Which tier is to answer, how sure, and why. `router` names who decided."""
+    """Which tier is to answer, how sure whoever decided is (`None` where nobody said), and why.
+
+    `confidence` runs from 0 to 1 and is what the router says of itself; it is calibrated against nothing.
+    """
 
     action: Action
-    confidence: float
+    confidence: float | None
     reason: str
     router: str
 

@@ -217,7 +217,7 @@ def test_route_translates_the_published_actions(action: str, expected: str) -> N
 def test_route_needs_no_model_when_nothing_was_recalled_and_no_thinking_to_decide() -> None:
     assert Asked()("route", "What pet?", [], asked_at=NOW).action == "ESCALATE"
     decided = Asked(("route", {"action": "R"}))("route", "What pet?", [EVIDENCE], asked_at=NOW)
-    assert (decided.confidence, decided.reason) == (0.5, "the model chose R")
+    assert (decided.confidence, decided.reason) == (None, "the model chose R")
 
 
 @pytest.mark.parametrize(

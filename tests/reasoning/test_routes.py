@@ -58,6 +58,7 @@ def test_rules_decide_every_question_the_same_way_twice_and_sign_it(question: st
         first = await gate(question, recalled, asked_at=ASKED)
         assert first == await gate(question, recalled, asked_at=ASKED)
         assert first.action == "ESCALATE" or texts
+        assert first.confidence is not None
         assert 0 <= first.confidence <= 1
         theirs = await route(question, recalled, asked_at=ASKED)
         assert (theirs.action, theirs.reason, theirs.router) == (first.action, first.reason, "rules")

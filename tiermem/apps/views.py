@@ -17,7 +17,12 @@ from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import counted, page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
 from tiermem.model import Answer, Check, Citation, Round, Way, is_proved
-from tiermem.text.in_words import check_in_words, derivation_in_words, support_in_words
+from tiermem.text.in_words import (
+    check_in_words,
+    decision_in_words,
+    derivation_in_words,
+    support_in_words,
+)
 
 if TYPE_CHECKING:
     from tiermem.reading import Audit
@@ -52,8 +57,7 @@ def route(answer: Answer) -> Text:
     told = Text(words, style=style)
     if answer.abstained:
         told.append(", abstained", style="yellow")
-    decided = f"{decision.router} decided {decision.action}, confidence {decision.confidence:.2f}"
-    return told.append(safe(f" · {decided}: {decision.reason}"), style="dim")
+    return told.append(safe(f" · {decision_in_words(decision)}"), style="dim")
 
 
 def tokens(cost: ReadingCost) -> str:

@@ -268,9 +268,9 @@ def fused_decision(first: Composed) -> Decision:
     """What a wording decides about itself: enough, or read more."""
     if first.suffices:
         told = "no reading would tell more" if first.abstained else "what was recalled tells it"
-        return Decision(action="ANSWER", confidence=1.0, reason=told, router=FUSED)
+        return Decision(action="ANSWER", confidence=None, reason=told, router=FUSED)
     reason = first.missing or first.withheld or "what was recalled does not tell it"
-    return Decision(action="ESCALATE", confidence=1.0, reason=reason, router=FUSED)
+    return Decision(action="ESCALATE", confidence=None, reason=reason, router=FUSED)
 
 
 def _fixed(mode: AskMode) -> Decision:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiermem.model import Answer, Check, Derivation
+from tiermem.model import Answer, Check, Decision, Derivation
 
 _KINDS = {
     "date": "counted from when it was said",
@@ -33,6 +33,12 @@ def support_in_words(answer: Answer) -> str:
             return f"read so by {answer.trace.engine}: the quotes are exact, the wording is not proved"
         case None:
             return "no answer, so nothing to prove"
+
+
+def decision_in_words(decision: Decision) -> str:
+    """Who decided what, how sure where that was said, and why."""
+    sure = "" if decision.confidence is None else f", confidence {decision.confidence:.2f}"
+    return f"{decision.router} decided {decision.action}{sure}: {decision.reason}"
 
 
 def check_in_words(check: Check) -> str:

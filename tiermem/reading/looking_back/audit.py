@@ -15,7 +15,7 @@ from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.reading.quoting import lines, printable, words
 from tiermem.reading.view import Shelf
 from tiermem.text import recomputed
-from tiermem.text.in_words import check_in_words, derivation_in_words, support_in_words
+from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +89,8 @@ class Audit:
             f"Question: {trace.question}",
             f"Answer:   {answer.text}",
             f"Support:  {support_in_words(answer)}",
-            *(f"Missing:  {answer.missing}" for _ in "." if answer.missing and not answer.complete),
-            f"Route:    {answer.route} ({decision.router} chose {decision.action}, "
-            f"confidence {decision.confidence:.2f}: {decision.reason}; {WAYS[trace.way]})",
+            *([f"Missing:  {answer.missing}"] if answer.missing and not answer.complete else []),
+            f"Route:    {answer.route} ({decision_in_words(decision)}; {WAYS[trace.way]})",
             *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
             *(f"Check:    {check_in_words(c)}" for c in trace.checks),
             *(f"Derived:  {derived_in_words(one)}" for one in self.derivations),

@@ -14,7 +14,7 @@ from tiermem.ledger import Ledger, Tier1
 from tiermem.llm.prompts import load
 from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
 from tiermem.text import recomputed
-from tiermem.text.in_words import check_in_words, derivation_in_words
+from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""
@@ -181,7 +181,7 @@ def _close(one: float | None, other: float | None) -> bool:
 
 def _decision(answer: Answer) -> str:
     decision = answer.trace.decision
-    return f"{decision.action}, confidence {decision.confidence:.2f}, {decision.router}: {decision.reason}"
+    return decision_in_words(decision)
 
 
 def _checks(checks: Sequence[Check]) -> str:

@@ -15,7 +15,7 @@ from tiermem.llm.typed import ask_typed
 T = TypeVar("T", bound=BaseModel)
 
 UNSTATED = 0.5
-"""Importance or confidence where the model gave none."""
+"""Importance where the model gave none."""
 
 _ROOM_FOR_A_PAGE = 4096
 """Tokens of a reply that quotes one page: the facts of a full page can be longer than the page."""

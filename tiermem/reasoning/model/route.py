@@ -11,7 +11,7 @@ from tiermem.errors import MalformedReply
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Decision, Evidence
 from tiermem.reasoning.model import shown
-from tiermem.reasoning.model.asking import UNSTATED, ask
+from tiermem.reasoning.model.asking import ask
 from tiermem.reasoning.model.fields import Reply, Share, Words
 
 _ROUTER = "llm"
@@ -57,7 +57,7 @@ class RouteByModel:
 def _decision(reply: RouteReply) -> Decision:
     return Decision(
         action="ANSWER" if reply.action == "S" else "ESCALATE",
-        confidence=UNSTATED if reply.confidence is None else reply.confidence,
+        confidence=reply.confidence,
         reason=reply.thinking or f"the model chose {reply.action}",
         router=_ROUTER,
     )
