@@ -212,3 +212,12 @@ odd = st.text(max_size=60) | st.sampled_from(
 def test_no_input_raises(answer: str, text: str, question: str, counted: list[str]) -> None:
     found = graded(answer, [Source(text, MAY, "Ann")], question=question, counted=counted, asked_at=OCTOBER)
     assert all(recomputed(each) == each.value for each in found.derivations)
+
+
+@pytest.mark.parametrize(
+    ("answer", "support"),
+    [("three", "stated"), ("three cats", "stated"), ("nine cats", "worded"), ("three dogs", "contradicted")],
+)
+def test_words_may_stand_between_a_number_and_what_it_is_a_number_of(answer: str, support: str) -> None:
+    said = Source("I adopted three small grey cats yesterday, and saw two dogs.", None, "Ann")
+    assert graded(answer, [said], question="How many cats did Ann adopt?").support == support

@@ -348,7 +348,7 @@ def _outdated(amount: Amount | None, units: set[str], holding: Sequence[Source],
 
 def _numbers_of(source: Source, units: set[str]) -> list[str]:
     """The numbers a source gives of a thing, "my 5th project" being one too."""
-    told = [written(each.value) for each in amounts(source) if each.unit in {*units, ONES} and not each.sign]
+    told = [written(each.value) for each in amounts(source) if each.things & {*units, ONES} and not each.sign]
     for match in _ORDINAL.finditer(source.text):
         if stem(match[2].lower()) in units:
             told += numbers(re.sub(r"(?<=\d)(?:st|nd|rd|th)\Z", "", match[1].lower()))
@@ -384,7 +384,7 @@ def _beside(number: str, amount: Amount | None, units: set[str], about: set[str]
     if amount is not None and amount.sign and there:
         return amount.sign in signs or "" in signs
     if units and there:
-        return any(each.unit in {*units, ONES} for each in there)
+        return any(each.things & {*units, ONES} for each in there)
     held = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
     return bool(held & about)
 

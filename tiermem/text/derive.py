@@ -49,6 +49,10 @@ _CONTEXT = 12
 """Words around a date expression that may be needed to read it alone ("I will … Friday")."""
 
 
+_ADJECTIVES = 2
+"""How many words may stand between a number and what it is a number of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A number that stands in a source, and what it is a number of ("" when nothing follows it)."""
@@ -59,6 +63,11 @@ class Amount:
     source: Source
     start: int
     end: int
+
+    @property
+    def things(self) -> frozenset[str]:
+        """Stems of the words that may say what it is a number of: in "three grey cats" both that follow."""
+        return frozenset(_things(self.source.text, self.end)) | ({self.unit} if self.unit else frozenset())
 
     @property
     def term(self) -> Term:
@@ -206,6 +215,22 @@ def _unit(text: str, end: int) -> str:
         if word not in STOP_WORDS and word not in _WHICH:
             return stem(word)
     return ""
+
+
+def _things(text: str, end: int) -> Iterator[str]:
+    """Stems of the first content words after a number, as far as no small word or mark ends the phrase."""
+    at, told = end, 0
+    for match in WORD.finditer(text, end, end + 60):
+        word = match.group().lower()
+        small = word in STOP_WORDS or word in _WHICH
+        if not text[at : match.start()].isspace() or (small and told):
+            return
+        at = match.end()
+        if not small:
+            yield stem(word)
+            told += 1
+        if told == _ADJECTIVES + 1:
+            return
 
 
 def written(value: Decimal, sign: str = "") -> str:
