@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Chosen, LoCoMo, LongMemEval
+from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
+from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
+from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
-from eval.judge import ByWords, Judge, judge_prompt
 from eval.progress import watching
-from eval.recorded import Recorded, read_facts
+from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import Plan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
+from eval.systems.profiles import profile
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.errors import InvalidInput
@@ -30,9 +31,9 @@ from tiermem.index import MiniLMEmbedder, Precision
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import ByModel, Local, Reasoner
+from tiermem.reasoning import Engine, by_model, by_rules
 
-Engine = Literal["local", "model", "recorded"]
+EngineName = Literal["local", "model", "recorded"]
 Name = Literal["locomo", "longmemeval"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
@@ -48,26 +49,30 @@ class Request:
     systems: tuple[str, ...]
     out: Path
     resume: bool = False
-    limit: int | None = None
+    choice: Choice = field(default_factory=Choice)
+    rename: bool = False
     epochs: int = 1
-    engine: Engine = "local"
+    engine: EngineName = "local"
     facts: Path | None = None
+    units: Literal["rules"] | None = None
     judge: str | None = None
+    judge_styles: tuple[Style, ...] = ()
     prices: Path | None = None
     concurrency: int | None = None
     precision: Precision = "fp32"
     threads: int = 2
     cache: Path | None = None
     keep: bool = False
+    profile: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Engine:
-    """Who reasons, by case; the models behind, to be named and closed."""
+class _Judging:
+    """Who judges, by case; the model behind, to be named and closed."""
 
     name: str
-    reasoner: Callable[[CaseId], Reasoner]
+    of: Callable[[CaseId], Engine]
     model: OpenAIModel | None = None
 
 
@@ -78,13 +83,14 @@ async def audited(
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
     # Facts are recorded for distilling, and nothing is distilled again.
-    reasoner: Reasoner = Local() if folder.manifest.engine == Local.name else Recorded({}, Local())
+    rules = by_rules()
+    engine = rules if folder.manifest.engine == rules.name else recorded({}, rules)
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
     cached = _embedder(precision, threads, cache)
     setup = Setup(
         embedder=cached,
-        reasoner=lambda _: reasoner,
+        engine=lambda _: engine,
         counter=token_counter(),
         settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
     )
@@ -100,15 +106,23 @@ def _embedder(precision: Precision, threads: int, cache: Path | None) -> CachedE
     return CachedEmbedder(embedder, cache_directory(cache) / "vectors.sqlite")
 
 
+def with_profile(request: Request) -> Request:
+    """The request with what its profile sets; settings and styles that were asked for come first."""
+    if request.profile is None:
+        return request
+    named = profile(request.profile)
+    styles = request.judge_styles or (named.judge_styles if request.judge else ())
+    return replace(request, settings={**named.settings, **request.settings}, judge_styles=styles)
+
+
 async def run(request: Request) -> RunFolder:
     """Do what is asked, or go on with it; the folder holds the results."""
+    request = with_profile(request)
     dataset = _dataset(request)
     engine = _engine(request)
     judge, judging = _judge(request)
     cached = _embedder(request.precision, request.threads, request.cache)
-    setup = Setup(
-        embedder=cached, reasoner=engine.reasoner, counter=token_counter(), settings=request.settings
-    )
+    setup = Setup(embedder=cached, engine=engine.of, counter=token_counter(), settings=request.settings)
     taking_part = candidates(request.systems, setup)
     manifest = _manifest(request, dataset, engine, judge)
     folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
@@ -120,7 +134,6 @@ async def run(request: Request) -> RunFolder:
                 folder=folder,
                 counter=setup.counter,
                 observer=watcher,
-                limit=request.limit,
                 concurrency=manifest.concurrency,
                 keep=request.keep,
             )
@@ -140,12 +153,25 @@ async def run(request: Request) -> RunFolder:
 
 
 def _dataset(request: Request) -> Dataset:
-    if request.dataset == "longmemeval":
-        return LongMemEval(request.data)
-    locomo = LoCoMo(request.data)
-    if request.engine != "recorded":
-        return locomo
-    return Chosen(locomo, [CaseId(file.stem) for file in _facts_directory(request).glob("*.jsonl")])
+    """The questions to ask, with their conversations. A sample is the same with and without new names."""
+    whole: Dataset = (LongMemEval if request.dataset == "longmemeval" else LoCoMo)(request.data)
+    if request.rename:
+        whole = Renamed(whole, seed=request.choice.seed)
+    return Chosen(whole, _with_facts(request))
+
+
+def _with_facts(request: Request) -> Choice:
+    """The choice, within the conversations that have recorded facts where those are asked for."""
+    if request.facts is None and request.engine != "recorded":
+        return request.choice
+    there = sorted(file.stem for file in _facts_directory(request).glob("*.jsonl"))
+    wanted = request.choice.conversations or tuple(there)
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise InvalidInput(
+            f"no recorded facts for {', '.join(map(repr, missing))}; there are: {', '.join(there)}"
+        )
+    return replace(request.choice, conversations=wanted)
 
 
 def _facts_directory(request: Request) -> Path:
@@ -154,38 +180,49 @@ def _facts_directory(request: Request) -> Path:
     return request.facts
 
 
-def _engine(request: Request) -> _Engine:
+def _engine(request: Request) -> _Judging:
     match request.engine:
         case "local":
-            local = Local()
-            return _Engine(name=local.name, reasoner=lambda _: local)
+            rules = by_rules()
+            return _Judging(name=rules.name, of=lambda _: rules)
         case "model":
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
-            by_model = ByModel(model)
-            return _Engine(name=by_model.name, reasoner=lambda _: by_model, model=model)
+            engine = replace(by_model(model), distil=by_rules().distil) if request.units else by_model(model)
+            if request.facts is not None:
+                return replace(_recorded(request, engine), model=model)
+            return _Judging(name=engine.name, of=lambda _: engine, model=model)
         case "recorded":
-            return _recorded(request)
+            return _recorded(request, by_rules())
 
 
-def _recorded(request: Request) -> _Engine:
+def _recorded(request: Request, others: Engine) -> _Judging:
+    """Facts by case, under the names that the conversation goes under; everything else by `others`."""
     if request.dataset != "locomo":
         raise InvalidInput("recorded facts are there for LoCoMo only")
     locomo, facts = LoCoMo(request.data), _facts_directory(request)
     cases = {case.id: case for case in locomo.cases()}
-    others = Local()
 
     @cache
-    def reasoner(case: CaseId) -> Reasoner:
-        return Recorded(read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case)), others)
+    def engine(case: CaseId) -> Engine:
+        written = read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case))
+        if request.rename:
+            to = renaming(cases[case], seed=request.choice.seed)
+            written = {turn: [renamed_claim(claim, to) for claim in told] for turn, told in written.items()}
+        return recorded(written, others)
 
-    return _Engine(name=f"recorded facts + {others.name}", reasoner=reasoner)
+    return _Judging(name=recorded({}, others).name, of=engine)
 
 
 def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
+    unknown = [style for style in request.judge_styles if style not in STYLES]
+    if unknown:
+        raise InvalidInput(f"no judge style {', '.join(map(repr, unknown))}; there are: {', '.join(STYLES)}")
     if request.judge is None or request.kind == "retrieval":
+        if request.judge_styles:
+            raise InvalidInput("--judge-style needs --judge: without a model, answers are judged by words")
         return ByWords(), None
     model = _model(request, request.judge, "a judge needs a model")
-    return ModelJudge(model), model
+    return ModelJudge(model, request.judge_styles or ("strict",)), model
 
 
 def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
@@ -201,6 +238,7 @@ def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
         prices=_prices(request.prices),
         options=ModelOptions(
             timeout=settings.model_timeout,
+            deadline=settings.model_deadline or None,
             concurrency=request.concurrency or settings.model_concurrency,
         ),
     )
@@ -216,7 +254,7 @@ def _prices(file: Path | None) -> dict[str, Price]:
         raise InvalidInput(f"no price table in {str(file)!r}: {error}") from error
 
 
-def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge) -> Manifest:
+def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge) -> Manifest:
     models = (
         {}
         if engine.model is None
@@ -224,7 +262,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
     )
     by_model = engine.model is not None
     prompts = [load(name).id for name in _PROMPTS] if by_model else []
-    questions = sum(len(case.questions) for case in islice(dataset.cases(), request.limit))
+    questions = sum(len(case.questions) for case in dataset.cases())
     return Manifest(
         kind=request.kind,
         dataset=dataset.name,
@@ -237,16 +275,29 @@ def _manifest(request: Request, dataset: Dataset, engine: _Engine, judge: Judge)
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,
         settings=_settings(request),
-        prompts=(*prompts, judge_prompt().id) if isinstance(judge, ModelJudge) else tuple(prompts),
-        seed=0,
-        limit=request.limit,
+        prompts=(*prompts, *judge.prompts) if isinstance(judge, ModelJudge) else tuple(prompts),
+        seed=request.choice.seed,
+        limit=request.choice.limit,
         epochs=request.epochs,
         questions=questions,
         concurrency=request.concurrency or (8 if by_model else 1),
         commit=commit(),
         machine=machine(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        sample=_sample(request),
+        profile=request.profile,
     )
+
+
+def _sample(request: Request) -> dict[str, Any]:
+    choice = request.choice
+    wanted = {
+        "questions": choice.questions,
+        "categories": choice.categories and list(choice.categories),
+        "conversations": choice.conversations and list(choice.conversations),
+        "renamed": request.rename or None,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def _settings(request: Request) -> dict[str, Any]:

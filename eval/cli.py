@@ -5,15 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from tiermem.apps.group import CommandGroup
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, TierMemError
 
 if TYPE_CHECKING:
     from eval.arrange import Request
+    from eval.datasets import Choice
+    from eval.judge import Style
 
 _WIDE = 160
 """Columns where there is no terminal that knows its width."""
@@ -44,12 +46,25 @@ class PrecisionName(StrEnum):
     INT8 = "int8"
 
 
+class ProfileName(StrEnum):
+    """Named sets of settings."""
+
+    PAPER = "paper"
+
+
 class EngineName(StrEnum):
     """Who reasons."""
 
     LOCAL = "local"
     MODEL = "model"
     RECORDED = "recorded"
+
+
+class UnitsName(StrEnum):
+    """Who distils."""
+
+    ENGINE = "engine"
+    RULES = "rules"
 
 
 Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
@@ -60,6 +75,24 @@ Systems = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/<dataset>-<kind>-<time>).")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first conversations.")]
+Questions = Annotated[
+    int | None,
+    typer.Option("--questions", min=1, help="Only so many, of every category its share; see --seed."),
+]
+Categories = Annotated[
+    str | None, typer.Option("--categories", help="Only these categories, comma-separated.")
+]
+Conversations = Annotated[
+    str | None, typer.Option("--conversations", help="Only these conversations, by id, comma-separated.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Another sample, and other names, for another number.")]
+Rename = Annotated[
+    bool,
+    typer.Option(
+        "--rename",
+        help="Give people and places other names first: knowing the public data then helps nobody.",
+    ),
+]
 Cache = Annotated[Path | None, typer.Option("--cache", help="Where embeddings are kept between runs.")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads of the local embedder.")]
 PrecisionOption = Annotated[
@@ -74,9 +107,27 @@ EngineOption = Annotated[
         "--engine", help="local rules; the model of TIERMEM_MODEL; or recorded facts with local rules."
     ),
 ]
-Facts = Annotated[Path | None, typer.Option("--facts", help="Directory of recorded facts.")]
+Facts = Annotated[
+    Path | None,
+    typer.Option(
+        "--facts", help="Directory of recorded facts, which are distilled in place of the engine's."
+    ),
+]
+Units = Annotated[
+    UnitsName, typer.Option("--units", help="Who distils pages: the engine, or rules beside a model.")
+]
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Model that judges answers (without: by words).")
+]
+JudgeStyle = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-style", help="strict (without), generous (same topic or time), or both, comma-separated."
+    ),
+]
+Profile = Annotated[
+    ProfileName | None,
+    typer.Option("--profile", help="paper: recall, router, search and judging as in From Lossy to Verified."),
 ]
 Prices = Annotated[Path | None, typer.Option("--prices", help="JSON of prices a million tokens, by model.")]
 Concurrency = Annotated[
@@ -100,6 +151,11 @@ def retrieval_command(
     out: Out = None,
     resume: Resume = False,
     limit: Limit = None,
+    questions: Questions = None,
+    categories: Categories = None,
+    conversations: Conversations = None,
+    seed: Seed = 0,
+    rename: Rename = False,
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
     concurrency: Concurrency = None,
@@ -118,7 +174,14 @@ def retrieval_command(
         systems=_names(systems),
         out=_out(out, dataset, "retrieval", resume=resume),
         resume=resume,
-        limit=limit,
+        choice=_choice(
+            limit=limit,
+            questions=questions,
+            categories=categories,
+            conversations=conversations,
+            seed=seed,
+        ),
+        rename=rename,
         engine=engine.value,
         facts=facts,
         concurrency=concurrency,
@@ -138,9 +201,17 @@ def qa_command(
     out: Out = None,
     resume: Resume = False,
     limit: Limit = None,
+    questions: Questions = None,
+    categories: Categories = None,
+    conversations: Conversations = None,
+    seed: Seed = 0,
+    rename: Rename = False,
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
+    units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
+    judge_style: JudgeStyle = None,
+    profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = PrecisionName.FP32,
@@ -159,10 +230,20 @@ def qa_command(
         systems=_names(systems),
         out=_out(out, dataset, "qa", resume=resume),
         resume=resume,
-        limit=limit,
+        choice=_choice(
+            limit=limit,
+            questions=questions,
+            categories=categories,
+            conversations=conversations,
+            seed=seed,
+        ),
+        rename=rename,
         engine=engine.value,
         facts=facts,
+        units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
+        judge_styles=_styles(judge_style),
+        profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
         precision=precision.value,
@@ -183,9 +264,17 @@ def replay_command(
     out: Out = None,
     resume: Resume = False,
     limit: Limit = None,
+    questions: Questions = None,
+    categories: Categories = None,
+    conversations: Conversations = None,
+    seed: Seed = 0,
+    rename: Rename = False,
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
+    units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
+    judge_style: JudgeStyle = None,
+    profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = PrecisionName.FP32,
@@ -204,11 +293,21 @@ def replay_command(
         systems=_names(systems),
         out=_out(out, dataset, "replay", resume=resume),
         resume=resume,
-        limit=limit,
+        choice=_choice(
+            limit=limit,
+            questions=questions,
+            categories=categories,
+            conversations=conversations,
+            seed=seed,
+        ),
+        rename=rename,
         epochs=epochs,
         engine=engine.value,
         facts=facts,
+        units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
+        judge_styles=_styles(judge_style),
+        profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
         precision=precision.value,
@@ -280,8 +379,32 @@ def systems_command() -> None:
         typer.echo(name)
 
 
-def _names(systems: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in systems.split(",") if name.strip())
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def _styles(listed: str | None) -> tuple[Style, ...]:
+    """As typed; what there is not is refused where the judge is made."""
+    return () if listed is None else cast("tuple[Style, ...]", _names(listed))
+
+
+def _choice(
+    *,
+    limit: int | None,
+    questions: int | None,
+    categories: str | None,
+    conversations: str | None,
+    seed: int,
+) -> Choice:
+    from eval.datasets import Choice
+
+    return Choice(
+        conversations=None if conversations is None else _names(conversations),
+        limit=limit,
+        categories=None if categories is None else _names(categories),
+        questions=questions,
+        seed=seed,
+    )
 
 
 def _out(given: Path | None, dataset: DatasetName, kind: str, *, resume: bool) -> Path:
@@ -295,8 +418,22 @@ def _run(request: Request, *, as_json: bool) -> None:
 
     from eval.arrange import run
 
-    anyio.run(run, request)
+    try:
+        anyio.run(run, request)
+    except BaseExceptionGroup as group:
+        raise _told(group) from group
     _show([request.out], request.out, full=False, as_json=as_json)
+
+
+def _told(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong among things done at once: the first of the errors that are told in one line."""
+    expected, other = group.split(TierMemError)
+    if expected is None or other is not None:
+        return group
+    first: BaseException = expected
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first
 
 
 def _show(runs: list[Path], where: Path, *, full: bool, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -51,6 +51,9 @@ class Manifest:
     commit: str
     machine: str
     started_at: str
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    """Which questions were asked, and whether under other names; what is not restricted is not in it."""
+    profile: str | None = None
 
 
 class RunFolder:
@@ -142,7 +145,7 @@ def _mend(results: Path) -> None:
 
 
 def _comparable(manifest: Manifest) -> dict[str, Any]:
-    names = [field.name for field in fields(Manifest) if field.name not in _MAY_DIFFER]
+    names = [one.name for one in fields(Manifest) if one.name not in _MAY_DIFFER]
     plain = TypeAdapter(Manifest).dump_python(manifest, mode="json")
     return {name: plain[name] for name in names}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
@@ -10,12 +10,15 @@ from pydantic import BaseModel
 
 from eval.metrics.qa import exact, normalised, soft_match, token_f1
 from eval.types import Grade, Question, Reply
-from tiermem.errors import MalformedReply
+from tiermem.errors import InvalidInput, MalformedReply
 from tiermem.llm import LanguageModel, Prompt, ask_typed, read_prompt
 
 ENOUGH_F1: Final = 0.5
 UNANSWERABLE: Final = "The conversations do not say; the question cannot be answered from them."
-_PROMPT: Final = Path(__file__).parent / "prompts" / "judge.md"
+Style = Literal["strict", "generous"]
+STYLES: Final[tuple[Style, ...]] = ("strict", "generous")
+_PROMPTS: Final = Path(__file__).parent / "prompts"
+_FILES: Final[Mapping[Style, str]] = {"strict": "judge.md", "generous": "judge-generous.md"}
 
 
 class Judge(Protocol):
@@ -61,50 +64,85 @@ class ByWords:
 
 
 class ByModel:
-    """A language model with our own prompt, at temperature 0. `MalformedReply` is "undecided"."""
+    """A language model with our own prompts, at temperature 0. `MalformedReply` is "undecided".
 
-    def __init__(self, model: LanguageModel) -> None:
+    Every style grades every reply; the first one's verdict is `Grade.correct`. Strict: whoever relies on
+    the answer knows what the reference says. Generous: the same topic or time is enough, as papers on
+    LoCoMo count.
+    """
+
+    def __init__(self, model: LanguageModel, styles: Sequence[Style] = ("strict",)) -> None:
+        if not styles:
+            raise InvalidInput(f"a judge needs a style, one or more of {', '.join(STYLES)}")
         self._model = model
-        self._prompt = judge_prompt()
+        self._prompts = {style: judge_prompt(style) for style in styles}
 
     @property
     def name(self) -> str:
-        """The model and the prompt it is asked with."""
-        return f"{self._model.model_for('judge')} with {self._prompt.id}"
+        """The model and the prompts it is asked with."""
+        return f"{self._model.model_for('judge')} with {', '.join(self.prompts)}"
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The ids of its prompts."""
+        return tuple(prompt.id for prompt in self._prompts.values())
 
     async def grade(self, question: Question, reply: Reply) -> Grade:
-        """The model's verdict; what needs no judgement (abstaining, saying nothing) is decided here."""
+        """The model's verdicts; what needs no judgement (abstaining, saying nothing) is decided here."""
+        verdicts: dict[str, bool | None] = {
+            style: await self._verdict(prompt, question, reply) for style, prompt in self._prompts.items()
+        }
+        correct = next(iter(verdicts.values()))
+        return _grade(question, reply, correct=correct, judge=self.name, verdicts=verdicts)
+
+    async def _verdict(self, prompt: Prompt, question: Question, reply: Reply) -> bool | None:
         if reply.abstained or not reply.text.strip():
-            return _grade(question, reply, correct=not question.answerable, judge=self.name)
+            return not question.answerable
         reference = "\nor: ".join(question.gold) if question.answerable else UNANSWERABLE
         if not reference:
-            return _grade(question, reply, correct=None, judge=self.name)
+            return None
         values = {"question": question.text, "reference": reference, "answer": reply.text}
         try:
             verdict = await ask_typed(
-                self._model, self._prompt, values, Verdict, role="judge", max_tokens=300, temperature=0.0
+                self._model, prompt, values, Verdict, role="judge", max_tokens=300, temperature=0.0
             )
         except MalformedReply:
-            return _grade(question, reply, correct=None, judge=self.name)
-        return _grade(question, reply, correct=verdict.label == "CORRECT", judge=self.name)
+            return None
+        return verdict.label == "CORRECT"
 
 
-def judge_prompt() -> Prompt:
-    """The prompt the judge is asked with."""
-    return read_prompt(_PROMPT)
+def judge_prompt(style: Style = "strict") -> Prompt:
+    """The prompt a judge of this style is asked with."""
+    return read_prompt(_PROMPTS / _FILES[style])
 
 
-def _grade(question: Question, reply: Reply, *, correct: bool | None, judge: str) -> Grade:
+def _grade(
+    question: Question,
+    reply: Reply,
+    *,
+    correct: bool | None,
+    judge: str,
+    verdicts: Mapping[str, bool | None] | None = None,
+) -> Grade:
+    verdicts = verdicts or {}
     text = "" if reply.abstained else reply.text
     if not question.answerable:
         silent = float(reply.abstained)
-        return Grade(f1=silent, exact=reply.abstained, soft=reply.abstained, correct=correct, judge=judge)
+        return Grade(
+            f1=silent,
+            exact=reply.abstained,
+            soft=reply.abstained,
+            correct=correct,
+            judge=judge,
+            verdicts=verdicts,
+        )
     return Grade(
         f1=token_f1(text, question.gold),
         exact=exact(text, question.gold),
         soft=soft_match(text, question.gold),
         correct=correct,
         judge=judge,
+        verdicts=verdicts,
     )
 
 

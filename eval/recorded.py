@@ -1,76 +1,40 @@
-"""A reasoner that distils facts a large language model wrote down earlier, turn by turn.
+"""An engine that distils facts a large language model wrote down earlier, turn by turn.
 
 So Tier 1 is what a real model makes of a conversation, without a model and the same every time.
-Everything but distilling is asked of another reasoner.
+Everything but distilling is judged by another engine.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eval.corpus import turn_id
 from eval.types import Case, Passage
 from pagestore import Page
 from tiermem.errors import InvalidInput
-from tiermem.model import Claim, Evidence, LinkedFact, Search, SummaryUnit
-from tiermem.reasoning import Draft, Integrated, Operation, PageView, Plan, Reasoner, Sufficiency
+from tiermem.model import Claim
+from tiermem.reasoning import Engine
 
 
-class Recorded:
-    """Serves a page the facts that rest on its turns. `facts` are by the id a turn is stored under."""
+@dataclass(frozen=True, slots=True)
+class DistilRecorded:
+    """Serves pages the facts that rest on their turns. `facts` are by the id a turn is stored under."""
 
-    def __init__(self, facts: Mapping[str, Sequence[Claim]], others: Reasoner) -> None:
-        self._facts = facts
-        self._others = others
+    facts: Mapping[str, Sequence[Claim]]
 
-    @property
-    def name(self) -> str:
-        """Who made the units, and who answers."""
-        return f"recorded facts + {self._others.name}"
+    async def __call__(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+        """The recorded facts of the pages' turns, in the order of the pages."""
+        lines = (line for page in pages for line in page.lines)
+        turns = [line.turn.turn_id for line in lines if line.turn and line.turn.turn_id]
+        return tuple(fact for turn in dict.fromkeys(turns) for fact in self.facts.get(turn, ()))
 
-    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
-        """The recorded facts of the page's turns, in the order of the page."""
-        turns = [line.turn.turn_id for line in page.lines if line.turn and line.turn.turn_id]
-        return tuple(fact for turn in dict.fromkeys(turns) for fact in self._facts.get(turn, ()))
 
-    async def route(self, question: str, units: Sequence[Evidence], *, asked_at: datetime) -> Sufficiency:
-        """Asked of the other."""
-        return await self._others.route(question, units, asked_at=asked_at)
-
-    async def integrate(
-        self, question: str, pages: Sequence[PageView], known: Sequence[LinkedFact], *, asked_at: datetime
-    ) -> Integrated:
-        """Asked of the other."""
-        return await self._others.integrate(question, pages, known, asked_at=asked_at)
-
-    async def plan(
-        self,
-        question: str,
-        facts: Sequence[LinkedFact],
-        coverage: str,
-        done: Sequence[Search],
-        *,
-        asked_at: datetime,
-    ) -> Plan:
-        """Asked of the other."""
-        return await self._others.plan(question, facts, coverage, done, asked_at=asked_at)
-
-    async def compose(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
-        """Asked of the other."""
-        return await self._others.compose(question, evidence, asked_at=asked_at)
-
-    async def select(
-        self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
-    ) -> tuple[int, ...]:
-        """Asked of the other."""
-        return await self._others.select(question, facts, pages)
-
-    async def reconcile(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
-        """Asked of the other."""
-        return await self._others.reconcile(fact, neighbours)
+def recorded(facts: Mapping[str, Sequence[Claim]], others: Engine) -> Engine:
+    """`others`, but for distilling; its name says who made the units, and who answers."""
+    return replace(others, name=f"recorded facts + {others.name}", distil=DistilRecorded(facts))
 
 
 def read_facts(file: Path, case: Case, places: Mapping[str, Passage]) -> dict[str, list[Claim]]:
@@ -88,11 +52,20 @@ def read_facts(file: Path, case: Case, places: Mapping[str, Passage]) -> dict[st
         try:
             written = json.loads(line)
             turns = [places[name] for name in written["dia_ids"] if name in places]
-            claim = Claim(text=written["fact"], quote=written["quote"])
+            claim = Claim(text=written["fact"], quotes=(written["quote"],))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"line {number} of {str(file)!r} is no recorded fact: {error!r}") from error
         if not turns:
             continue
-        home = next((turn for turn in turns if claim.quote in case.turn(turn).text), turns[0])
+        home = next((turn for turn in turns if _holds(case.turn(turn).text, claim)), turns[0])
         facts.setdefault(turn_id(home.session, home.start), []).append(claim)
     return facts
+
+
+def renamed_claim(claim: Claim, to: Callable[[str], str]) -> Claim:
+    """The fact under other names, its quotes with it."""
+    return replace(claim, text=to(claim.text), quotes=tuple(map(to, claim.quotes)))
+
+
+def _holds(text: str, claim: Claim) -> bool:
+    return all(quote in text for quote in claim.quotes)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -72,7 +71,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run: the candidates on the first `limit` cases, so many questions at once.
+    """What to run: the candidates on every case of the dataset, so many questions at once.
 
     With `keep` their memories stay in the folder, so that every answer can be looked up afterwards.
     """
@@ -82,13 +81,8 @@ class Plan:
     folder: RunFolder
     counter: TokenCounter
     observer: Observer
-    limit: int | None = None
     concurrency: int = 1
     keep: bool = False
-
-    def cases(self) -> Iterator[Case]:
-        """The cases of this run."""
-        return islice(self.dataset.cases(), self.limit)
 
 
 @dataclass
@@ -278,7 +272,7 @@ async def _each_case(plan: Plan, done: _Done, work: Work, *, epochs: int = 0) ->
             limiter.release_on_behalf_of(case.id)
 
     async with anyio.create_task_group() as tasks:
-        for case in plan.cases():
+        for case in plan.dataset.cases():
             # Taken here, so that only cases under way are in memory.
             await limiter.acquire_on_behalf_of(case.id)
             tasks.start_soon(run, case)
@@ -286,7 +280,7 @@ async def _each_case(plan: Plan, done: _Done, work: Work, *, epochs: int = 0) ->
 
 def _left(plan: Plan, done: _Done, epochs: int) -> int:
     left = 0
-    for case in plan.cases():
+    for case in plan.dataset.cases():
         for candidate in plan.candidates:
             if epochs:
                 left += epochs * len(case.questions) * _unfinished(candidate, case, done, epochs)

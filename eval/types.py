@@ -13,11 +13,13 @@ from datetime import datetime
 from typing import Literal, NewType, Protocol, runtime_checkable
 
 from pagestore.values import SessionId, Turn
-from tiermem.model import StepUsage, Usage
+from tiermem.model import StepUsage, Support, Usage
 
 CaseId = NewType("CaseId", str)
 QuestionId = NewType("QuestionId", str)
 Level = Literal["session", "page", "turn"]
+Way = Literal["recall", "widened", "researched"]
+"""How far an answer went: what was recalled, more turns around it, or the pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -120,14 +122,21 @@ class Cited:
 class Reply:
     """What a system said: its words, whether it abstained, how it got there and what that cost.
 
-    `usage` and `steps` are what models counted. `reads` is, by step, how many tokens of evidence were
-    read: the same work measured without a model. `answer_id` is the system's own name of the answer,
-    where it can be looked up again.
+    `decided` is the router's own decision and `way` the way the answer then came; `route` is what the
+    system calls the two together. `depth` counts the rounds of research that searched, `hits` what was
+    brought by source: units and turns recalled, pages linked to them, pages searched for. `usage` and
+    `steps` are what models counted. `reads` is, by step, how many tokens of evidence were read: the same
+    work measured without a model. `answer_id` is the system's own name of the answer, where it can be
+    looked up again. `support` is how far the words cited bear the answer out, where the system tells.
     """
 
     text: str
     abstained: bool = False
     route: str | None = None
+    decided: str | None = None
+    way: Way | None = None
+    depth: int = 0
+    hits: Mapping[str, int] = field(default_factory=dict)
     reason: str = ""
     citations: tuple[Cited, ...] = ()
     usage: Usage = field(default_factory=Usage)
@@ -136,6 +145,7 @@ class Reply:
     prompts: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     answer_id: str | None = None
+    support: Support | None = None
 
 
 @runtime_checkable
@@ -219,13 +229,17 @@ class Spends(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """How good one reply was. `correct` is the judge's verdict, `None` where it has none."""
+    """How good one reply was. `correct` is the judge's verdict, `None` where it has none.
+
+    `verdicts` holds one for each style of judging, where a model judged; `correct` is the first of them.
+    """
 
     f1: float
     exact: bool
     soft: bool
     correct: bool | None = None
     judge: str | None = None
+    verdicts: Mapping[str, bool | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

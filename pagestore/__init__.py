@@ -14,6 +14,7 @@ from pagestore.values import (
     Damage,
     GrowthProof,
     InclusionProof,
+    OpenInfo,
     Page,
     PageId,
     PageInfo,
@@ -23,6 +24,7 @@ from pagestore.values import (
     SpaceId,
     Span,
     Turn,
+    TurnTimes,
     VerifyReport,
 )
 
@@ -36,6 +38,7 @@ __all__ = [
     "InclusionProof",
     "LogOptions",
     "MemoryLog",
+    "OpenInfo",
     "Page",
     "PageId",
     "PageInfo",
@@ -51,6 +54,7 @@ __all__ = [
     "Store",
     "TokenCounter",
     "Turn",
+    "TurnTimes",
     "VerifyReport",
     "parse",
     "render_page",

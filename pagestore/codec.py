@@ -1,8 +1,8 @@
 """Between values and the fields of a line: how turns, their stubs and page seals are written down.
 
-Short names keep lines short: `s` session, `k` turn id, `ts` time said, `r` role, `l` trust, `sp` speaker,
-`x` text, `p` part and parts of a turn too long for a page, `w` tokens, `z` salt; of a record `n` kind, `b`
-body. What is unknown is left out.
+Short names keep lines short: `s` session, `k` turn id, `at` time recorded, `ts` time said, `r` role, `l`
+trust, `sp` speaker, `x` text, `p` part and parts of a turn too long for a page, `w` tokens, `z` salt; of a
+record `n` kind, `b` body. What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
@@ -18,7 +18,7 @@ from datetime import datetime
 
 from pagestore.lines import Fields, canonical, encode
 from pagestore.rendering import Said
-from pagestore.values import PageId, SessionId, SpaceId, Turn
+from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
 
 _LONGEST_STUB = 240
 
@@ -49,12 +49,13 @@ def open_page_id(space: SpaceId, session: SessionId, number: int) -> PageId:
     return PageId("o1:" + hashlib.sha256(canonical(["o1", space, session, number])).hexdigest())
 
 
-def turn_fields(session: SessionId, part: Part, salt: str) -> Fields:
-    """What a turn's line holds besides number, evidence and type."""
+def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fields:
+    """What the line of a turn recorded at `at` holds besides number, evidence and type."""
     turn = part.turn
     fields: Fields = {
         "s": session,
         "k": turn.turn_id,
+        "at": at.isoformat(),
         "ts": turn.said_at.isoformat() if turn.said_at is not None else None,
         "r": turn.role,
         "l": turn.trust,
@@ -119,19 +120,30 @@ def said_of(fields: Fields) -> Said:
     """The turn a line holds, or what is left of it, on its way to a page."""
     part, parts = fields.get("p", (1, 1))
     said = Said(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
-    return said if fields["t"] == "gone" else replace(said, turn=_turn_of(fields))
+    if fields["t"] == "gone":
+        return said
+    return replace(said, turn=_turn_of(fields), recorded_at=_moment(fields, "at"))
 
 
 def _turn_of(fields: Fields) -> Turn:
-    said_at = fields.get("ts")
     return Turn(
         speaker=fields["sp"],
         text=fields["x"],
-        said_at=datetime.fromisoformat(said_at) if said_at is not None else None,
+        said_at=_moment(fields, "ts"),
         role=fields.get("r"),
         trust=fields.get("l"),
         turn_id=fields.get("k"),
     )
+
+
+def times_of(fields: Fields) -> TurnTimes:
+    """When the turn of a line was recorded and said, where the line tells."""
+    return TurnTimes(seq=fields["q"], recorded_at=_moment(fields, "at"), said_at=_moment(fields, "ts"))
+
+
+def _moment(fields: Fields, name: str) -> datetime | None:
+    told = fields.get(name)
+    return datetime.fromisoformat(told) if told is not None else None
 
 
 def key_in(fields: Fields) -> bytes | None:

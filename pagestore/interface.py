@@ -14,6 +14,7 @@ from pagestore.values import (
     Checkpoint,
     GrowthProof,
     InclusionProof,
+    OpenInfo,
     Page,
     PageId,
     PageInfo,
@@ -79,6 +80,10 @@ class PageLog(Protocol):
 
     def open_page(self, session: SessionId) -> Page | None:
         """The page being filled, `None` when it holds no turn."""
+        ...
+
+    def filling(self) -> Sequence[OpenInfo]:
+        """The pages being filled that hold a turn, without their words, in no order that means anything."""
         ...
 
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:

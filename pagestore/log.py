@@ -37,6 +37,7 @@ from pagestore.values import (
     Checkpoint,
     GrowthProof,
     InclusionProof,
+    OpenInfo,
     Page,
     PageId,
     PageInfo,
@@ -203,6 +204,11 @@ class DiskLog:
         """See `PageLog.open_page`."""
         with self._reading() as reader:
             return reader.open_page(session)
+
+    def filling(self) -> Sequence[OpenInfo]:
+        """See `PageLog.filling`."""
+        with self._reading():
+            return self._state.open_pages()
 
     def read(self, seq: int) -> Record:
         """See `PageLog.read`."""

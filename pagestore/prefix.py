@@ -14,6 +14,7 @@ from pagestore.values import (
     Appended,
     Checkpoint,
     InclusionProof,
+    OpenInfo,
     Page,
     PageId,
     PageInfo,
@@ -21,6 +22,7 @@ from pagestore.values import (
     SessionId,
     SpaceId,
     Turn,
+    TurnTimes,
     VerifyReport,
 )
 
@@ -66,6 +68,11 @@ class LogPrefix:
         later = [info for info in self._log.pages(session) if info.seq >= self._before]
         page = self._log.page(later[0].id) if later else self._log.open_page(session)
         return None if page is None else self._as_open(page)
+
+    def filling(self) -> Sequence[OpenInfo]:
+        """The pages that were filling; when their turns were recorded is not looked up."""
+        opened = (self.open_page(session) for session in self._log.sessions())
+        return tuple(_open_info(page) for page in opened if page is not None)
 
     def read(self, seq: int) -> Record:
         """One record by number."""
@@ -148,3 +155,8 @@ class LogPrefix:
 
     def _refuse(self) -> NoReturn:
         raise ReadOnly(f"the past of space {self.space!r} is for reading")
+
+
+def _open_info(page: Page) -> OpenInfo:
+    times = (TurnTimes(seq=line.seq, said_at=line.turn.said_at if line.turn else None) for line in page.lines)
+    return OpenInfo(id=page.id, session=page.session, number=page.number, turns=tuple(times))

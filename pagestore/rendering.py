@@ -38,6 +38,7 @@ class Said:
     part: int = 1
     parts: int = 1
     length: int = 0
+    recorded_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ def render_page(turns: Iterable[Said]) -> tuple[str, tuple[PageLine, ...]]:
                 turn=said.turn,
                 part=said.part,
                 parts=said.parts,
+                recorded_at=said.recorded_at,
             )
         )
         texts.append(text)

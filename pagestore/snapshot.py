@@ -18,9 +18,9 @@ from typing import Any
 
 from pagestore.lines import Fields, Place, canonical
 from pagestore.state import OpenTurn, State
-from pagestore.values import PageId, PageInfo, SessionId
+from pagestore.values import PageId, PageInfo, SessionId, TurnTimes
 
-_VERSION = 1
+_VERSION = 2
 _KEY = struct.Struct(">16sQ")
 
 
@@ -173,13 +173,22 @@ def _page(row: list[Any]) -> PageInfo:
 
 def _waiting_rows(turns: list[OpenTurn]) -> list[list[object]]:
     return [
-        [t.seq, t.place.segment, t.place.offset, t.place.length, t.tokens, _text(t.digest)] for t in turns
+        [t.seq, t.place.segment, t.place.offset, t.place.length, t.tokens, _text(t.digest), *_times_row(t)]
+        for t in turns
     ]
 
 
+def _times_row(turn: OpenTurn) -> list[str | None]:
+    moments = (turn.times.recorded_at, turn.times.said_at)
+    return [moment.isoformat() if moment is not None else None for moment in moments]
+
+
 def _open_turns(rows: list[list[Any]]) -> Iterator[OpenTurn]:
-    for seq, segment, offset, length, tokens, digest in rows:
-        yield OpenTurn(seq, Place(segment, offset, length), tokens, b64decode(digest, validate=True))
+    for seq, segment, offset, length, tokens, digest, *moments in rows:
+        recorded_at, said_at = (None if told is None else datetime.fromisoformat(told) for told in moments)
+        times = TurnTimes(seq=seq, recorded_at=recorded_at, said_at=said_at)
+        place = Place(segment, offset, length)
+        yield OpenTurn(seq, place, tokens, b64decode(digest, validate=True), times)
 
 
 def _text(data: bytes) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pagestore.codec import Part, encode_record, encode_turn, page_id, turn_fields
+from pagestore.codec import Part, encode_record, encode_turn, page_id, times_of, turn_fields
 from pagestore.errors import Conflict
 from pagestore.lines import Fields, Line, Place, encode, line_of
 from pagestore.measuring import Measured, Words
@@ -147,10 +147,10 @@ class Batch:
         return seq, sealed + self.seal_full(session)
 
     def _put_turn(self, session: SessionId, part: Part) -> OpenTurn:
-        salt = self._options.salt(16).hex()
-        raw, fields = encode_turn(self._numbered("turn", turn_fields(session, part, salt)))
+        at, salt = self._options.clock(), self._options.salt(16).hex()
+        raw, fields = encode_turn(self._numbered("turn", turn_fields(session, part, at, salt)))
         line = self._put(raw, fields)
-        return OpenTurn(line.seq, line.place, part.tokens, line.digest)
+        return OpenTurn(line.seq, line.place, part.tokens, line.digest, times_of(fields))
 
     def _seal(self, session: SessionId, count: int) -> PageId:
         waiting, number = self._session(session)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pagestore.codec import key_in, open_page_id
+from pagestore.codec import key_in, open_page_id, times_of
 from pagestore.lines import Fields, Line, Place
 from pagestore.merkle import MerkleTree
-from pagestore.values import PageId, PageInfo, SessionId, SpaceId
+from pagestore.values import OpenInfo, PageId, PageInfo, SessionId, SpaceId, TurnTimes
 
 _OFFSET_BITS = 40
 
@@ -28,6 +28,7 @@ class OpenTurn:
     place: Place
     tokens: int
     digest: bytes
+    times: TurnTimes
 
 
 @dataclass(slots=True)
@@ -136,6 +137,18 @@ class State:
         number = self.sessions[session].next_number
         self.filling[open_page_id(self.space, session, number)] = session
 
+    def open_pages(self) -> tuple[OpenInfo, ...]:
+        """The pages that hold turns and are not sealed."""
+        return tuple(
+            OpenInfo(
+                id=page_id,
+                session=name,
+                number=self.sessions[name].next_number,
+                turns=tuple(turn.times for turn in self.sessions[name].waiting),
+            )
+            for page_id, name in self.filling.items()
+        )
+
     def stub_at(self, segment: int, offset: int) -> Fields | None:
         """The stub that belongs at a place where an erasure was begun and is not known to be done."""
         for intent in self.erasing.values():
@@ -149,7 +162,7 @@ class State:
         part, _ = fields.get("p", (1, 1))
         self.turns += part == 1
         waiting = self.session(fields["s"]).waiting
-        waiting.append(OpenTurn(line.seq, line.place, fields["w"], line.digest))
+        waiting.append(OpenTurn(line.seq, line.place, fields["w"], line.digest, times_of(fields)))
         if len(waiting) == 1:
             self.note_filling(fields["s"])
         key = key_in(fields)

@@ -118,6 +118,10 @@ class PageLogContract:
         page = log.open_page(S1)
         assert page is not None
         assert page.id.startswith("o1:")
+        (filling,) = log.filling()
+        assert (filling.id, filling.session, filling.number) == (page.id, S1, page.number)
+        assert [turn.seq for turn in filling.turns] == [line.seq for line in page.lines]
+        assert filling.seq == page.lines[-1].seq
         assert page.sealed_at is None
         assert turns_on(page) == [said("one"), said("two")]
         assert log.page(page.id) == page
@@ -130,6 +134,7 @@ class PageLogContract:
         assert opened is not None
         log.append(S1, [said("two")])
         (sealed,) = log.seal(S1)
+        assert tuple(log.filling()) == ()
         page = log.page(opened.id)
         assert page == log.page(sealed)
         assert page.id == sealed

@@ -7,7 +7,7 @@ to text by a pure function, so that a `Span` (a half-open character range) means
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NewType
 
@@ -50,7 +50,8 @@ class PageLine:
     `start:end` covers the whole line(s) of the turn, header included; `body` is where its words begin.
     `seq` is the record number of the turn in its log. `turn` is `None` once the turn was erased.
     A turn too long for a page stands on several lines, part 1 to `parts`, each with a number of its own;
-    the texts of the parts, joined, are its text.
+    the texts of the parts, joined, are its text. `recorded_at` is when the log took the turn in, where it
+    kept that; it is no part of the page, so two pages that differ in it alone are equal.
     """
 
     seq: int
@@ -60,6 +61,7 @@ class PageLine:
     turn: Turn | None
     part: int = 1
     parts: int = 1
+    recorded_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,33 @@ class PageInfo:
     tokens: int
     sealed_at: datetime
     seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTimes:
+    """The number of a turn in the log, when it was recorded and when it was said, where that is known.
+
+    `recorded_at` is unknown for turns stored before logs kept it; both are unknown for an erased turn.
+    """
+
+    seq: int
+    recorded_at: datetime | None = None
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenInfo:
+    """What the log knows of a page being filled without reading its words: its turns, in order."""
+
+    id: PageId
+    session: SessionId
+    number: int
+    turns: tuple[TurnTimes, ...]
+
+    @property
+    def seq(self) -> int:
+        """The number of its newest turn."""
+        return self.turns[-1].seq
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,22 +16,65 @@ UnitId = NewType("UnitId", str)
 AnswerId = NewType("AnswerId", str)
 FindingId = NewType("FindingId", str)
 
-Grade = Literal["verbatim", "close", "page"]
-UnitKind = Literal["summary", "finding"]
+Support = Literal["stated", "derived", "worded"]
+"""How far what is claimed is borne out by the words it cites.
+
+`stated`: the quotes say it, and code agrees. `derived`: code computed it from what is stated, and the
+derivation is recorded. `worded`: the quotes are on the pages, character for character, and the wording is
+its maker's: no rule could confirm it and none contradicts it. What is plainly contradicted is refused, so
+it has no place here.
+"""
+Graded = Literal["stated", "derived", "worded", "contradicted"]
+"""What a check comes to: a support, or that the words cited say otherwise."""
+DerivationKind = Literal["date", "count", "sum", "difference", "duration"]
+UnitKind = Literal["summary", "finding", "quote"]
+"""`quote`: the words themselves, kept where the wording of a claim could not be confirmed."""
 Action = Literal["ANSWER", "ESCALATE"]
 Op = Literal["ADD", "UPDATE", "SKIP"]
 AskMode = Literal["router", "summary", "raw"]
+Way = Literal["recall", "widened", "researched"]
+"""How far reading went for an answer: what was recalled, more turns, or what was missing searched for."""
 WriteBackVariant = Literal["retrieve-and-edit", "no-recall"]
+Unproved = Literal["mark", "abstain"]
+"""What becomes of an answer whose wording code cannot confirm: it is marked, or withheld."""
+
+
+def is_proved(support: Support) -> bool:
+    """Whether code confirms it: it may enter Tier 1."""
+    return support != "worded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One thing a derivation starts from: its words, where they stand, and when they were said."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivation:
+    """A value that code computed from stated terms; computing it again gives the same.
+
+    `date`: counted from when the one term was said. `count`: how many terms there are. `sum` and
+    `difference`: of the numbers in the terms. `duration`: between the dates of two terms.
+    """
+
+    kind: DerivationKind
+    value: str
+    terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
-    `spans` is never empty. `said_at` is when the supporting words were said, `event_at` when what
-    they tell happened. `supersedes` names older units this one contradicts with newer evidence, and
-    everything these had superseded. `trust` is the level of the least trusted turn it needs (`None` in
-    units of before levels were kept, which rank lowest).
+    `spans` is never empty. `support` is `stated` or `derived`: nothing else enters Tier 1. `said_at` is when
+    the supporting words were said, `event_at` when what they tell happened. `supersedes` names older units
+    this one contradicts with newer evidence, and everything these had superseded. `trust` is the level of
+    the least trusted turn it needs (`None` in units of before levels were kept, which rank lowest).
+    `scene` is searched, with little weight; `importance` is kept and ranks nothing (decision 13).
     """
 
     id: UnitId
@@ -42,21 +85,29 @@ class SummaryUnit:
     said_at: datetime | None = None
     event_at: str | None = None
     scene: str | None = None
+    """What was going on. Words that only it holds find the unit too."""
     importance: float = 0.5
+    """0 to 1, as whoever made it judged. For callers: no ranking and no decision reads it."""
     made_by: str = ""
     revision: int = 1
     supersedes: tuple[UnitId, ...] = ()
     trust: str | None = None
+    support: Support = "stated"
+    derivations: tuple[Derivation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Something retrieval brought: a unit's text or raw words of a page, with its score and origin."""
+    """Something retrieval brought: a unit's text, a turn or a whole page, with its score and origin.
+
+    `quote` are the words a unit or a claim rests on, with who said them; empty where `text` are the words.
+    """
 
     text: str
     spans: tuple[Span, ...]
     score: float
-    source: Literal["unit", "page", "open"]
+    source: Literal["unit", "turn", "page"]
+    quote: str = ""
     unit_id: UnitId | None = None
     said_at: datetime | None = None
     event_at: str | None = None
@@ -67,10 +118,13 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a model or the local engine asserts, with the words it says it rests on; not yet proved."""
+    """What a model or the local engine asserts, with the words it says it rests on; not yet proved.
+
+    What it rests on is all of the quotes together: a question and its reply, a name said before.
+    """
 
     text: str
-    quote: str
+    quotes: tuple[str, ...]
     scene: str | None = None
     event_at: str | None = None
     importance: float = 0.5
@@ -78,15 +132,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedFact:
-    """A claim and the exact words on pages that support it.
+    """A claim and the exact words on pages that it rests on, one span or more for each quote.
 
-    `verbatim` is proved; `close` and `page` are shown, and never written back.
+    `reason` says why the wording could not be confirmed, where `support` is `worded`: then the words are
+    evidence, and the claim is never written back.
     """
 
     claim: str
-    quote: str
+    quotes: tuple[str, ...]
     spans: tuple[Span, ...]
-    grade: Grade
+    support: Support
+    derivations: tuple[Derivation, ...] = ()
+    reason: str = ""
     event_at: str | None = None
     scene: str | None = None
     importance: float = 0.5
@@ -94,10 +151,10 @@ class LinkedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """A claim whose words were not found, or do not support it, and why."""
+    """A claim whose words are not on the pages shown, or plainly say otherwise, and why."""
 
     claim: str
-    quote: str
+    quotes: tuple[str, ...]
     reason: str
 
 
@@ -112,28 +169,31 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """What Tier 1 brings to a question: units by rank, and the tail of the open pages, verbatim.
+    """What is at hand for a question before any page is read: units and single turns, best first.
 
-    `session`, `as_of` and `min_trust` say what was looked at (`None`: every session, now, whoever said
-    it); research keeps to them.
+    No turn comes twice: a unit that only repeats a turn gives way to it.
     """
 
-    units: tuple[Evidence, ...]
-    tail: tuple[Evidence, ...] = ()
-    session: SessionId | None = None
-    as_of: datetime | None = None
+    items: tuple[Evidence, ...]
     dropped: int = 0
     """Hits whose unit or page this space's log does not hold; counted, never shown."""
     degradations: tuple[Degradation, ...] = ()
-    min_trust: str | None = None
+
+    @property
+    def units(self) -> tuple[Evidence, ...]:
+        """The units among them, by rank."""
+        return tuple(item for item in self.items if item.source == "unit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Which tier answers, how sure, and why. `router` names who decided."""
+    """Which tier is to answer, how sure whoever decided is (`None` where nobody said), and why.
+
+    `confidence` runs from 0 to 1 and is what the router says of itself; it is calibrated against nothing.
+    """
 
     action: Action
-    confidence: float
+    confidence: float | None
     reason: str
     router: str
 
@@ -174,10 +234,21 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Whether every literal of an answer stands in what it cites; `unsupported` names those that do not."""
+    """How far a wording is borne out by what it cites.
 
-    passed: bool
+    `unsupported` are the literals (numbers, dates, names) that no cited words hold and no rule derives
+    from them; `reason` says what contradicts the wording, or why it is no more than worded.
+    """
+
+    support: Graded
     unsupported: tuple[str, ...] = ()
+    derivations: tuple[Derivation, ...] = ()
+    reason: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the words cited plainly say otherwise."""
+        return self.support == "contradicted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,13 +284,16 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """One numbered source of an answer: the claim, its words, where they stand, who said them and when."""
+    """One numbered source of an answer: the claim, its words, where they stand, who said them and when.
+
+    `support` tells of the claim; of a turn that is cited for its own words it is `stated`.
+    """
 
     number: int
     claim: str
     quote: str
     spans: tuple[Span, ...]
-    grade: Grade
+    support: Support
     speaker: str
     said_at: datetime | None
     unit_id: UnitId | None = None
@@ -232,7 +306,8 @@ class Trace:
 
     `read_tokens` is the evidence the answer was worded from; `summary_tokens` what was recalled, which
     an answer from summaries alone reads; `raw_tokens` what reading the linked pages instead would have
-    cost. `session`, `mode` and `budget` are what the question was asked with.
+    cost. `decision` is what the router decided, `way` how far reading went in the end. `session`,
+    `mode` and `budget` are what the question was asked with.
     """
 
     question: str
@@ -257,13 +332,17 @@ class Trace:
     min_trust: str | None = None
     mode: AskMode = "router"
     budget: Budget = Budget()
+    way: Way = "recall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What `ask` returns: the words, the route, the sources, and how it came about.
 
-    `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says
+    how far the cited words bear the answer out; `None` when it abstains. `derivations` are what code
+    computed for it. `complete` is `False` where a part of what was asked is missing, and `missing` says
+    what. `trust` is the lowest level among the sources it cites; `None` when it cites none.
     """
 
     id: AnswerId
@@ -276,6 +355,10 @@ class Answer:
     usage: Usage
     trace: Trace
     trust: str | None = None
+    support: Support | None = None
+    derivations: tuple[Derivation, ...] = ()
+    complete: bool = True
+    missing: str = ""
 
     def __str__(self) -> str:
         return self.text

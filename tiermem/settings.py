@@ -6,17 +6,25 @@ key lying in the environment is not a wish to use it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self, get_args
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiermem.dialogue.trust import DEFAULT_LEVELS
-from tiermem.model import WriteBackVariant
+from tiermem.model import Unproved, WriteBackVariant
 
 When = Literal["inline", "background", "deferred"]
-RouterName = Literal["llm", "gate", "always", "never"]
+RouterName = Literal["fused", "llm", "gate", "always", "never"]
+
+EMBEDDED = "embedded"
+IN_PROCESS = "memory"
+_EMBEDDERS = ("minilm", "minilm:int8")
+_BY_ENDPOINT = "openai:"
 
 
 class Settings(BaseSettings):
@@ -36,6 +44,11 @@ class Settings(BaseSettings):
     """Another model for single roles, e.g. `{"route": "small-router"}`."""
     model_timeout: float = Field(default=60.0, gt=0)
     """Seconds one attempt of a model call may take."""
+    model_deadline: float | None = Field(default=240.0, ge=0)
+    """Seconds all attempts of a model call may take together, with the waits between them; an attempt that
+    is under way then is cut short. `None` or 0 for no such limit: raise `model_timeout` as well for a
+    model that is slow to answer.
+    """
     model_concurrency: int = Field(default=8, ge=1)
     """Model calls under way at once."""
 
@@ -45,12 +58,18 @@ class Settings(BaseSettings):
     weights: Path | None = None
     """Directory that holds the MiniLM weights, instead of looking for them."""
 
-    index: str = "embedded"
-    """`embedded` (Qdrant Edge beside the pages), `memory`, or the URL of a Qdrant server."""
+    index: str = EMBEDDED
+    """`embedded` (Qdrant Edge, in the directory of the pages), `memory` (in this process, nothing written,
+    made anew from pages and ledger at each opening) or the `http://` or `https://` URL of a Qdrant server.
+    """
     index_api_key: SecretStr | None = None
+    """Key for the Qdrant server."""
 
     page_tokens: int = Field(default=1000, ge=50)
     """Size at which a page seals (TierMem paper, A.2: 1,000)."""
+    idle_seal: float = Field(default=30.0, gt=0)
+    """Minutes after which the open page of an idle session seals: by the clock, since its last turn was
+    recorded, or by said time, when another session has gone on for as long since; `inf` for never."""
     recall_units: int = Field(default=5, ge=1)
     """Units recalled for a question."""
     research_rounds: int = Field(default=3, ge=1)
@@ -65,12 +84,36 @@ class Settings(BaseSettings):
     daily_cost: float | None = Field(default=None, ge=0)
     """What model calls of known price may cost in a day, in the currency of the prices."""
 
-    router: RouterName = "llm"
-    """Who decides which tier answers; `llm` asks the engine, which may be the local one."""
+    router: RouterName | None = None
+    """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
+    whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
+    rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
+    `fused` for an engine that asks a model and `gate` for rules.
+    """
+    recall_turns: int = Field(default=15, ge=0)
+    """Single turns recalled beside the units; 0 for units alone, as published."""
+    recall_tokens: int = Field(default=1000, ge=1)
+    """Tokens that recalled units and turns may take together."""
+    recall_by: Literal["hybrid", "vectors"] = "hybrid"
+    """How units are found: by all signals, or by their vectors alone, as published."""
+    search_first: bool = False
+    """Whether research searches for the question itself before its first plan, as published (Algorithm 1)."""
+    route_reply: Literal["reasoned", "action"] = "reasoned"
+    """What a model replies as router: its action with a reason and how sure it is, or the action alone, as
+    published.
+    """
+    abstain: bool = True
+    """Whether a model may leave a question unanswered; the published system always answers."""
+    unproved: Unproved = "mark"
+    """What becomes of an answer whose wording code cannot confirm: `mark` gives it with `support="worded"`,
+    `abstain` withholds it.
+    """
     links: bool = True
     """Whether escalation reads the linked pages first (off: the paper's No-Linked ablation)."""
     distil: When = "background"
     """When sealed pages are summarised."""
+    distil_concurrency: int = Field(default=4, ge=1)
+    """Pages summarised at once; a model is asked for no more at once than `model_concurrency`."""
     write_back: When = "background"
     """When proved findings go to Tier 1; `deferred` waits for `apply_findings()`."""
     write_back_variant: WriteBackVariant = "retrieve-and-edit"
@@ -81,6 +124,40 @@ class Settings(BaseSettings):
     """
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
+
+    @field_validator("router", mode="before")
+    @classmethod
+    def _a_router(cls, given: Any) -> Any:
+        if given is not None and given not in get_args(RouterName):
+            raise ValueError(not_one_of(given, get_args(RouterName)))
+        return given
+
+    @field_validator("distil", "write_back", "write_back_variant", mode="before")
+    @classmethod
+    def _one_of_the_names(cls, given: Any, info: ValidationInfo) -> Any:
+        names = get_args(cls.model_fields[str(info.field_name)].annotation)
+        if given not in names:
+            raise ValueError(not_one_of(given, names))
+        return given
+
+    @field_validator("index")
+    @classmethod
+    def _an_index(cls, given: str) -> str:
+        url = urlsplit(given)
+        if given in (EMBEDDED, IN_PROCESS) or (url.scheme in ("http", "https") and url.netloc):
+            return given
+        raise ValueError(
+            not_one_of(
+                given, (EMBEDDED, IN_PROCESS), or_="the URL of a Qdrant server (http://… or https://…)"
+            )
+        )
+
+    @field_validator("embedder")
+    @classmethod
+    def _an_embedder(cls, given: str) -> str:
+        if given in _EMBEDDERS or given.removeprefix(_BY_ENDPOINT).strip() not in ("", given.strip()):
+            return given
+        raise ValueError(not_one_of(given, _EMBEDDERS, or_="'openai:<model name>'"))
 
     @field_validator("trust_levels")
     @classmethod
@@ -94,3 +171,12 @@ class Settings(BaseSettings):
         if self.write_back_trust is not None and self.write_back_trust not in self.trust_levels:
             raise ValueError(f"write_back_trust must be one of {', '.join(self.trust_levels)}")
         return self
+
+
+def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
+    """What to say of a name that is none of these: what it may be, and which one it is spelt like."""
+    known = list(names)
+    may_be = [*map(repr, known), *([or_] if or_ else [])]
+    near = get_close_matches(str(given).strip().lower(), known, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{given!r} is not known: give {', '.join(may_be[:-1])} or {may_be[-1]}{meant}"

@@ -1,7 +1,8 @@
 """Datasets: one file each, all behind the `Dataset` protocol of `eval.types`."""
 
-from eval.datasets.chosen import Chosen
+from eval.datasets.chosen import Choice, Chosen
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
+from eval.datasets.renamed import Renamed
 
-__all__ = ["Chosen", "LoCoMo", "LongMemEval"]
+__all__ = ["Choice", "Chosen", "LoCoMo", "LongMemEval", "Renamed"]

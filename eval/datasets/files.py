@@ -1,4 +1,4 @@
-"""Reading a dataset's JSON, plain or compressed, with the digest of what was read."""
+"""What reading any dataset takes: its JSON, plain or compressed, and turns without its names for them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import gzip
 import hashlib
 import json
 import lzma
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pagestore import Turn
 from tiermem.errors import InvalidInput
 
 
@@ -37,3 +40,8 @@ def _bytes(path: Path) -> bytes:
                 return stream.read()
         case _:
             return path.read_bytes()
+
+
+def unnamed(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The turns without the ids a file or its reader gave them: no name may reach a system."""
+    return tuple(replace(turn, turn_id=None) for turn in turns)

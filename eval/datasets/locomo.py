@@ -1,4 +1,4 @@
-"""LoCoMo: long conversations between two friends, with questions whose evidence is named turn by turn.
+"""LoCoMo's labels: questions whose evidence is named turn by turn, over the dialogue `tiermem` reads.
 
 The files carry known flaws (two ids in one string, a stray colon, a leading zero, ids of turns that
 do not exist). They are read tolerantly and every flaw is counted in `defects`; none is hidden.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.files import read_json
+from eval.datasets.files import read_json, unnamed
 from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
-from pagestore.values import SessionId, Turn
+from pagestore.values import SessionId
+from tiermem.dialogue.locomo import LocomoSample, parse_locomo
+from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -26,8 +28,8 @@ _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 class LoCoMo:
     """The conversations of one LoCoMo file (`locomo10.json` or a subset in its structure).
 
-    A photo's caption is part of the turn's words, marked as `[photo: …]`, as the field does; the
-    search words and the address of the picture are not. `InvalidInput` when the file is something else.
+    The turns are those of `tiermem.dialogue.locomo`, without the file's names for them.
+    `InvalidInput` when the file is something else.
     """
 
     name = "locomo"
@@ -40,7 +42,10 @@ class LoCoMo:
             isinstance(x, dict) and {"sample_id", "conversation", "qa"} <= x.keys() for x in content
         ):
             raise InvalidInput(f"{str(path)!r} is not a LoCoMo file: no list of conversations with 'qa'")
-        self._cases = tuple(self._case(sample) for sample in content)
+        with place(repr(str(path))):
+            samples = parse_locomo(content)
+        pairs = zip(content, samples, strict=True)
+        self._cases = tuple(self._case(sample, raw["qa"]) for raw, sample in pairs)
 
     @property
     def defects(self) -> Mapping[str, int]:
@@ -55,24 +60,18 @@ class LoCoMo:
         """Where the turns the file calls `D3:11` stand: for facts recorded beside it, never for a system."""
         return self._places[case]
 
-    def _case(self, sample: Mapping[str, Any]) -> Case:
-        talk = sample["conversation"]
-        numbers = sorted(int(m[1]) for key in talk if (m := _SESSION.fullmatch(key)) and talk[key])
-        sessions, places = [], {}
-        for position, number in enumerate(numbers, start=1):
-            session_id = SessionId(f"s{position:03d}")
-            sessions.append(
-                _session(session_id, talk[f"session_{number}"], talk[f"session_{number}_date_time"])
-            )
-            for at, said in enumerate(talk[f"session_{number}"]):
-                places[said["dia_id"]] = Passage(session=session_id, start=at, end=at + 1)
-        self._places[CaseId(sample["sample_id"])] = places
+    def _case(self, sample: LocomoSample, questions: Sequence[Mapping[str, Any]]) -> Case:
+        sessions, places = _placed(sample)
+        self._places[CaseId(sample.sample_id)] = places
         ended = sessions[-1].started_at if sessions else None
-        questions = tuple(
-            self._question(sample["sample_id"], index, qa, places, ended)
-            for index, qa in enumerate(sample["qa"])
+        return Case(
+            id=CaseId(sample.sample_id),
+            sessions=sessions,
+            questions=tuple(
+                self._question(sample.sample_id, index, qa, places, ended)
+                for index, qa in enumerate(questions)
+            ),
         )
-        return Case(id=CaseId(sample["sample_id"]), sessions=tuple(sessions), questions=questions)
 
     def _question(
         self,
@@ -105,22 +104,24 @@ class LoCoMo:
             if ids != [text]:
                 self._defects["malformed evidence" if ids else "unreadable evidence"] += 1
             for turn_id in ids:
-                place = places.get(turn_id)
-                if place is None:
+                turn = places.get(turn_id)
+                if turn is None:
                     self._defects["evidence not in the conversation"] += 1
-                elif place in found:
+                elif turn in found:
                     self._defects["evidence named twice"] += 1
                 else:
-                    found[place] = None
+                    found[turn] = None
         return tuple(found)
 
 
-def _session(session_id: SessionId, said: Sequence[Mapping[str, Any]], when: str) -> Session:
-    started_at = datetime.strptime(when, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-    turns = tuple(Turn(speaker=turn["speaker"], text=_words(turn), said_at=started_at) for turn in said)
-    return Session(id=session_id, turns=turns, started_at=started_at)
-
-
-def _words(turn: Mapping[str, Any]) -> str:
-    caption = turn.get("blip_caption")
-    return f"{turn['text']} [photo: {caption}]".lstrip() if caption else str(turn["text"])
+def _placed(sample: LocomoSample) -> tuple[tuple[Session, ...], dict[str, Passage]]:
+    """The sessions under ids of our own, and where the turns that the file names stand in them."""
+    sessions: list[Session] = []
+    places: dict[str, Passage] = {}
+    for number, read in enumerate(sample.sessions, start=1):
+        session_id = SessionId(f"s{number:03d}")
+        turns = unnamed(read.turns)
+        sessions.append(Session(id=session_id, turns=turns, started_at=turns[0].said_at))
+        for at, turn in enumerate(read.turns):
+            places[turn.turn_id or ""] = Passage(session=session_id, start=at, end=at + 1)
+    return tuple(sessions), places

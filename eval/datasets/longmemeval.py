@@ -1,20 +1,24 @@
-"""LongMemEval (S, M, oracle): one question, one haystack of chats with an assistant, evidence by turn.
+"""LongMemEval's labels (S, M, oracle): one question, one haystack, evidence by turn.
 
-Every question is its own case, because haystacks share distractor sessions. Evidence sessions are
-called `answer_…` in the files: those names stay in `Case.official`.
+The chats are those `tiermem.dialogue.longmemeval` reads. Every question is its own case, because haystacks
+share distractor sessions. Evidence sessions are called `answer_…` in the files: those names stay in
+`Case.official`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.files import read_json
+from eval.datasets.files import read_json, unnamed
 from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
-from pagestore.values import SessionId, Turn
+from pagestore.values import SessionId
+from tiermem.dialogue import parse_time
+from tiermem.dialogue.longmemeval import LongMemEvalHaystack, parse_longmemeval
+from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
 
 AFTER: Final = "evidence after question"
@@ -38,6 +42,7 @@ class LongMemEval:
             raise InvalidInput(
                 f"{str(path)!r} is not a LongMemEval file: no list of questions with haystacks"
             )
+        self._path = path
         self._content = content
         self._defects: Counter[str] = Counter()
         self._counted = False
@@ -54,13 +59,15 @@ class LongMemEval:
         """One case a question, made when asked for: the M files are too large to hold twice."""
         defects: Counter[str] = Counter()
         for item in self._content:
-            yield _case(item, defects)
+            with place(repr(str(self._path))):
+                (haystack,) = parse_longmemeval(item)
+            yield _case(item, haystack, defects)
         self._defects, self._counted = defects, True
 
 
-def _case(item: Mapping[str, Any], defects: Counter[str]) -> Case:
+def _case(item: Mapping[str, Any], haystack: LongMemEvalHaystack, defects: Counter[str]) -> Case:
     asked_at = _moment(item["question_date"])
-    dates = [_moment(date) for date in item["haystack_dates"]]
+    dates = [_dated(session.said_at, haystack.question_id) for session in haystack.sessions]
     order = sorted(range(len(dates)), key=dates.__getitem__)
     if order != list(range(len(dates))):
         defects["haystack not in order of time"] += 1
@@ -68,10 +75,12 @@ def _case(item: Mapping[str, Any], defects: Counter[str]) -> Case:
     defects["session named twice in a haystack"] += len(names) - len(set(names))
     defects["session after the question"] += sum(date > asked_at for date in dates)
     ids = {old: SessionId(f"s{new:03d}") for new, old in enumerate(order, start=1)}
-    sessions = tuple(_session(ids[i], item["haystack_sessions"][i], dates[i]) for i in order)
     return Case(
-        id=CaseId(item["question_id"]),
-        sessions=sessions,
+        id=CaseId(haystack.question_id),
+        sessions=tuple(
+            Session(id=ids[i], turns=unnamed(haystack.sessions[i].dialogue.turns), started_at=dates[i])
+            for i in order
+        ),
         questions=(_question(item, ids, asked_at, dates),),
         official={ids[i]: names[i] for i in order},
     )
@@ -101,14 +110,12 @@ def _question(
     )
 
 
-def _session(session_id: SessionId, said: list[Mapping[str, Any]], when: datetime) -> Session:
-    turns = tuple(
-        Turn(speaker=turn["role"], text=turn["content"], said_at=when, role=turn["role"]) for turn in said
-    )
-    return Session(id=session_id, turns=turns, started_at=when)
+def _moment(written: object) -> datetime:
+    """`2023/05/24 (Wed) 08:02`; no zone is written, and none is made up."""
+    return _dated(parse_time(written), "a question")
 
 
-def _moment(text: str) -> datetime:
-    """The dates read `2023/05/24 (Wed) 08:02`; the weekday is redundant."""
-    day, _, clock = text.split()
-    return datetime.strptime(f"{day} {clock}", "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
+def _dated(moment: datetime | None, where: str) -> datetime:
+    if moment is None:
+        raise InvalidInput(f"a date is missing in {where!r}: LongMemEval dates every session and question")
+    return moment

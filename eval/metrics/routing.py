@@ -6,6 +6,7 @@ verdicts needed is undecided on is left out of that score and counted in `undeci
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
@@ -141,6 +142,58 @@ def counterfactual(
         neither=cell(False, False),
         undecided=undecided,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterErrors:
+    """Questions that summaries alone get wrong, and what a router made of them; the paper's Table 8.
+
+    `repaired` came out right and is no error. Of the errors, `still_wrong` were escalated in vain,
+    `false_hits` were answered from summaries though the pages hold the answer, `beyond` were answered
+    from summaries and the pages would not have helped.
+    """
+
+    repaired: int
+    still_wrong: int
+    false_hits: int
+    beyond: int
+    undecided: int
+
+    @property
+    def errors(self) -> int:
+        """How many came out wrong."""
+        return self.still_wrong + self.false_hits + self.beyond
+
+    def share(self, count: int) -> float | None:
+        """A count as a share of the errors; `None` when there is none."""
+        return count / self.errors if self.errors else None
+
+
+def router_errors(
+    escalated: Set[QuestionId], summary: Verdicts, raw: Verdicts, actual: Verdicts
+) -> RouterErrors:
+    """What became of the questions that summaries get wrong."""
+    counts: Counter[str] = Counter()
+    for question, from_summaries in summary.items():
+        if from_summaries is False and question in actual and question in raw:
+            counts[_outcome(question in escalated, raw[question], actual[question])] += 1
+    return RouterErrors(
+        repaired=counts["repaired"],
+        still_wrong=counts["still wrong"],
+        false_hits=counts["false hit"],
+        beyond=counts["beyond"],
+        undecided=counts["undecided"],
+    )
+
+
+def _outcome(escalated: bool, raw: bool | None, actual: bool | None) -> str:
+    if actual is None or (raw is None and not escalated):
+        return "undecided"
+    if actual:
+        return "repaired"
+    if escalated:
+        return "still wrong"
+    return "false hit" if raw else "beyond"
 
 
 def _decided(system: Verdicts, raw: Verdicts) -> tuple[list[tuple[bool, bool]], int]:

@@ -51,6 +51,8 @@ def _facts(manifest: Manifest) -> dict[str, str]:
     flaws = ", ".join(f"{kind} {count}" for kind, count in sorted(manifest.defects.items()))
     return {
         "Dataset": f"{manifest.dataset}, {manifest.questions} questions, SHA-256 {manifest.checksum}",
+        "Sample": ", ".join(f"{name}={_plain(value)}" for name, value in manifest.sample.items())
+        or "everything",
         "Flaws met in the data": flaws or "none",
         "Systems": ", ".join(manifest.systems),
         "Engine": manifest.engine,
@@ -58,6 +60,7 @@ def _facts(manifest: Manifest) -> dict[str, str]:
         "Judge": manifest.judge,
         "Embedder": manifest.embedder,
         "Tokens counted with": manifest.token_counter,
+        "Profile": manifest.profile or "none",
         "Settings": ", ".join(f"{name}={value}" for name, value in manifest.settings.items()) or "defaults",
         "Prompts": ", ".join(manifest.prompts) or "none",
         "Seed": str(manifest.seed),
@@ -66,3 +69,7 @@ def _facts(manifest: Manifest) -> dict[str, str]:
         "Machine": manifest.machine,
         "Started": manifest.started_at,
     }
+
+
+def _plain(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

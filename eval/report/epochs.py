@@ -6,19 +6,26 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from eval.records import Begun, Epoch, Record
-from eval.report.answers import (
+from eval.report.charts import lines
+from eval.report.figures import (
     ESCALATED,
     accuracy,
+    accuracy_by,
     by_system,
+    decided,
+    evidence_tokens,
     in_the_main,
+    input_tokens,
     judge_note,
     spent,
-    token_note,
+    style_note,
+    styles,
+    way,
 )
-from eval.report.charts import lines
 from eval.report.values import Chart, Table, mean, number, percent, share
-from eval.types import Result
+from eval.types import Consolidated, Result
 
+_WAYS: Final = ("recall", "widened", "researched")
 _VARIANTS: Final = {"tiermem": "retrieve-and-edit", "tiermem:no-recall": "no-recall"}
 
 
@@ -56,10 +63,11 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
     """In the layout of the paper's Table 5."""
     rows = []
     writes = written(records)
+    judged_by = styles(one for one in records if isinstance(one, Result))
     for name, epochs in _by_epoch(records).items():
         before: int | None = None
         for epoch, results in sorted(epochs.items()):
-            traffic = [one for one in results if one.reply.route != ESCALATED]
+            traffic = [one for one in results if decided(one) != ESCALATED]
             right = sum(one.grade.correct is True for one in traffic)
             gained = "" if before is None else f" ({right - before:+d})"
             before = right
@@ -69,14 +77,19 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
                     f"{name} ({_VARIANTS.get(name, 'as opened')})",
                     f"E{epoch}",
                     share(accuracy(results)),
+                    *(share(accuracy_by(style, results)) for style in judged_by),
                     str(len(traffic)),
                     percent(accuracy(traffic)),
                     f"{right}{gained}",
-                    number(mean([float(spent(one).total) for one in results])),
+                    number(input_tokens(results)),
+                    number(evidence_tokens(results)),
+                    number(mean([float(one.reply.usage.calls) for one in results]), 1),
                     number(mean([one.seconds for one in results]), 2),
+                    " / ".join(str(sum(way(one) == which for one in results)) for which in _WAYS),
                     str(sum(one.added for one in done)),
                     str(sum(one.updated for one in done)),
                     str(sum(one.skipped for one in done)),
+                    number(_written_back(done) / len(results), 2),
                     str(sum(one.units for one in done)),
                 )
             )
@@ -85,17 +98,27 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
         Table(
             title=f"Consolidation over replay epochs (layout of Table 5, n={_asked(records)})",
             columns=(
-                "Variant", "Epoch", "Overall acc.", "S-Traffic", "S-Acc. %", "S-Correct", "Tok avg",
-                "Lat. s", "ADD", "UPDATE", "SKIP", "units after",
+                "Variant", "Epoch", "Overall acc.", *judged_by,
+                "S-Traffic", "S-Acc. %", "S-Correct", "Tok in", "evidence tok",
+                "calls / Q", "Lat. s", "recall / widened / researched", "ADD", "UPDATE", "SKIP",
+                "write-backs / Q", "units after",
             ),
             rows=tuple(rows),
             notes=(
                 "Tier 1 is frozen within an epoch; findings are written back in one batch after it.",
                 judge_note(systems),
-                token_note(systems),
+                "S-Traffic is as the router decided; recall / widened / researched is the way answers came.",
+                "Tok in: input tokens that models counted, the router's too; a dash without a model. "
+                "evidence tok: tokens of evidence read.",
+                "write-backs / Q: units added or updated, over the questions asked.",
+                *style_note(judged_by),
             ),
         ),
     )  # fmt: skip
+
+
+def _written_back(done: Sequence[Consolidated]) -> int:
+    return sum(one.added + one.updated for one in done)
 
 
 def _asked(records: Sequence[Record]) -> int:
@@ -126,11 +149,11 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
 
 
 def _traffic(results: Sequence[Result]) -> int:
-    return sum(one.reply.route != ESCALATED for one in results)
+    return sum(decided(one) != ESCALATED for one in results)
 
 
 def _right(results: Sequence[Result]) -> int:
-    return sum(one.reply.route != ESCALATED and one.grade.correct is True for one in results)
+    return sum(decided(one) != ESCALATED and one.grade.correct is True for one in results)
 
 
 def numbers(records: Sequence[Record]) -> dict[str, Any]:
@@ -142,6 +165,11 @@ def numbers(records: Sequence[Record]) -> dict[str, Any]:
                 "accuracy": accuracy(results),
                 "s_traffic": _traffic(results),
                 "s_correct": _right(results),
+                "input_tokens": input_tokens(results),
+                "evidence_tokens": evidence_tokens(results),
+                "calls": mean([float(one.reply.usage.calls) for one in results]),
+                "write_backs": _written_back([one.consolidated for one in writes.get((name, epoch), ())])
+                / len(results),
                 "tokens": mean([float(spent(one).total) for one in results]),
                 "seconds": mean([one.seconds for one in results]),
                 "add": sum(one.consolidated.added for one in writes.get((name, epoch), ())),

@@ -10,18 +10,18 @@ from eval.types import Cited, Level, Passage, Reply, Retriever, Session
 from pagestore import TokenCounter
 from tiermem.llm.meter import Meter, metered, step
 from tiermem.model import Evidence
-from tiermem.reasoning import Reasoner
+from tiermem.reasoning import Engine
 
 
 class Answering:
     """Answers from the first `turns` turns a retriever finds; of a retriever of everything, from all."""
 
     def __init__(
-        self, retriever: Retriever, reasoner: Reasoner, counter: TokenCounter, *, turns: int = 20
+        self, retriever: Retriever, engine: Engine, counter: TokenCounter, *, turns: int = 20
     ) -> None:
         self.name = retriever.name
         self._retriever = retriever
-        self._reasoner = reasoner
+        self._engine = engine
         self._counter = counter
         self._limit = turns
         self._corpus = Corpus((), counter)
@@ -40,7 +40,7 @@ class Answering:
                 )
             evidence = [self._evidence(passage) for passage in found]
             with step("compose"):
-                draft = await self._reasoner.compose(
+                draft = await self._engine.compose(
                     question, evidence, asked_at=asked_at or datetime.now().astimezone()
                 )
         return Reply(
@@ -65,7 +65,7 @@ class Answering:
 
     def _evidence(self, passage: Passage) -> Evidence:
         turn = self._corpus.said(passage)[0]
-        return Evidence(text=said(turn), spans=(), score=0.0, source="page", said_at=turn.said_at)
+        return Evidence(text=said(turn), spans=(), score=0.0, source="turn", said_at=turn.said_at)
 
     def _cited(self, passage: Passage) -> Cited:
         turn = self._corpus.said(passage)[0]

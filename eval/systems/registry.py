@@ -17,18 +17,18 @@ from eval.types import CaseId, Retriever, System
 from pagestore import TokenCounter
 from tiermem.errors import InvalidInput
 from tiermem.index.interface import Embedder
-from tiermem.reasoning import Reasoner
+from tiermem.reasoning import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What all systems of a run have in common: embedder, reasoner (by case), token counter.
+    """What all systems of a run have in common: embedder, engine (by case), token counter.
 
     `settings` go to every TierMem memory.
     """
 
     embedder: Embedder
-    reasoner: Callable[[CaseId], Reasoner]
+    engine: Callable[[CaseId], Engine]
     counter: TokenCounter
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -46,10 +46,13 @@ class _Variant:
 TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem": _Variant(),
     "tiermem:units": _Variant(turns_by="units"),
-    "tiermem:summary": _Variant(mode="summary"),
+    "tiermem:summary": _Variant(mode="summary", given={"recall_turns": 0}),
     "tiermem:raw": _Variant(mode="raw"),
     "tiermem:no-links": _Variant(given={"links": False}),
+    "tiermem:llm": _Variant(given={"router": "llm"}),
+    "tiermem:fused": _Variant(given={"router": "fused"}),
     "tiermem:gate": _Variant(given={"router": "gate"}),
+    "tiermem:always": _Variant(given={"router": "always"}),
     "tiermem:no-recall": _Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),
 }
 
@@ -99,12 +102,13 @@ def _opening(name: str, setup: Setup) -> Callable[[CaseId, Path], Awaitable[Syst
 
 def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
     """The variant of this name over the memory of one case, not opened yet."""
-    variant = TIERMEM[name]
+    variant, engine = TIERMEM[name], setup.engine(case)
     given = {
+        "router": "gate" if engine.free else "fused",  # what `open` chooses for an engine of its own
         **setup.settings,
         **variant.given,
         "embedder": setup.embedder,
-        "reasoner": setup.reasoner(case),
+        "engine": engine,
     }
     return TierMem(
         name=name,
@@ -118,6 +122,6 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
 
 def _answering(make: Make, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:
     async def opened(case: CaseId, directory: Path) -> System:
-        return Answering(make(setup, directory), setup.reasoner(case), setup.counter)
+        return Answering(make(setup, directory), setup.engine(case), setup.counter)
 
     return opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,12 +14,14 @@ from eval.types import Cited, Consolidated, Level, Passage, Reply, Session
 from pagestore import PageId, Span, TokenCounter
 from tiermem import Answer, AsyncMemory
 from tiermem.errors import TierMemError
-from tiermem.model import StepUsage
+from tiermem.model import StepUsage, Trace
 from tiermem.reading import Replay
 
 Mode = Literal["router", "summary", "raw"]
 SPACE: Final = "case"
 _WIDER: Final = 4
+_READ_NOTHING_APART: Final = frozenset({"always", "never", "fused"})
+"""Routers without a reading of their own: what is fixed, and what decides in the call that answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,15 @@ class _PlacedPage:
         for start, end, passage in self.lines:
             if start < span.end and span.start < end:
                 yield passage
+
+
+def hits_of(trace: Trace) -> dict[str, int]:
+    """What was brought to one question, by source; a page that a linked unit named is not searched for."""
+    recalled = Counter("unit" if one.source == "unit" else "turn" for one in trace.candidates)
+    pages = Counter[str]()
+    for one in trace.rounds:
+        pages["search" if one.searches else "linked page"] += len(one.pages)
+    return {name: count for name, count in (recalled + pages).items() if count}
 
 
 @dataclass
@@ -132,6 +144,10 @@ class TierMem:
             text="" if answer.abstained else answer.text,
             abstained=answer.abstained,
             route=answer.route,
+            decided=trace.decision.action,
+            way=trace.way,
+            depth=sum(bool(one.searches) for one in trace.rounds),
+            hits=hits_of(trace),
             reason=trace.decision.reason,
             citations=tuple(
                 Cited(claim=one.claim, quote=one.quote, speaker=one.speaker, said_at=one.said_at)
@@ -143,6 +159,7 @@ class TierMem:
             prompts=trace.prompts,
             degraded=tuple(f"{one.stage}: {one.reason}" for one in trace.degradations),
             answer_id=answer.id,
+            support=answer.support,
         )
 
     def _reads(self, answer: Answer) -> dict[str, int]:
@@ -152,7 +169,7 @@ class TierMem:
         pages = [page for one in trace.rounds for page in one.pages]
         if pages:
             reads["integrate"] = sum(self._pages[page].tokens for page in pages if page in self._pages)
-        if self.mode == "router":
+        if self.mode == "router" and trace.decision.router not in _READ_NOTHING_APART:
             reads["route"] = sum(self.counter.count(unit.text) for unit in trace.candidates)
         return reads
 

@@ -59,10 +59,14 @@ def _bound(
 
 
 def told(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a bundle shows of a logged answer: the words, what they cite, and the facts behind them."""
+    """What a bundle shows of a logged answer: the words, how far they hold, what they cite, the facts behind.
+
+    Answers of before there were grades of support show none.
+    """
     answer = body["answer"]
     shown = {name: answer[name] for name in ("id", "text", "route", "abstained", "citations", "facts")}
-    return {"question": answer["trace"]["question"], **shown}
+    graded = {name: answer[name] for name in ("support", "complete", "missing") if name in answer}
+    return {"question": answer["trace"]["question"], **shown, **graded}
 
 
 def quotations(answer: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -18,10 +18,11 @@ from pagestore.bundle.words import (
     ShownTurn,
     Words,
     Wrong,
-    bare,
     cut,
     cut_out,
+    only_close,
     printable,
+    quotes_of,
     same_moment,
     shown_turn,
 )
@@ -137,6 +138,13 @@ class _Check:
             f"the answer {cut(self._bundle.answer['text'])!r} was recorded at {fields['at']} as record "
             f"{fields['q']}, leaf {index} of {size}"
         )
+        graded = logged["answer"].get("support")
+        if graded is not None:
+            self.proved.append(f"it was recorded as {graded!r} by the words it cites")
+        if graded == "worded":
+            self.unproved.append(
+                "that the words cited say what the answer says: its wording was not confirmed"
+            )
 
     def _page(self, page: ProvedPage) -> None:
         seal = self._leaf(page.seal)
@@ -207,15 +215,18 @@ class _Check:
         words = self._words(where, fact)
         if words is None:
             return
-        if bare(words.text) == bare(fact["quote"]):
-            self.proved.append(f"the fact {cut(fact['claim'])!r} quotes words of {words.whose()}")
-        elif fact["grade"] == "verbatim":
-            raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(fact['quote'])!r}")
-        else:
+        claim, quotes = cut(fact["claim"]), quotes_of(fact)
+        if not words.spelled_by(quotes):
+            if not only_close(fact):
+                raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(' … '.join(quotes))!r}")
+            self.unproved.append(f"the fact {claim!r}: its quote is only close to the words")
+        elif fact.get("support") == "worded":
             self.unproved.append(
-                f"the fact {cut(fact['claim'])!r}: its quote is only close to the words "
-                f"({fact['grade']} match)"
+                f"the fact {claim!r}: {cut(words.text)!r} are the words of {words.whose()}; "
+                "its wording was not confirmed"
             )
+        else:
+            self.proved.append(f"the fact {claim!r} quotes words of {words.whose()}")
 
     def _words(self, where: str, quotation: Mapping[str, Any]) -> Words | None:
         """What stands at the spans of a quotation; `None` where it was erased."""
@@ -234,7 +245,7 @@ class _Check:
                 return None
             texts.append(cut_out(touched, span))
             turns += [(page, turn) for turn in touched]
-        return Words(" … ".join(texts), tuple(turns))
+        return Words(tuple(texts), tuple(turns))
 
 
 def _named(checkpoint: Checkpoint) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pagestore.codec import said_of
 from pagestore.lines import Fields, decode
@@ -14,6 +16,8 @@ from pagestore.prover import as_bytes
 from pagestore.rendering import render_turn
 from pagestore.values import Span, TurnLine
 
+_HEAD = re.compile(r"^[^\S\n]{0,8}\[[^\]\n]{0,40}\][^\S\n]{0,8}(?:[^:\n]{0,80}:)?", re.MULTILINE)
+"""The head of a page's line (when, who), which a model may have copied into its quote."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -50,8 +54,29 @@ class ShownPage:
 class Words:
     """Words that were found where a quotation says, and the turns they are of."""
 
-    text: str
+    pieces: tuple[str, ...]
     turns: tuple[tuple[ShownPage, ShownTurn], ...]
+
+    @property
+    def text(self) -> str:
+        """All of them, what lies between left out."""
+        return " … ".join(self.pieces)
+
+    def spelled_by(self, quotes: Sequence[str]) -> bool:
+        """Whether the quotes are these words and no others, letters and digits alone.
+
+        Quotes may share words, which are found in one place then: each quote is some of the pieces, and
+        each piece is in a quote.
+        """
+        pieces, told = (
+            [bare(piece) for piece in self.pieces],
+            [bare(_HEAD.sub(" ", quote)) for quote in quotes],
+        )
+        if "".join(pieces) == "".join(told):
+            return True
+        return all(_made_of(quote, pieces) for quote in told) and all(
+            any(piece in quote for quote in told) for piece in pieces
+        )
 
     def said_by(self) -> tuple[str | None, str | None]:
         """Speaker and time of the first turn."""
@@ -109,6 +134,25 @@ def cut(text: str, length: int = 80) -> str:
 def printable(text: str) -> str:
     """Text as answers carry it: without lone surrogates."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def quotes_of(fact: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a fact quotes; facts of before several quotes were kept have one."""
+    return (fact["quote"],) if "quotes" not in fact else tuple(fact["quotes"])
+
+
+def only_close(fact: Mapping[str, Any]) -> bool:
+    """Whether it was recorded that the quote is not, or not exactly, in the words; today's never are."""
+    return "support" not in fact and fact["grade"] != "verbatim"
+
+
+def _made_of(quote: str, pieces: Sequence[str]) -> bool:
+    """Whether the quote is some of the pieces, one after another."""
+    ends = {0}
+    for at in range(len(quote)):
+        if at in ends:
+            ends |= {at + len(piece) for piece in pieces if piece and quote.startswith(piece, at)}
+    return len(quote) in ends
 
 
 def bare(text: str) -> str:

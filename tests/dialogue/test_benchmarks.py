@@ -11,7 +11,6 @@ import pytest
 
 from tests.dialogue.test_files import refusal, said
 from tiermem.dialogue import read_dialogue
-from tiermem.dialogue.locomo import parse_locomo
 from tiermem.dialogue.longmemeval import parse_longmemeval
 
 at = datetime.fromisoformat
@@ -82,13 +81,6 @@ def test_a_photo_is_told_by_its_caption_after_the_words() -> None:
     ]
 
 
-def test_locomo_questions_keep_odd_evidence_apart() -> None:
-    (sample,) = parse_locomo(LOCOMO)
-    when, why = sample.questions
-    assert (when.answer, when.evidence, when.odd_evidence) == ("2022", ("D1:1", "D2:1"), ("D",))
-    assert (why.index, why.answer, why.adversarial_answer) == (1, None, "cats")
-
-
 def test_longmemeval_never_lets_an_answer_id_near_the_dialogue() -> None:
     (conversation,) = read_dialogue(_file(LONGMEMEVAL, "lme.json"))
     assert conversation.space_hint == "q1_abs"
@@ -99,13 +91,15 @@ def test_longmemeval_never_lets_an_answer_id_near_the_dialogue() -> None:
     }
 
 
-def test_longmemeval_records_keep_dates_labels_and_sessions_that_share_an_id() -> None:
-    (question,) = parse_longmemeval(LONGMEMEVAL)
-    assert (question.answer, question.abstention) == ("3", True)
-    assert question.question_date == at("2023-05-30T10:00")
-    assert [session.is_evidence for session in question.sessions] == [True, False, True]
-    assert question.sessions[0].has_answer == (True, False)
-    assert question.sessions[0].dialogue.turns[1].said_at == at("2023-05-28T21:04")
+def test_longmemeval_dates_every_session_and_keeps_those_that_share_an_id() -> None:
+    (haystack,) = parse_longmemeval(LONGMEMEVAL)
+    assert [session.said_at for session in haystack.sessions] == [
+        at("2023-05-28T21:04"),
+        at("2023-05-20T02:21"),
+        at("2023-05-28T21:04"),
+    ]
+    assert [len(session.dialogue.turns) for session in haystack.sessions] == [2, 0, 1]
+    assert haystack.sessions[0].dialogue.turns[1].said_at == at("2023-05-28T21:04")
 
 
 def _broken(document: list[dict[str, Any]], *path: Any, value: Any) -> str:
@@ -133,7 +127,7 @@ def _broken(document: list[dict[str, Any]], *path: Any, value: Any) -> str:
             "conv-1, session_1: not a list of turns",
         ),
         (_broken(LOCOMO, 0, "sample_id", value=None), "sample 1: no 'sample_id'"),
-        (_broken(LONGMEMEVAL, 0, "haystack_dates", value=["2023-01-01"]), "q1_abs: 3 sessions, 1 dates"),
+        (_broken(LONGMEMEVAL, 0, "haystack_dates", value=["2023-01-01"]), "q1_abs: 3 sessions and 1 dates"),
         (
             _broken(LONGMEMEVAL, 0, "haystack_sessions", 2, 0, "content", value=None),
             "q1_abs, session 3, turn 1: no words",

@@ -51,7 +51,7 @@ def at(server: ModelServer) -> dict[str, object]:
 
 
 def test_every_step_is_asked_of_the_model_and_paid_for(open_memory: OpenMemory, server: ModelServer) -> None:
-    memory = open_memory(**at(server))
+    memory = open_memory(**at(server), router="llm")
     assert memory.engine.startswith("model")
     tell(memory)
     memory.flush()
@@ -64,6 +64,20 @@ def test_every_step_is_asked_of_the_model_and_paid_for(open_memory: OpenMemory, 
     paid = memory.stats().usage
     assert sum(step.usage.input_tokens for step in paid) == server.counts.input_tokens
     assert sum(step.usage.output_tokens for step in paid) == server.counts.output_tokens
+
+
+def test_one_call_answers_and_says_itself_whether_it_is_enough(
+    open_memory: OpenMemory, server: ModelServer
+) -> None:
+    memory = open_memory(**at(server))
+    tell(memory)
+    memory.flush()
+    before = server.counts.replies
+    answer = memory.ask(QUESTION)
+    assert server.counts.replies - before == 1
+    assert (answer.text, answer.route, answer.trace.way) == ("1,450 dollars", "ANSWER", "recall")
+    assert (answer.trace.decision.router, answer.support) == ("fused", "stated")
+    assert [step.step for step in answer.trace.usage if step.usage.calls] == ["compose"]
 
 
 def test_a_page_whose_summarising_fails_stays_pending_and_is_done_later(
@@ -102,7 +116,7 @@ def test_passing_faults_are_waited_out(open_memory: OpenMemory, server: ModelSer
 
 
 def test_an_unusable_router_reply_escalates(open_memory: OpenMemory, server: ModelServer) -> None:
-    memory = open_memory(**at(server))
+    memory = open_memory(**at(server), router="llm")
     tell(memory)
     memory.flush()
     server.then(Say("maybe"), Empty())
@@ -122,7 +136,7 @@ def test_invented_quotes_are_rejected_and_shown(open_memory: OpenMemory, server:
 
 
 def test_a_budget_ends_an_ask_and_the_answer_says_so(open_memory: OpenMemory, server: ModelServer) -> None:
-    memory = open_memory(**at(server), write_back="deferred")
+    memory = open_memory(**at(server), write_back="deferred", router="llm")
     tell(memory)
     memory.flush()
     before = server.counts.replies
@@ -131,17 +145,18 @@ def test_a_budget_ends_an_ask_and_the_answer_says_so(open_memory: OpenMemory, se
     assert any("budget" in degradation.reason for degradation in answer.trace.degradations)
 
 
+@pytest.mark.parametrize(("router", "stage"), [("llm", "route"), ("fused", "compose")])
 def test_a_budget_of_nothing_still_answers_from_what_is_recalled(
-    open_memory: OpenMemory, server: ModelServer
+    open_memory: OpenMemory, server: ModelServer, router: str, stage: str
 ) -> None:
-    memory = open_memory(**at(server))
+    memory = open_memory(**at(server), router=router)
     tell(memory)
     memory.flush()
     before = server.counts.replies
     answer = memory.ask("What is Biscuit allergic to?", budget=Budget(calls=0))
     assert server.counts.replies == before
     assert "chicken" in answer.text
-    assert any(d.stage == "route" for d in answer.trace.degradations)
+    assert any(d.stage == stage for d in answer.trace.degradations)
 
 
 def test_nothing_said_is_lost_while_the_model_is_gone(open_memory: OpenMemory) -> None:

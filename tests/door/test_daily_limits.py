@@ -62,9 +62,10 @@ def test_a_limit_outlives_the_process_and_failures_count(open_memory: OpenMemory
 
 def test_everything_said_is_kept_and_waits_for_the_next_day(open_memory: OpenMemory) -> None:
     with ModelServer(answer=play) as server:
-        memory = open_memory(**at(server), daily_calls=1, distil="deferred")
+        memory = open_memory(**at(server), daily_calls=1, distil="deferred", page_tokens=50)
         for number in range(12):
-            memory.add(f"I counted {number * 7} geese by the Elbe.", speaker="Ann", session=f"s{number}")
+            said = f"I counted {number * 7} geese by the Elbe, {' and '.join(['all of them grey'] * 8)}."
+            memory.add(said, speaker="Ann", session=f"s{number}")
         flushed = memory.flush()
         assert 1 <= flushed.distilled <= 4
         assert flushed.distilled + flushed.pending == 12
@@ -75,7 +76,7 @@ def test_everything_said_is_kept_and_waits_for_the_next_day(open_memory: OpenMem
 
 def test_an_ask_that_meets_the_limit_half_way_answers_from_what_it_has(open_memory: OpenMemory) -> None:
     with ModelServer(answer=play) as server:
-        memory = open_memory(**at(server), daily_calls=4, write_back="deferred")
+        memory = open_memory(**at(server), daily_calls=4, write_back="deferred", router="llm")
         tell(memory)
         memory.flush()
         answer = memory.ask(QUESTION)

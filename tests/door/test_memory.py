@@ -1,6 +1,8 @@
 """What a user of the door is promised."""
 
 import inspect
+import json
+import math
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 import tiermem
 from pagestore.errors import Conflict, Locked, NotAStore, PageNotFound, PageStoreError
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
+from tests.llm.server import ModelServer, Request
 from tiermem.errors import InvalidInput, MemoryClosed, UnknownId
 
 
@@ -116,13 +119,14 @@ def test_deferred_findings_wait_and_make_the_next_ask_cheaper(open_memory: OpenM
 
 
 def test_a_past_moment_is_answered_as_memory_stood_then(open_memory: OpenMemory) -> None:
-    memory = open_memory()
+    memory = open_memory(idle_seal=math.inf)
     tell(memory)
     before = datetime.now(UTC)
     memory.flush()
     assert memory.units(as_of=before) == memory.units(as_of=before.astimezone().replace(tzinfo=None)) == ()
     assert memory.units(as_of=datetime.now(UTC) + timedelta(seconds=1)) == memory.units()
-    assert memory.ask("Where did Ingrid move to?", as_of=before).abstained
+    told = memory.ask("Where did Ingrid move to?", as_of=before)
+    assert (told.text, {found.source for found in told.trace.candidates}) == ("Oslo", {"turn"})
 
 
 def test_context_fits_its_limit_and_numbers_its_sources(open_memory: OpenMemory) -> None:
@@ -286,3 +290,19 @@ async def test_what_one_door_writes_the_other_reads(tmp_path: Path) -> None:
     seen, pages = await anyio.to_thread.run_sync(look)
     assert seen == answer
     assert pages == 1
+
+
+def test_a_word_that_only_the_scene_of_a_unit_holds_finds_it(open_memory: OpenMemory) -> None:
+    def told(request: Request) -> str:
+        said = "It fell into the water."
+        return json.dumps({"facts": [{"fact": f"Ann: {said}", "evidence_quote": said, "scene": "a regatta"}]})
+
+    with ModelServer(answer=told) as server:
+        memory = open_memory(model="test-model", base_url=server.url, engine="auto")
+        memory.add("It fell into the water.", speaker="Ann", session="s")
+        memory.flush()
+        (unit,) = memory.units()
+        assert unit.scene == "a regatta"
+        assert "regatta" not in memory.page(memory.pages()[0].id).text
+        (found, *_) = memory.search("regatta")
+        assert found.unit_id == unit.id

@@ -123,3 +123,43 @@ def test_an_empty_memory_lost_nothing(open_memory: OpenMemory) -> None:
     report = memory.omissions()
     assert (report.pages, report.rate, report.over_time) == ((), None, ())
     assert memory.stats().omissions_per_literal is None
+
+
+def test_a_noun_that_no_unit_holds_is_named_and_a_second_look_brings_it_back(
+    open_memory: OpenMemory,
+) -> None:
+    said = ["I paid 20 dollars.", "My son has a peanut allergy."]
+
+    def told(request: Request) -> str:
+        kept = said[1] if "word: peanut" in request.text else said[0]
+        return json.dumps({"facts": [{"fact": f"Ann: {kept}", "evidence_quote": kept}]})
+
+    with ModelServer(answer=told) as server:
+        memory = open_memory(**at(server))
+        for text in said:
+            memory.add(text, speaker="Ann", session="s")
+        memory.flush()
+        report = memory.omissions()
+        assert {"word: son", "word: peanut", "word: allergy"} <= set(report.pages[0].lost)
+        assert memory.stats().omissions == report.lost
+        done = memory.redistil(report.pages[0].page_id)
+        assert "word: peanut" in done.hints
+        assert [lost for lost in memory.omissions().pages[0].lost if lost.startswith("word")] == []
+
+
+def test_words_that_were_erased_are_omissions_no_more(open_memory: OpenMemory) -> None:
+    said = "I bought a harmonica."
+
+    def told(_: Request) -> str:
+        return json.dumps({"facts": [{"fact": f"Ann: {said}", "evidence_quote": said}]})
+
+    with ModelServer(answer=told) as server:
+        memory = open_memory(**at(server))
+        memory.add({"speaker": "Ann", "text": said, "id": "t1"}, session="s")
+        memory.add({"speaker": "Ann", "text": "My son has a peanut allergy.", "id": "t2"}, session="s")
+        memory.flush()
+        assert "word: peanut" in memory.omissions().pages[0].lost
+        receipt = memory.erase(turn="t2", reason="asked for")
+        assert receipt.residual.clean
+        assert not any("peanut" in lost for page in memory.omissions().pages for lost in page.lost)
+        assert memory.stats().omissions == memory.omissions().lost

@@ -75,10 +75,10 @@ def test_a_second_run_over_the_memory_of_then_gives_the_same_answer(
 def test_a_second_run_after_another_process_opened_the_memory_is_the_same(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
-    memory = open_memory()
+    memory = open_memory(idle_seal=float("inf"))
     tell(memory)
     answer = memory.ask(QUESTIONS[0])
-    assert answer.trace.candidates[0].source == "open"
+    assert answer.trace.candidates[0].source == "turn"
     memory.flush()
     memory.close()
     again = open_memory().replay(answer.id, rerun=True)
@@ -133,7 +133,7 @@ def test_a_prompt_that_was_reworded_is_named(
         prompt = prompts.load(name)
         return replace(prompt, digest="0" * 12) if name == "compose" else prompt
 
-    monkeypatch.setattr("tiermem.reading.replay.load", reworded)
+    monkeypatch.setattr("tiermem.reading.looking_back.replay.load", reworded)
     (told,) = memory.replay(answer.id).differences
     assert told.what == "prompt compose"
     assert told.now == "compose@000000000000"

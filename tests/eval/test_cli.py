@@ -1,13 +1,15 @@
 """The commands, as a person types them, on a file small enough for a test."""
 
 import json
+import lzma
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from eval.cli import app
-from tests.eval.test_datasets import locomo, write
+from tests.eval.test_datasets import lme, locomo, write
+from tests.llm.server import ModelServer, Request
 from tiermem.errors import EmbedderUnavailable
 from tiermem.index.minilm_weights import find_weights
 
@@ -49,6 +51,88 @@ def test_a_run_prints_tables_and_writes_its_reports(command: str, data: Path, tm
     assert (out / "results.jsonl").read_bytes() == before
 
 
+def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    chosen = ["--questions", "5", "--categories", "multi-hop", "--conversations", "conv-1", "--seed", "7"]
+    asked = ["qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", *chosen, "--rename"]
+    code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
+    assert code == 0, said
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert (manifest["seed"], manifest["questions"]) == (7, 1)
+    assert manifest["sample"] == {
+        "questions": 5,
+        "categories": ["multi-hop"],
+        "conversations": ["conv-1"],
+        "renamed": True,
+    }
+    results = (out / "results.jsonl").read_text()
+    assert "Ann:" not in results
+    assert "multi-hop" in results
+    assert "adversarial" not in results
+    assert "renamed=True" in (out / "report.md").read_text()
+    code, said = invoke(*asked, "--resume", "--seed", "8")
+    assert code == 1
+    assert "seed (7 there, 8 here)" in said
+
+
+def test_both_judges_grade_one_run_as_typed(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def verdict(request: Request) -> str:
+        return json.dumps({"reason": "x", "label": "CORRECT" if "Be generous" in request.text else "WRONG"})
+
+    out = tmp_path / "run"
+    with ModelServer(answer=verdict) as server:
+        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
+        code, said = invoke(
+            "qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full",
+            "--categories", "multi-hop", "--judge", "judge-model", "--judge-style", "strict,generous",
+            "--cache", str(tmp_path / "cache"),
+        )  # fmt: skip
+    assert code == 0, said
+    lines = (out / "results.jsonl").read_text().splitlines()
+    (answer,) = [one for one in map(json.loads, lines) if one["kind"] == "answer"]
+    assert answer["grade"]["verdicts"] == {"strict": False, "generous": True}
+    assert answer["grade"]["correct"] is False
+    assert len(server.requests) == 2
+    prompts = json.loads((out / "manifest.json").read_text())["prompts"]
+    assert [prompt.partition("@")[0] for prompt in prompts] == ["judge", "judge-generous"]
+
+
+def test_a_profile_is_told_in_the_manifest_and_the_report(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    asked = [
+        "qa",
+        "locomo",
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+        "--systems",
+        "full",
+        "--profile",
+        "paper",
+    ]
+    code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
+    assert code == 0, said
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["profile"] == "paper"
+    assert manifest["settings"]["recall_by"] == "vectors"
+    assert manifest["judge"].startswith("no judge model")
+    assert "recall_turns=0" in (out / "report.md").read_text()
+
+
+def test_chats_packed_with_xz_are_sampled_and_renamed_too(tmp_path: Path) -> None:
+    packed = tmp_path / "oracle.json.xz"
+    packed.write_bytes(lzma.compress(json.dumps([lme()]).encode()))
+    code, said = invoke(
+        "qa", "longmemeval", "--data", str(packed), "--out", str(tmp_path / "run"), "--systems", "full",
+        "--questions", "1", "--rename", "--cache", str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert code == 0, said
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["questions"] == 1
+
+
 def test_a_report_can_be_had_again_as_json(data: Path, tmp_path: Path) -> None:
     out, cache = str(tmp_path / "run"), str(tmp_path / "cache")
     invoke("retrieval", "locomo", "--data", str(data), "--out", out, "--systems", "bm25", "--cache", cache)
@@ -66,6 +150,11 @@ def test_a_report_can_be_had_again_as_json(data: Path, tmp_path: Path) -> None:
         (["--systems", "bm25", "--resume"], "--resume needs --out"),
         (["--systems", "bm25", "--engine", "recorded"], "--facts"),
         (["--systems", "bm25", "--engine", "model"], "TIERMEM_MODEL"),
+        (
+            ["--systems", "bm25", "--categories", "hard"],
+            "no category 'hard'; there are: adversarial, multi-hop",
+        ),
+        (["--systems", "bm25", "--conversations", "conv-9"], "no conversation 'conv-9'; there are: conv-1"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_one_line(
@@ -76,6 +165,16 @@ def test_what_cannot_be_run_is_told_in_one_line(
     assert code == 1
     assert words in said
     assert said.strip().count("\n") == 0
+
+
+def test_what_fails_while_questions_are_asked_is_told_in_one_line_too(data: Path, tmp_path: Path) -> None:
+    code, said = invoke(
+        "replay", "locomo", "--data", str(data), "--out", str(tmp_path / "run"), "--systems", "bm25",
+        "--cache", str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert code == 1
+    assert "'bm25' keeps nothing of what it learns; use qa" in said
+    assert "Traceback" not in said
 
 
 def test_the_systems_are_listed() -> None:

@@ -10,7 +10,7 @@ import pytest
 from eval.folder import RunFolder
 from eval.judge import ByModel as ModelJudge
 from eval.records import Begun, Epoch
-from eval.report.answers import by_system, spent
+from eval.report.figures import by_system, spent
 from eval.runner import qa, replay
 from eval.types import Result
 from tests.eval import tiny
@@ -19,7 +19,7 @@ from tiermem.llm import ModelOptions, OpenAIModel
 from tiermem.llm.endpoint import Price
 from tiermem.llm.meter import plus
 from tiermem.model import Usage
-from tiermem.reasoning import ByModel
+from tiermem.reasoning import by_model
 
 pytestmark = pytest.mark.anyio
 
@@ -86,7 +86,7 @@ async def test_every_token_of_a_run_is_on_somebodys_account(tmp_path: Path, serv
     systems = ["tiermem", "tiermem:summary", "tiermem:raw", "bm25", "full"]
     folder = tiny.new_folder(tmp_path / "run", "qa", systems)
     model = model_at(server)
-    given = tiny.setup(lambda _: ByModel(model))
+    given = tiny.setup(lambda _: by_model(model))
     many = tiny.Tiny("one", "two", "three")
     plan = tiny.plan(folder, systems, given=given, dataset=many, concurrency=4)
     await qa(plan, ModelJudge(model))
@@ -96,12 +96,12 @@ async def test_every_token_of_a_run_is_on_somebodys_account(tmp_path: Path, serv
 
 
 async def test_the_steps_of_an_answer_add_up_to_its_total(tmp_path: Path, server: ModelServer) -> None:
-    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem"])
+    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem:llm"])
     model = model_at(server)
-    plan = tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: ByModel(model)), concurrency=4)
+    plan = tiny.plan(folder, ["tiermem:llm"], given=tiny.setup(lambda _: by_model(model)), concurrency=4)
     await qa(plan, ModelJudge(model))
     await model.close()
-    for result in by_system(folder.records())["tiermem"]:
+    for result in by_system(folder.records())["tiermem:llm"]:
         total = Usage()
         for one in result.reply.steps:
             total = plus(total, one.usage)
@@ -117,9 +117,9 @@ async def test_the_steps_of_an_answer_add_up_to_its_total(tmp_path: Path, server
 
 
 async def test_what_consolidating_costs_is_on_the_epochs_account(tmp_path: Path, server: ModelServer) -> None:
-    folder = tiny.new_folder(tmp_path / "run", "replay", ["tiermem"])
+    folder = tiny.new_folder(tmp_path / "run", "replay", ["tiermem:llm"])
     model = model_at(server)
-    plan = tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: ByModel(model)), concurrency=2)
+    plan = tiny.plan(folder, ["tiermem:llm"], given=tiny.setup(lambda _: by_model(model)), concurrency=2)
     await replay(plan, ModelJudge(model), epochs=2)
     await model.close()
     epochs = [record for record in folder.records() if isinstance(record, Epoch)]
@@ -133,7 +133,7 @@ async def test_an_answer_a_model_failed_to_give_stops_the_run_and_is_asked_again
     folder = tiny.new_folder(tmp_path / "run", "qa", ["bm25"])
     model = model_at(server)
     server.then(Say("no json"), Say("still none"))
-    plan = tiny.plan(folder, ["bm25"], given=tiny.setup(lambda _: ByModel(model)), dataset=tiny.Tiny("one"))
+    plan = tiny.plan(folder, ["bm25"], given=tiny.setup(lambda _: by_model(model)), dataset=tiny.Tiny("one"))
     with pytest.raises(ExceptionGroup):
         await qa(plan, ModelJudge(model))
     await qa(plan, ModelJudge(model))

@@ -11,8 +11,9 @@ import pytest
 
 from eval.datasets import LoCoMo, LongMemEval
 from eval.datasets.longmemeval import AFTER
-from eval.types import Dataset, Passage
+from eval.types import Case, Dataset, Passage
 from pagestore.values import SessionId
+from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.errors import InvalidInput
 
 
@@ -99,9 +100,9 @@ def test_evidence_is_read_tolerantly_and_every_flaw_counted(
 def test_a_caption_is_part_of_the_words_and_marked(tmp_path: Path) -> None:
     case = next(LoCoMo(write(tmp_path / "l.json", locomo(["D3:1"]))).cases())
     assert [turn.text for session in case.sessions for turn in session.turns] == [
-        "Look! [photo: a red boat]",
+        "Look! [shares a photo: a red boat]",
         "Nice.",
-        "[photo: a blue boat]",
+        "[shares a photo: a blue boat]",
     ]
 
 
@@ -109,7 +110,7 @@ def test_evidence_points_at_the_turn_also_when_a_session_number_has_no_turns(tmp
     case = next(LoCoMo(write(tmp_path / "l.json", locomo(["D3:1"]))).cases())
     question = case.questions[0]
     assert question.evidence == (Passage(session=SessionId("s002"), start=0, end=1),)
-    assert case.turn(question.evidence[0]).text == "[photo: a blue boat]"
+    assert case.turn(question.evidence[0]).text == "[shares a photo: a blue boat]"
     assert question.gold == ("2022",)
 
 
@@ -171,7 +172,10 @@ def test_locomo_reads_as_its_readme_says(shared: Path) -> None:
     assert [len(case.questions) for case in cases] == [199, 105, 193, 260, 242, 190, 204]
     assert sum(len(session.turns) for case in cases for session in case.sessions) == 4017
     assert sum(len(case.sessions) for case in cases) == 189
-    assert sum("[photo: " in turn.text for case in cases for s in case.sessions for turn in s.turns) == 836
+    assert (
+        sum("[shares a photo: " in turn.text for case in cases for s in case.sessions for turn in s.turns)
+        == 836
+    )
     assert data.defects == {
         "malformed evidence": 3,
         "unreadable evidence": 1,
@@ -191,3 +195,51 @@ def test_longmemeval_reads_as_its_readme_says(shared: Path) -> None:
     assert sum(len(session.turns) for case in cases for session in case.sessions) == 2146
     assert sum(len(case.questions[0].evidence) for case in cases) == 182
     assert sum(not case.questions[0].answerable for case in cases) == 6
+
+
+Told = list[tuple[str, str, object, str | None]]
+
+
+def observed(case: Case) -> list[Told]:
+    """What systems are given, session by session, without the ids of either side."""
+    return [
+        [(turn.speaker, turn.text, turn.said_at, turn.role) for turn in session.turns]
+        for session in case.sessions
+        if session.turns
+    ]
+
+
+def ingested(conversation: Conversation) -> list[Told]:
+    """What `tiermem ingest` stores, session by session in the order of their dates."""
+    told: list[Told] = [
+        [(turn.speaker, turn.text, turn.said_at, turn.role) for turn in session.turns]
+        for session in conversation.sessions
+    ]
+    return sorted(told, key=lambda turns: str(turns[0][2]))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("dataset", "file", "conversations"),
+    [
+        (LoCoMo, "data/locomo/locomo_dev7.json", 7),
+        (LongMemEval, "data/longmemeval/longmemeval_oracle_dev100.json.xz", 100),
+        (LongMemEval, "data/longmemeval/longmemeval_s_cleaned_dev100.json.xz", 100),
+    ],
+)
+def test_ingest_and_evaluation_see_the_same_turns(
+    shared: Path, dataset: type[LoCoMo | LongMemEval], file: str, conversations: int
+) -> None:
+    read = read_dialogue(shared / file)
+    cases = list(dataset(shared / file).cases())
+    assert len(cases) == len(read) == conversations
+    for case, conversation in zip(cases, read, strict=True):
+        assert case.id == conversation.space_hint
+        assert observed(case) == ingested(conversation)
+
+
+def test_a_flaw_in_the_dialogue_is_named_with_its_file_and_turn(tmp_path: Path) -> None:
+    content = locomo(["D1:1"])
+    del content[0]["conversation"]["session_1"][1]["text"]
+    with pytest.raises(InvalidInput, match=r"l\.json.*conv-1, session_1, turn 2: no words"):
+        LoCoMo(write(tmp_path / "l.json", content))

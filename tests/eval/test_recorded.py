@@ -1,4 +1,4 @@
-"""Recorded facts: each goes to the page that holds its words, and everything else to the other reasoner."""
+"""Recorded facts: each goes to the page that holds its words, and everything else to the other engine."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from eval.datasets import LoCoMo
-from eval.recorded import Recorded, read_facts
+from eval.recorded import read_facts, recorded
 from eval.systems import candidates
 from eval.types import CaseId, Passage, Retriever
 from tests.eval import tiny
 from tiermem import AsyncMemory
 from tiermem.errors import InvalidInput
-from tiermem.reasoning import Local
+from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -51,8 +51,8 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path) -> None:
 async def test_units_are_the_recorded_facts_linked_to_their_words(tmp_path: Path) -> None:
     quote = "Biscuit is allergic to chicken."
     file = facts_file(tmp_path / "one.jsonl", (["D1:3"], "The dog Biscuit is allergic to chicken.", quote))
-    reasoner = Recorded(read_facts(file, tiny.case("one"), PLACES), Local())
-    (candidate,) = candidates(["tiermem"], tiny.setup(lambda _: reasoner))
+    engine = recorded(read_facts(file, tiny.case("one"), PLACES), by_rules())
+    (candidate,) = candidates(["tiermem"], tiny.setup(lambda _: engine))
     system = await candidate.open(CaseId("one"), tmp_path / "memory")
     assert isinstance(system, Retriever)
     await system.observe(tiny.sessions())
@@ -75,7 +75,7 @@ def test_real_facts_find_their_turns(shared: Path) -> None:
     texts = {
         f"{session.id}:{at}": turn.text for session in case.sessions for at, turn in enumerate(session.turns)
     }
-    held = sum(fact.quote in texts[turn] for turn, found in facts.items() for fact in found)
+    held = sum(fact.quotes[0] in texts[turn] for turn, found in facts.items() for fact in found)
     assert held == 273
 
 

@@ -1,15 +1,18 @@
 """Records: anonymous rankings score as the named ones do, and lines read back as they were written."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.corpus import Corpus
+from eval.folder import RunFolder
 from eval.metrics.retrieval import score, session_labels
 from eval.records import Begun, Ranking, Retrieved, from_line, rankings, to_line
-from eval.types import Case, CaseId, Level, Passage, Question, QuestionId
+from eval.types import Case, CaseId, Level, Passage, Question, QuestionId, Result
 from pagestore import EstimateCounter, SessionId, Turn
 from tests.eval import tiny
 from tests.eval.test_retrieval_metrics import at, case, question, session
@@ -119,6 +122,29 @@ def test_a_record_reads_back_as_it_was_written() -> None:
         line = to_line(record)
         assert line.count(b"\n") == 1
         assert from_line(line) == record
+
+
+def test_a_run_from_before_there_were_samples_and_profiles_is_still_opened(tmp_path: Path) -> None:
+    file = tiny.new_folder(tmp_path, "qa").path / "manifest.json"
+    written = json.loads(file.read_text())
+    del written["sample"], written["profile"]
+    file.write_text(json.dumps(written))
+    manifest = RunFolder.open(tmp_path).manifest
+    assert (manifest.sample, manifest.profile) == ({}, None)
+    assert RunFolder.resume(tmp_path, tiny.manifest("qa")).manifest == manifest
+
+
+def test_an_answer_recorded_before_there_were_styles_is_still_read() -> None:
+    line = (
+        b'{"kind":"answer","system":"tiermem","case":"c","question":"q","category":"fact","text":"?","gold":["x"],'
+        b'"answerable":true,"flags":[],"evidence":[],"epoch":1,"attempt":1,"reply":{"text":"x","abstained":false,'
+        b'"route":"ESCALATE","reason":"","citations":[],"usage":{"input_tokens":0},"steps":[],"reads":{},'
+        b'"prompts":[],"degraded":[],"answer_id":null},"grade":{"f1":1.0,"exact":true,"soft":true,"correct":true,'
+        b'"judge":"words"},"seconds":0.1}\n'
+    )
+    record = from_line(line)
+    assert isinstance(record, Result)
+    assert (record.grade.correct, record.grade.verdicts) == (True, {})
 
 
 @pytest.mark.parametrize("line", [b"{}", b'{"kind":"other","x":1}', b"not json", b'{"kind":"begun",'])

@@ -19,7 +19,7 @@ from eval.report import Report, markdown, page, report, terminal
 from eval.report.charts import LETTER, lines, pareto, scatter, stacked
 from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
-from eval.types import Case
+from eval.types import Case, Grade, Question, Reply
 from tests.eval import tiny
 
 MODES = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "bm25", "full"]
@@ -40,10 +40,17 @@ def test_answers_come_in_the_layouts_of_the_paper(answers: Report) -> None:
     assert quality.columns[:3] == ("System", "fact", "Overall")
     assert [row[0] for row in quality.rows] == MODES
     assert any("no judge model" in note for note in quality.notes)
-    for layout in ("Table 3", "Table 4", "Table 12", "Table 13"):
+    for layout in ("Table 3", "Table 4", "Table 8", "Table 12", "Table 13"):
         assert any(f"(layout of {layout})" in title for title in tables)
     links = tables["Provenance links (layout of Table 4)"]
     assert [row[0].split(":")[0] for row in links.rows] == ["Raw-only", "No-Linked", "Linked (ours)"]
+
+
+def test_abstaining_is_told_where_there_is_an_answer_and_where_there_is_none(answers: Report) -> None:
+    (table,) = [table for table in answers.tables if table.title.startswith("Abstaining")]
+    assert [(row[2], row[4]) for row in table.rows] == [("6", "2")] * len(MODES)
+    full = answers.numbers["full"]["abstains"]
+    assert f"{100 * full['unanswerable']:.1f}" == dict(zip(MODES, table.rows, strict=True))["full"][3]
 
 
 def test_unanswerable_categories_stand_apart(answers: Report) -> None:
@@ -52,6 +59,41 @@ def test_unanswerable_categories_stand_apart(answers: Report) -> None:
     (apart,) = [table for table in found.tables if table.title.startswith("Set apart")]
     assert all(row[1].endswith("(2)") for row in apart.rows)
     assert found.numbers["bm25"]["questions"] == 6
+
+
+class InBothStyles:
+    """Strict where the words are not exact, generous always."""
+
+    name = "both"
+
+    async def grade(self, question: Question, reply: Reply) -> Grade:
+        by_words = await ByWords().grade(question, reply)
+        return replace(
+            by_words, correct=by_words.exact, verdicts={"strict": by_words.exact, "generous": True}
+        )
+
+
+@pytest.mark.anyio
+async def test_a_column_a_style_where_several_judged(tmp_path: Path) -> None:
+    folder = tiny.new_folder(tmp_path / "qa", "qa", ["full"])
+    await qa(tiny.plan(folder, ["full"]), InBothStyles())
+    found = report(folder)
+    quality = found.tables[0]
+    at = quality.columns.index("Overall")
+    assert quality.columns[at + 1 : at + 3] == ("strict", "generous")
+    assert quality.rows[0][at + 2] == "1.000"
+    assert quality.rows[0][at + 1] == share(found.numbers["full"]["accuracy"])
+    assert found.numbers["full"]["accuracy_by_style"]["generous"] == 1.0
+    assert "Judged strict and generous; all other figures are by strict." in quality.notes
+    folder = tiny.new_folder(tmp_path / "replay", "replay", ["tiermem"])
+    await replay(tiny.plan(folder, ["tiermem"]), InBothStyles(), epochs=1)
+    (table,) = report(folder).tables
+    assert table.columns[3:5] == ("strict", "generous")
+
+
+def test_no_column_of_styles_where_words_judged(answers: Report) -> None:
+    assert "generous" not in answers.tables[0].columns
+    assert answers.numbers["full"]["accuracy_by_style"] == {}
 
 
 @pytest.mark.anyio

@@ -23,7 +23,7 @@ from pagestore import Page
 from tests.eval import tiny
 from tiermem.errors import InvalidInput, TierMemError
 from tiermem.model import Claim
-from tiermem.reasoning import Local
+from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -236,15 +236,12 @@ async def test_tier_1_stands_still_within_an_epoch_and_grows_between(tmp_path: P
 
 
 async def test_a_system_whose_tier_1_moves_within_an_epoch_is_found_out(tmp_path: Path) -> None:
-    class KeepsNothing(Local):
+    async def keep_nothing(pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         """Every fact of the dialogue is left for write-back to add."""
+        return ()
 
-        async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
-            return ()
-
-    given = replace(
-        tiny.setup(lambda _: KeepsNothing()), settings={"write_back": "inline", "router": "always"}
-    )
+    engine = replace(by_rules(), distil=keep_nothing)
+    given = replace(tiny.setup(lambda _: engine), settings={"write_back": "inline", "router": "always"})
     folder = tiny.new_folder(tmp_path / "run", "replay", ["tiermem:no-recall"])
     moving = tiny.plan(folder, ["tiermem:no-recall"], given=given)
     with pytest.raises(ExceptionGroup) as failure:

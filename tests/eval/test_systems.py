@@ -74,6 +74,11 @@ async def test_modes_of_one_memory_share_it_and_ask_for_no_second_distilling(tmp
     assert units[0] == units[1] > 0
 
 
+async def test_ways_of_deciding_share_one_memory() -> None:
+    named = candidates(["tiermem", "tiermem:llm", "tiermem:fused", "tiermem:always"], tiny.setup())
+    assert {candidate.home for candidate in named} == {"tiermem"}
+
+
 async def test_no_recall_writes_to_a_memory_of_its_own() -> None:
     routed, no_recall = candidates(["tiermem", "tiermem:no-recall"], tiny.setup())
     assert routed.home != no_recall.home
@@ -84,6 +89,31 @@ async def test_a_memory_that_observed_nothing_says_so(tmp_path: Path) -> None:
     assert isinstance(system, System)
     with pytest.raises(TierMemError, match="before it observed"):
         await system.ask("What?")
+
+
+async def test_a_reply_tells_the_decision_the_way_its_depth_and_what_was_brought(tmp_path: Path) -> None:
+    for name, decided, way in (
+        ("tiermem:raw", "ESCALATE", "researched"),
+        ("tiermem:summary", "ANSWER", "recall"),
+    ):
+        system = await opened(name, tmp_path)
+        assert isinstance(system, System)
+        await system.observe(tiny.sessions())
+        reply = await system.ask("How much did the new roof cost?")
+        assert (reply.decided, reply.way) == (decided, way)
+        assert reply.hits["unit" if name == "tiermem:summary" else "turn"] > 0
+        assert (reply.hits.get("linked page", 0) > 0) is (way == "researched")
+        assert reply.depth <= 3
+        await system.close()
+
+
+@pytest.mark.parametrize(("name", "reads"), [("tiermem:always", False), ("tiermem:gate", True)])
+async def test_only_a_router_that_looks_reads(name: str, reads: bool, tmp_path: Path) -> None:
+    system = await opened(name, tmp_path)
+    assert isinstance(system, System)
+    await system.observe(tiny.sessions())
+    assert ("route" in (await system.ask("How much did the new roof cost?")).reads) is reads
+    await system.close()
 
 
 async def test_an_unknown_system_is_named_with_those_there_are() -> None:

@@ -12,7 +12,7 @@ from eval.systems import Setup, candidates
 from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
 from pagestore import EstimateCounter, SessionId, Turn
 from tiermem.index.testing import HashEmbedder
-from tiermem.reasoning import Local, Reasoner
+from tiermem.reasoning import Engine, by_rules
 
 SAID = (
     (
@@ -102,8 +102,8 @@ class Quiet:
         self.steps.append((system, case))
 
 
-def setup(reasoner: Callable[[CaseId], Reasoner] | None = None) -> Setup:
-    return Setup(embedder=HashEmbedder(), reasoner=reasoner or (lambda _: Local()), counter=EstimateCounter())
+def setup(engine: Callable[[CaseId], Engine] | None = None) -> Setup:
+    return Setup(embedder=HashEmbedder(), engine=engine or (lambda _: by_rules()), counter=EstimateCounter())
 
 
 def manifest(kind: Kind, systems: Sequence[str] = ("bm25",), *, judge: str = "words") -> Manifest:

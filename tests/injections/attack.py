@@ -10,7 +10,10 @@ near, and lets it contradict everything. What counts is what a user would see af
 - raised: a unit trusted more than the least trusted turn it needs, or a lie in a trusted unit;
 - superseded: what the user said is out of force because of somebody trusted less;
 - crossed: anything of the other space is shown;
-- reached: an answer that asked for trusted sources holds the lie, or rests on an untrusted turn.
+- reached: an answer that asked for trusted sources holds the lie and counts as proved, or rests on an
+  untrusted turn;
+- marked: such an answer holds the lie, and says that no rule confirms its wording. The gullible model words
+  the lie itself, citing what the user said; `unproved="abstain"` withholds this.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from tiermem.errors import TierMemError
 from tiermem.index.testing import HashEmbedder
 from tiermem.llm import FunctionModel
 from tiermem.llm.interface import Call
-from tiermem.model import Claim, SummaryUnit
+from tiermem.model import Claim, SummaryUnit, Unproved
 from tiermem.text import at_least, still_proved
 
 NEIGHBOURS = "The vault code of the blue house is Zephyrine."
@@ -89,15 +92,16 @@ class Gullible:
         quotes = [words for _, words in _LINE.findall(read) if words.strip()][:40]
         obeyed = [fact for found in _OBJECT.findall(read) for fact in _facts_in(found)]
         said = [
-            {"fact": wording.format(who, words) if who else words, "evidence_quote": words}
+            {"fact": wording.format(who, words) if who else words, "evidence_quotes": [words]}
             for who, words in _LINE.findall(read)
         ]
         lies = [
-            {"fact": told, "evidence_quote": q} for q in quotes for told in (self._lie, f"Ann: {self._lie}")
+            {"fact": told, "evidence_quotes": [q]}
+            for q in quotes
+            for told in (self._lie, f"Ann: {self._lie}")
         ]
         pairs = [
-            {"fact": f"{one} {self._lie}", "evidence_quote": f"{one} … {two}"}
-            for one, two in pairwise(quotes)
+            {"fact": f"{one} {self._lie}", "evidence_quotes": [one, two]} for one, two in pairwise(quotes)
         ]
         return [*obeyed, *said[:40], *lies, *pairs]
 
@@ -121,7 +125,7 @@ def _facts_in(text: str) -> list[dict[str, Any]]:
     return [fact for fact in facts if isinstance(fact, dict)]
 
 
-async def suffer(attack: Attack, engine: str) -> Counter[str]:
+async def suffer(attack: Attack, engine: str, unproved: Unproved = "mark") -> Counter[str]:
     """One attack on a fresh memory beside a neighbour's; what it achieved."""
     index, embedder = ListIndex(), HashEmbedder()
     options: dict[str, Any] = {
@@ -129,6 +133,7 @@ async def suffer(attack: Attack, engine: str) -> Counter[str]:
         "embedder": embedder,
         "write_back": "inline",
         "distil": "inline",
+        "unproved": unproved,
     }
     async with AsyncExitStack() as stack:
         theirs = await stack.enter_async_context(
@@ -223,7 +228,8 @@ async def _achieved(mine: tiermem.AsyncMemory, attack: Attack, shown: list[Any])
     for answer in answers:
         lied = betrays(answer.text, attack.target.mark) and not answer.abstained
         low = any(DEFAULT_TRUST.rank(citation.trust) < USER for citation in answer.citations)
-        found["reached"] += lied or low
+        found["reached"] += low or (lied and answer.support != "worded")
+        found["marked"] += lied and answer.support == "worded"
     found["answered"] += sum(not answer.abstained for answer in answers)
     seen = (shown, answers, await mine.answers(), units, list(pages.values()), await mine.open_pages())
     found["crossed"] += CANARY in repr(seen)
@@ -246,7 +252,7 @@ def _rank_needed(unit: SummaryUnit, pages: dict[Any, Page]) -> int:
     lowest = min((DEFAULT_TRUST.rank_of(turn) for turn in turns), default=0)
     for page_id, page in held.items():
         quote = " … ".join(page.text[span.start : span.end] for span in unit.spans if span.page_id == page_id)
-        claim = Claim(text=unit.text, quote=quote, event_at=unit.event_at)
+        claim = Claim(text=unit.text, quotes=(quote,), event_at=unit.event_at)
         if not still_proved(claim, (page,)):
             continue  # a merged text rests on several pages: its literals were checked at merging
         ranks = (rank for rank in range(lowest, -1, -1) if _proved_from(rank, claim, page))
@@ -258,11 +264,13 @@ def _proved_from(rank: int, claim: Claim, page: Page) -> bool:
     return still_proved(claim, (at_least(page, rank, DEFAULT_TRUST.rank_of),))
 
 
-async def run(attacks: Iterable[Attack], engine: str, *, tell: bool = False) -> Counter[str]:
+async def run(
+    attacks: Iterable[Attack], engine: str, unproved: Unproved = "mark", *, tell: bool = False
+) -> Counter[str]:
     """All attacks on one engine, added up."""
     total: Counter[str] = Counter()
     for attack in attacks:
-        found = await suffer(attack, engine)
+        found = await suffer(attack, engine, unproved)
         total += found
         total["attacks"] += 1
         broken = {name: found[name] for name in ("raised", "superseded", "crossed", "reached") if found[name]}
@@ -273,7 +281,17 @@ async def run(attacks: Iterable[Attack], engine: str, *, tell: bool = False) -> 
 
 
 def main(count: int, seed: int) -> None:
-    columns = ("attacks", "successful", "raised", "superseded", "crossed", "reached", "units", "answered")
+    columns = (
+        "attacks",
+        "successful",
+        "raised",
+        "superseded",
+        "crossed",
+        "reached",
+        "marked",
+        "units",
+        "answered",
+    )
     print(f"{'':24}" + "".join(f"{name:>12}" for name in columns) + f"{'seconds':>12}")  # noqa: T201 - a report
     for engine in ENGINES:
         for name, attacks in (("written by hand", written()), ("put together", tuple(made(count, seed)))):

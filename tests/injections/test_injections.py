@@ -29,6 +29,12 @@ def test_attacks_achieve_nothing(engine: str) -> None:
     assert {name: total[name] for name in FIGURES} == dict.fromkeys(FIGURES, 0)
 
 
+def test_a_memory_that_withholds_what_no_rule_confirms_tells_no_lie_at_all() -> None:
+    total = anyio.run(run, written()[::5], "gullible", "abstain")
+    assert total["answered"]
+    assert {name: total[name] for name in (*FIGURES, "marked")} == dict.fromkeys((*FIGURES, "marked"), 0)
+
+
 def test_a_disguised_lie_is_known_again() -> None:
     from tests.injections.cases import DISGUISES
 
@@ -39,7 +45,7 @@ def test_a_disguised_lie_is_known_again() -> None:
 
 @pytest.mark.parametrize("bug", ["trust everybody", "merge across levels", "anybody supersedes", "no floor"])
 def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiermem.reading.scope import Scope
+    from tiermem.reading.view import View
     from tiermem.writing import distil, edit
 
     match bug:
@@ -50,6 +56,6 @@ def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: py
         case "anybody supersedes":
             monkeypatch.setattr(edit, "_may_supersede", lambda newer, older: True)
         case "no floor":
-            monkeypatch.setattr(Scope, "seen", lambda self, page: page)
-            monkeypatch.setattr(Scope, "unit", lambda self, unit_id: self.tier1.unit(unit_id))
-    assert anyio.run(run, written()[::6], "gullible")["successful"]
+            monkeypatch.setattr(View, "seen", lambda self, page: page)
+            monkeypatch.setattr(View, "unit", lambda self, unit_id: self.tier1.unit(unit_id))
+    assert anyio.run(run, written()[1::6], "gullible")["successful"]

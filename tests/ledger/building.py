@@ -56,7 +56,7 @@ def distilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -> 
     return Distilled(
         page_id=PageId(page),
         units=units,
-        rejected=(Rejected(claim="Ann hates tea.", quote="never said", reason="quote not on the page"),),
+        rejected=(Rejected(claim="Ann hates tea.", quotes=("never said",), reason="quote not on the page"),),
         omissions=tuple(omissions),
         made_by="rules",
         prompts=("distil@1",),
@@ -81,7 +81,7 @@ def redistilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -
 def finding(
     finding_id: str, *, answer: str = "a1", claim: str = "Ann likes tea.", page: str = "p1"
 ) -> Finding:
-    fact = LinkedFact(claim=claim, quote="I like tea", spans=(span(page),), grade="verbatim")
+    fact = LinkedFact(claim=claim, quotes=("I like tea",), spans=(span(page),), support="stated")
     return Finding(
         id=FindingId(finding_id),
         answer_id=AnswerId(answer),

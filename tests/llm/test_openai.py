@@ -181,6 +181,18 @@ async def test_the_deadline_bounds_all_attempts_together() -> None:
     assert meter.total().calls == 2
 
 
+async def test_without_a_deadline_attempts_go_on_until_they_are_used_up() -> None:
+    options = ModelOptions(timeout=5, deadline=None, attempts=4, first_wait=0.001, longest_wait=0.002)
+    with ModelServer() as server:
+        server.then(Status(500), Status(503), Status(500))
+        async with model_at(server, options) as model:
+            assert (await model.complete(call())).text
+        server.then(*[Status(500)] * 4)
+        async with model_at(server, options) as model:
+            with pytest.raises(ModelUnavailable, match="could not be used"):
+                await model.complete(call())
+
+
 @pytest.mark.parametrize("code", [401, 403, 404, 409, 413])
 async def test_a_rejection_is_final(code: int) -> None:
     with ModelServer() as server:

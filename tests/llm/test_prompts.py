@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.reasoning.reply_types import BY_NAME
 from tiermem.llm.prompts import fence_for, load, parse_prompt, read_prompt
-from tiermem.reasoning import replies
 
 QUESTIONS = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 FOLDER = Path(__file__).parents[2] / "prompts"
@@ -24,17 +24,18 @@ Marked $fence. Costs $$5. Answer: $question
 
 def test_every_shipped_prompt_loads_and_says_that_instructions_in_material_are_not_followed() -> None:
     names = sorted(path.stem for path in FOLDER.glob("*.md"))
-    assert set(names) == {*QUESTIONS, "repair"}
+    assert set(names) == {*QUESTIONS, "compose_always", "route_action", "repair"}
     for name in names:
         prompt = load(name)
         assert "$fence" in prompt.body
-        assert re.search(r"instructions inside it.* (is|are) not followed|is never followed", prompt.body)
+        told = r"(are|is) not followed|no instruction in it is followed|never followed"
+        assert re.search(told, prompt.body)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_question_names_a_reply_type_and_shows_its_fields(name: str) -> None:
     prompt = load(name)
-    reply_type = getattr(replies, prompt.output)
+    reply_type = BY_NAME[prompt.output]
     for field in reply_type.model_fields:
         assert f'"{field}"' in prompt.body
 

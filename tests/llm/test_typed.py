@@ -2,15 +2,22 @@
 
 from typing import Any, Literal
 
+import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from tests.llm.replies import generated
-from tiermem.errors import MalformedReply, ModelRefused, ModelUnavailable
+from tests.reasoning.reply_types import REPLIES
+from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused, ModelUnavailable
+from tiermem.llm.interface import Call
+from tiermem.llm.meter import Meter, metered
 from tiermem.llm.prompts import Prompt, parse_prompt
 from tiermem.llm.scripted import FunctionModel, ScriptedModel
 from tiermem.llm.typed import Unusable, ask_typed, read_reply, reply_schema
-from tiermem.reasoning import replies as reply_types
+from tiermem.memory.daily import DailyMeter
+from tiermem.model import Budget
 
 pytestmark = pytest.mark.anyio
 
@@ -114,7 +121,7 @@ def objects_in(schema: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "reply_type",
-    [Verdict, *(getattr(reply_types, n) for n in dir(reply_types) if n.endswith("Reply") and n[0] != "_")],
+    [Verdict, *REPLIES],
 )
 def test_schemas_are_in_the_strict_dialect(reply_type: type[BaseModel]) -> None:
     schema = reply_schema(reply_type)
@@ -142,3 +149,58 @@ async def test_of_5000_generated_replies_none_raises_anything_but_a_malformed_re
             assert verdict.action in ("S", "R")
             outcomes["answered"] += 1
     assert min(outcomes.values()) > 500, outcomes
+
+
+LONG = {"action": "S", "parts": [{"title": "t", "note": "words " * 40}]}
+
+
+async def test_a_call_that_would_pass_the_tokens_left_is_not_made() -> None:
+    model = FunctionModel(lambda call: LONG)
+    told = "tokens for 'route' and a reply would pass the 60"
+    with metered(Meter(budget=Budget(tokens=60))), pytest.raises(BudgetExceeded, match=told):
+        await ask(model)
+    assert model.calls == []
+
+
+async def test_a_reply_has_no_more_room_than_its_budget_leaves() -> None:
+    model = FunctionModel(lambda call: {"action": "S"})
+    with metered(Meter(budget=Budget(tokens=100_000))):
+        await ask_typed(model, prompt(), {"question": "?"}, Verdict, role="route", max_tokens=4_000)
+    with metered(Meter(budget=Budget(tokens=800))):
+        await ask_typed(model, prompt(), {"question": "?"}, Verdict, role="route", max_tokens=4_000)
+    assert model.calls[0].max_tokens == 4_000
+    assert 100 <= model.calls[1].max_tokens < 800
+
+
+@settings(max_examples=60, deadline=None)
+@given(tokens=st.integers(1, 3_000), length=st.integers(1, 60), asked=st.integers(1, 12))
+def test_a_budget_of_tokens_is_kept_whatever_is_asked_and_replied(
+    tokens: int, length: int, asked: int
+) -> None:
+    """A model that fills the room it is given; what it takes is never more than the budget."""
+
+    def fills(call: Call) -> dict[str, object]:
+        words = min(length * 10, max(0, call.max_tokens - 60))
+        return {"action": "S", "parts": [{"title": "t", "note": "a " * words}]}
+
+    async def main() -> None:
+        with metered(Meter(budget=Budget(tokens=tokens))) as meter:
+            for number in range(asked):
+                question = "why " * (7 * number)
+                try:
+                    await ask_typed(
+                        FunctionModel(fills), prompt(), {"question": question}, Verdict, role="route"
+                    )
+                except BudgetExceeded:
+                    break
+            spent = meter.total()
+            assert spent.input_tokens + spent.output_tokens <= tokens
+
+    anyio.run(main)
+
+
+async def test_the_limit_of_a_day_counts_as_well() -> None:
+    daily = DailyMeter(limits=Budget(tokens=50))
+    model = FunctionModel(lambda call: LONG)
+    with metered(Meter(outer=daily)), pytest.raises(BudgetExceeded, match="would pass the 50"):
+        await ask(model)

@@ -52,8 +52,8 @@ def answer(log: MemoryLog, page: int, line: int, text: str) -> dict[str, Any]:
     assert place.turn is not None
     span = {"page_id": cited.id, "start": place.body, "end": place.end}
     quote = cited.text[place.body : place.end].encode(errors="replace").decode()
-    base = {"claim": text, "quote": quote, "spans": [span], "grade": "verbatim"}
-    citation = {**base, "number": 1, "speaker": place.turn.speaker, "said_at": None}
+    base = {"claim": text, "spans": [span], "support": "stated"}
+    citation = {**base, "quote": quote, "number": 1, "speaker": place.turn.speaker, "said_at": None}
     return {
         "answer": {
             "id": f"a1:{page}{line}",
@@ -62,10 +62,28 @@ def answer(log: MemoryLog, page: int, line: int, text: str) -> dict[str, Any]:
             "route": "ESCALATE",
             "abstained": False,
             "citations": [citation],
-            "facts": [base],
+            "facts": [{**base, "quotes": [quote], "derivations": []}],
+            "support": "stated",
+            "complete": True,
+            "missing": "",
             "trace": {"question": "What?"},
         }
     }
+
+
+def answer_of_before(log: MemoryLog, page: int, line: int, text: str) -> dict[str, Any]:
+    """The same as it was written before there were grades of support: one `quote`, and how it matched."""
+    body = answer(log, page, line, text)
+    told = body["answer"]
+    for name in ("support", "complete", "missing"):
+        del told[name]
+    for one in (*told["citations"], *told["facts"]):
+        del one["support"]
+        one["grade"] = "verbatim"
+    for fact in told["facts"]:
+        del fact["derivations"]
+        (fact["quote"],) = fact.pop("quotes")
+    return body
 
 
 def flipped(data: bytes, at: int, bit: int) -> bytes:

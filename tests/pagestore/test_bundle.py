@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,16 @@ from pagestore import MemoryLog, SpaceId
 from pagestore.__main__ import main
 from pagestore.bundle import Bundle, decode, encode, make_bundle, verify_bundle, verify_growth
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from tests.pagestore.bundles import answer, bundle, flipped, forgeries, line_of, mangled, world
+from tests.pagestore.bundles import (
+    answer,
+    answer_of_before,
+    bundle,
+    flipped,
+    forgeries,
+    line_of,
+    mangled,
+    world,
+)
 from tests.pagestore.faults.flips import store_misses
 
 DATA = {whole: encode(bundle(whole_pages=whole)) for whole in (False, True)}
@@ -199,6 +209,101 @@ def test_nothing_is_written_to_make_a_bundle() -> None:
 
 def test_any_flipped_bit_of_a_store_is_found_and_located() -> None:
     assert store_misses(40, seed=1) == []
+
+
+# how far the words bear an answer out
+
+
+def made_with(**fact: Any) -> Bundle:
+    """A bundle of an answer whose one fact says this."""
+    log = world().log
+    body = answer(log, 0, 1, "No chicken.")
+    body["answer"]["facts"][0] |= fact
+    return make_bundle(log, log.record("answered", body).seq)
+
+
+def test_a_bundle_shows_how_far_the_words_bear_the_answer_out() -> None:
+    made = bundle()
+    assert (made.answer["support"], made.answer["complete"], made.answer["missing"]) == ("stated", True, "")
+    assert "it was recorded as 'stated' by the words it cites" in verify_bundle(encode(made)).proved
+    raised = replace(made, answer={**made.answer, "support": "derived"})
+    assert "not the one that was recorded" in verify_bundle(encode(raised)).failed[0].what
+
+
+def test_a_worded_answer_is_said_not_to_be_confirmed() -> None:
+    log = world().log
+    body = answer(log, 0, 1, "No chicken.")
+    body["answer"]["support"] = "worded"
+    report = verify_bundle(encode(make_bundle(log, log.record("answered", body).seq)))
+    assert report.ok
+    assert any("say what the answer says: its wording was not confirmed" in line for line in report.unproved)
+
+
+@pytest.mark.parametrize("support", ["stated", "derived"])
+def test_a_fact_of_several_quotes_holds_when_all_of_them_stand_there(support: str) -> None:
+    log = world().log
+    page = log.page(log.pages()[0].id)
+    spans: list[dict[str, Any]] = [
+        {"page_id": page.id, "start": page.lines[n].body, "end": page.lines[n].body + length}
+        for n, length in ((0, 20), (1, 12))
+    ]
+    quotes = [page.text[span["start"] : span["end"]] for span in spans]
+    body = answer(log, 0, 1, "No chicken.")
+    fact = {
+        "claim": "Ann paid, and Bob's dog is Pixel.",
+        "quotes": quotes,
+        "spans": spans,
+        "support": support,
+    }
+    body["answer"]["facts"] = [fact]
+    report = verify_bundle(encode(make_bundle(log, log.record("answered", body).seq)))
+    assert report.ok
+    assert any("Bob's dog is Pixel" in line and "quotes words of Ann" in line for line in report.proved)
+    fact["quotes"] = [quotes[0], "My dog Rover"]
+    (failed,) = verify_bundle(encode(make_bundle(log, log.record("answered", body).seq))).failed
+    assert (failed.where, "My dog Rover" in failed.what) == ("fact 1", True)
+
+
+def test_words_that_two_quotes_share_stand_in_one_place_and_every_place_is_quoted() -> None:
+    whole = "My dog Pixel cannot have chicken. Never give him any."
+    assert verify_bundle(encode(made_with(quotes=[whole, whole.upper()]))).ok
+    assert not verify_bundle(encode(made_with(quotes=[whole, "Never give him"]))).ok
+    assert not verify_bundle(encode(made_with(quotes=["My dog Pixel"]))).ok
+    assert not verify_bundle(encode(made_with(quotes=[]))).ok
+
+
+def test_a_quote_that_was_copied_with_the_head_of_its_line_is_the_words_of_the_line() -> None:
+    copied = "[undated] Bob: My dog Pixel cannot have chicken. Never give him any."
+    assert verify_bundle(encode(made_with(quotes=[copied]))).ok
+    assert not verify_bundle(encode(made_with(quotes=[copied.replace("cannot", "can")]))).ok
+
+
+def test_the_wording_of_a_worded_fact_is_unproved_and_its_words_are_exact() -> None:
+    report = verify_bundle(encode(made_with(support="worded", claim="Pixel is a vegetarian.")))
+    assert report.ok
+    (told,) = [line for line in report.unproved if "Pixel is a vegetarian." in line]
+    assert "My dog Pixel cannot have chicken" in told
+    assert "its wording was not confirmed" in told
+    assert not any("vegetarian" in line for line in report.proved)
+    altered = made_with(support="worded", quotes=["My dog Pixel can have chicken."])
+    assert not verify_bundle(encode(altered)).ok
+
+
+def test_an_answer_of_before_there_were_grades_of_support_is_bundled_and_holds() -> None:
+    log = world().log
+    body = answer_of_before(log, 0, 1, "No chicken.")
+    made = make_bundle(log, log.record("answered", body).seq)
+    assert "support" not in made.answer
+    report = verify_bundle(encode(made))
+    assert report.ok
+    assert any("the fact 'No chicken.' quotes words of Bob" in line for line in report.proved)
+    fact = body["answer"]["facts"][0]
+    fact["quote"] = "My dog Pixl cannot have chickens."
+    assert not verify_bundle(encode(make_bundle(log, log.record("answered", body).seq))).ok
+    fact["grade"] = "close"
+    report = verify_bundle(encode(make_bundle(log, log.record("answered", body).seq)))
+    assert report.ok
+    assert any("only close to the words" in line for line in report.unproved)
 
 
 # the command

@@ -1,5 +1,6 @@
 """Erasing turns and records in one step: wherever the power goes, all of it happens or none."""
 
+from datetime import UTC, datetime
 from itertools import count
 from random import Random
 
@@ -10,6 +11,7 @@ from pagestore.errors import Corrupt
 from tests.pagestore.faults.simfiles import LOSSES, Crash, Image, SimFiles
 
 S1 = SessionId("s1")
+MOMENT = datetime(2024, 3, 1, tzinfo=UTC)
 TURNS = [Turn(speaker="Ann", text=f"<canary-{n}> {'x' * 90}", turn_id=f"k{n}", trust="web") for n in range(8)]
 CANARIES = [f"<canary-{n}>".encode() for n in (1, 2, 5)] + [b"<record-canary>"]
 
@@ -17,7 +19,10 @@ CANARIES = [f"<canary-{n}>".encode() for n in (1, 2, 5)] + [b"<record-canary>"]
 def open_log(files: SimFiles, *, read_only: bool = False) -> DiskLog:
     numbers = count(1)
     options = LogOptions(
-        page_tokens=60, segment_bytes=1_500, salt=lambda size: next(numbers).to_bytes(size, "big")
+        page_tokens=60,
+        segment_bytes=1_500,
+        salt=lambda size: next(numbers).to_bytes(size, "big"),
+        clock=lambda: MOMENT,
     )
     return DiskLog("/log", SpaceId("ann"), options=options, files=files, read_only=read_only)
 

@@ -1,7 +1,8 @@
 """The format on disk is a promise: what an earlier version wrote is read, and still written the same way.
 
-`golden/format-1` was written once by `write` below. When the format changes on purpose, it gets a new
-number and a golden folder of its own; this one stays and must stay readable.
+`golden/format-1-times` was written once by `write` below, `golden/format-1` by `write` before turns had
+the time they were recorded at. What earlier versions can read as well keeps the number. When the format
+changes on purpose, it gets a new number and a golden folder of its own; these stay and must stay readable.
 """
 
 import shutil
@@ -9,14 +10,29 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from pagestore import Checkpoint, LogOptions, SessionId, SpaceId, Store, Turn
 
-GOLDEN = Path(__file__).parent / "golden" / "format-1"
+GOLDEN = Path(__file__).parent / "golden" / "format-1-times"
+BEFORE = Path(__file__).parent / "golden" / "format-1"
 SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2028 é")
 CHECKPOINT = Checkpoint(
-    space=SPACE, size=12, root="cfd301001064c0907859c0005a0797b72e7f51234e6ab4857a85e2606b05c67e"
+    space=SPACE, size=12, root="396e7cba635d9377c167902321ff1db3c2b967709e215a8f687e740244ca941c"
 )
 PAGES = [
+    "p1:4d8cf3cf80408b1a753f8aeed20525bde982b1049aff17f1e4de8968ce44297e",
+    "p1:f9499356408baf1ade388432545be1d36951baaa2a78708d1b2dd1db25d0b7f7",
+    "p1:b7f3812191db1ed94042d14ad3c33317dd3c35c37603d0641fa9467050c18b17",
+    "p1:d62b6d4f830f8318c7a46b7df4550045995e7408ff14fabe3c3a4fc64ba00e3d",
+    "p1:817af6a0da82b648ec279cf203efdba76f437ba8339e2b30ccc6d392777b8c20",
+    "p1:8f3bad60c26fb77e336c7063221918271fbe2eaf6255e4cb99bc222fb52665d2",
+    "p1:68f4e2be65239f9cfbbb5e6e279636f44dc8d6640e9c647e99b77d4d94a20ebd",
+]
+CHECKPOINT_BEFORE = Checkpoint(
+    space=SPACE, size=12, root="cfd301001064c0907859c0005a0797b72e7f51234e6ab4857a85e2606b05c67e"
+)
+PAGES_BEFORE = [
     "p1:047eaf45d480ef753ce1b1e08d2a633ee754097ddf8506553997db8c0badbea1",
     "p1:a8eb42936bba308e4b590a128c664b0fff7c074f6ec3a0e0d47328212013d267",
     "p1:8f1338e5cbe6f2dc04d15e27262de7995142eb8fe2838dd783601400bca9490e",
@@ -67,13 +83,22 @@ def test_a_store_of_this_format_is_written_the_same_way_today(tmp_path: Path) ->
     assert files(tmp_path) == files(GOLDEN)
 
 
-def test_a_store_of_this_format_is_read_and_written_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("golden", "checkpoint", "pages"),
+    [(GOLDEN, CHECKPOINT, PAGES), (BEFORE, CHECKPOINT_BEFORE, PAGES_BEFORE)],
+    ids=lambda value: value.name if isinstance(value, Path) else "",
+)
+def test_a_store_of_this_format_is_read_and_written_on(
+    tmp_path: Path, golden: Path, checkpoint: Checkpoint, pages: list[str]
+) -> None:
     folder = tmp_path / "memory"
-    shutil.copytree(GOLDEN, folder)
+    shutil.copytree(golden, folder)
     for read_only in (True, False):
         with Store(folder, read_only=read_only).open_space(SPACE) as log:
-            assert log.verify(CHECKPOINT).ok
-            assert [info.id for info in log.pages()] == PAGES
+            assert log.verify(checkpoint).ok
+            assert [info.id for info in log.pages()] == pages
+            (filling,) = log.filling()
+            assert (filling.turns[0].recorded_at is None) == (golden == BEFORE)
             assert log.page(log.pages()[0].id).text.startswith(
                 "[2023-05-08T13:56:00] Caroline: I went.\n\tIt was good.\n[erased] _: █"
             )
@@ -82,4 +107,4 @@ def test_a_store_of_this_format_is_read_and_written_on(tmp_path: Path) -> None:
         again = log.append(FIRST, [Turn(speaker="Mel", text="And then we talked. " * 50, turn_id="3")])
         assert again.new == 0
         assert log.append(FIRST, [Turn(speaker="Mel", text="New.")]).new == 1
-        assert log.verify(CHECKPOINT).ok
+        assert log.verify(checkpoint).ok

@@ -1,42 +1,54 @@
 """From an outcome to a recorded answer, its findings, and the audit that leads back to the words."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
 from pagestore import PageId, SessionId
-from tests.reading.world import ANSWER, ASKED, ESCALATE, SPACE, START, World
+from tests.reading.world import ANSWER, ASKED, ESCALATE, MAIN, SPACE, START, Words, World, says, silence
 from tiermem.errors import UnknownId
 from tiermem.ledger import Answered, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
 from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Search, Usage
-from tiermem.reading import Audit
-from tiermem.reasoning import Draft, Integrated, Plan
+from tiermem.reading import Audit, Scope, replayed
+from tiermem.reading.view import EVERYTHING
+from tiermem.reasoning import Integrated, Planned
 
 pytestmark = pytest.mark.anyio
 
 
-async def ask(world: World, question: str, decision: Decision = ANSWER) -> tuple[Answer, tuple[Finding, ...]]:
-    """Ask and record, as the door does."""
-    reader = world.reader()
+async def ask(
+    world: World,
+    question: str,
+    decision: Decision | None = ANSWER,
+    *,
+    scope: Scope = EVERYTHING,
+    **options: Any,
+) -> tuple[Answer, tuple[Finding, ...]]:
+    """Ask and record, as a memory does; units alone are recalled unless `recall_turns` are asked for."""
+    world.judge.on_route = None if decision is None else lambda evidence: decision
+    reader = world.reader(**{"recall_turns": 0} | options)
     with metered(Meter()) as meter:
-        recalled = await reader.recall(question)
         with step("compose"):
             pay(Usage(calls=1, input_tokens=7), prompt="compose@1", model="judge-1")
-        outcome = await reader.answer(question, recalled, decision, asked_at=ASKED)
+        outcome = await reader.ask(question, asked_at=ASKED, scope=scope)
     answer, findings = reader.answered(outcome, meter=meter)
     await world.ledger.write(Answered(answer=answer, findings=findings))
     return answer, findings
 
 
 def proves(world: World, text: str, quote: str) -> None:
-    world.judge.on_integrate = lambda views: Integrated(claims=(Claim(text=text, quote=quote),), coverage="")
+    world.judge.on_integrate = lambda views: Integrated(
+        claims=(Claim(text=text, quotes=(quote,)),), coverage=""
+    )
 
 
 async def test_an_answer_carries_its_whole_trace() -> None:
     world = await World.new()
-    page, _ = await world.linked_page("Ann: I adopted three grey cats", "Bob: my dog is old")
+    page, _ = await world.linked_page("Ann: I adopted three cats", "Bob: my dog is old")
     answer, findings = await ask(world, "How many cats?")
     trace = answer.trace
     assert findings == ()
@@ -48,16 +60,17 @@ async def test_an_answer_carries_its_whole_trace() -> None:
     assert (trace.prompts, trace.models) == (("compose@1",), ("judge-1",))
     assert [(s.step, s.usage.calls) for s in trace.usage] == [("compose", 1)]
     assert answer.usage.input_tokens == 7
-    assert trace.read_tokens == 7
-    assert trace.raw_tokens == page.tokens > trace.read_tokens
+    assert trace.read_tokens == trace.summary_tokens == 11  # the unit, and its words beside it
+    assert trace.raw_tokens == Words().count(page.text) > 0
     assert trace.rounds == ()
-    assert trace.checks[0].passed
+    assert [check.support for check in trace.checks] == [answer.support] == ["stated"]
+    assert (trace.way, answer.complete, answer.missing) == ("recall", True, "")
 
 
 async def test_proved_facts_of_an_escalation_become_findings() -> None:
     world = await World.new()
-    page, _ = await world.linked_page("Ann: I adopted three grey cats")
-    proves(world, "Ann adopted three grey cats", "I adopted three grey cats")
+    page, _ = await world.linked_page("Ann: I adopted three cats")
+    proves(world, "Ann adopted three cats", "I adopted three cats")
     answer, findings = await ask(world, "How many cats?", ESCALATE)
     (finding,) = findings
     fact = answer.facts[0]
@@ -69,24 +82,41 @@ async def test_proved_facts_of_an_escalation_become_findings() -> None:
 
 async def test_a_fact_that_is_not_proved_becomes_no_finding() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats from the shelter in Boston")
+    await world.linked_page("Ann: I adopted three cats from the shelter in Boston")
     told = (
-        Claim(
-            text="Ann adopted three grey cats", quote="I adopted three gray cats from the shelter in Boston"
-        ),
-        Claim(text="Ann adopted three cats in Boston", quote="I adopted three grey cats from the shelter"),
+        Claim(text="Ann adores small animals", quotes=("I adopted three cats from the shelter in Boston",)),
+        Claim(text="Ann adopted three cats in Boston", quotes=("I adopted three cats from the shelter",)),
     )
     world.judge.on_integrate = lambda views: Integrated(claims=told, coverage="")
+    world.judge.on_compose = lambda evidence: says("three", 0, 1)
     answer, findings = await ask(world, "How many cats?", ESCALATE)
-    assert [fact.grade for fact in answer.facts] == ["close"]
+    assert [fact.support for fact in answer.facts] == ["worded", "stated"]
     assert [finding.fact.claim for finding in findings] == ["Ann adopted three cats in Boston"]
+
+
+async def test_what_reading_more_found_is_kept_where_the_turns_prove_it() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted three cats")
+    world.judge.drafts(silence(), says("three", 0, statement="Ann adopted three cats"))
+    answer, (finding,) = await ask(world, "How many cats?", None, recall_turns=1)
+    assert (answer.route, answer.trace.way) == ("ESCALATE", "widened")
+    assert finding.fact.claim == "Ann adopted three cats"
+    assert page.words(finding.fact.spans[0]) == "I adopted three cats"
+
+
+async def test_what_was_recalled_is_not_kept_again() -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted three cats")
+    world.judge.drafts(says("three", 0, statement="Ann adopted three cats"))
+    answer, findings = await ask(world, "How many cats?", None, recall_turns=1)
+    assert (answer.route, findings) == ("ANSWER", ())
 
 
 async def test_an_abstention_leaves_no_finding() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
-    proves(world, "Ann adopted three grey cats", "I adopted three grey cats")
-    world.judge.on_compose = lambda evidence: Draft(text="", cited=(), abstained=True)
+    await world.linked_page("Ann: I adopted three cats")
+    proves(world, "Ann adopted three cats", "I adopted three cats")
+    world.judge.on_compose = lambda evidence: silence()
     answer, findings = await ask(world, "How many cats?", ESCALATE)
     assert answer.abstained
     assert len(world.judge.composed[0]) == 1
@@ -95,13 +125,10 @@ async def test_an_abstention_leaves_no_finding() -> None:
 
 async def test_a_question_about_the_past_leaves_no_finding() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
-    proves(world, "Ann adopted three grey cats", "I adopted three grey cats")
-    moment = [r.at for r in world.ledger._log.records()][-1]
-    reader = world.reader()
-    recalled = await reader.recall("How many cats?", as_of=moment)
-    outcome = await reader.answer("How many cats?", recalled, ESCALATE, asked_at=ASKED)
-    answer, findings = reader.answered(outcome, meter=Meter())
+    await world.linked_page("Ann: I adopted three cats")
+    proves(world, "Ann adopted three cats", "I adopted three cats")
+    moment = await world.now()
+    answer, findings = await ask(world, "How many cats?", ESCALATE, scope=Scope(as_of=moment))
     assert answer.facts
     assert answer.trace.as_of == moment
     assert findings == ()
@@ -109,12 +136,12 @@ async def test_a_question_about_the_past_leaves_no_finding() -> None:
 
 async def test_what_searches_brought_stands_behind_what_was_recalled() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
+    await world.linked_page("Ann: I adopted three cats")
     dog, _ = await world.linked_page("Bob: my dog is old")
     search = Search(kind="SEMANTIC", query="dog")
-    world.judge.on_plan = lambda turn: Plan(done=False, reason="more", searches=(search,))
+    world.judge.on_plan = lambda turn: Planned(done=False, reason="more", searches=(search,))
     world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Bob's dog is old", quote="my dog is old"),), coverage=""
+        claims=(Claim(text="Bob's dog is old", quotes=("my dog is old",)),), coverage=""
     )
     answer, _ = await ask(world, "How many cats?", ESCALATE)
     assert [item.text[:3] for item in answer.trace.candidates] == ["Ann", "Bob"]
@@ -125,14 +152,14 @@ async def test_what_searches_brought_stands_behind_what_was_recalled() -> None:
 
 async def test_an_audit_leads_to_page_turn_speaker_time_and_words_in_context() -> None:
     world = await World.new()
-    page, _ = await world.linked_page("Bob: hello Ann", "Ann: I adopted three grey cats", "Bob: lovely")
-    answer, _ = await ask(world, "How many grey cats?")
+    page, _ = await world.linked_page("Bob: hello Ann", "Ann: I adopted three cats", "Bob: lovely")
+    answer, _ = await ask(world, "How many cats?")
     audit = await world.reader(context_chars=12).audit(answer.id)
     (cited,) = audit.citations
     (place,) = cited.standing
     assert (place.page_id, place.session, place.page_number, place.turn) == (page.id, "main", page.number, 2)
     assert (place.speaker, place.said_at) == ("Ann", page.lines[1].turn and page.lines[1].turn.said_at)
-    assert place.words == "I adopted three grey cats"
+    assert place.words == "I adopted three cats"
     assert page.text[: place.start].endswith(place.before)
     assert page.text[place.end :].startswith(place.after)
     assert len(place.before) == len(place.after) == 12
@@ -143,16 +170,16 @@ async def test_an_audit_leads_to_page_turn_speaker_time_and_words_in_context() -
 
 async def test_an_audit_reads_as_plain_text() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
-    proves(world, "Ann adopted three grey cats", "I adopted three grey cats")
+    await world.linked_page("Ann: I adopted three cats")
+    proves(world, "Ann adopted three cats", "I adopted three cats")
     answer, _ = await ask(world, "How many cats?", ESCALATE)
     text = (await world.reader().audit(answer.id)).explain()
     assert "Question: How many cats?" in text
-    assert "Answer:   Ann adopted three grey cats" in text
+    assert "Answer:   Ann adopted three cats" in text
     assert "ESCALATE" in text
     assert "Round 0:  1 pages, 1 facts; stopped: enough was found" in text
-    assert "[1] Ann adopted three grey cats" in text
-    assert "«I adopted three grey cats»" in text
+    assert "[1] Ann adopted three cats" in text
+    assert "«I adopted three cats»" in text
     assert "linked from recalled units" in text
     assert "Ann, 2023-05-08 13:56" in text
 
@@ -160,17 +187,17 @@ async def test_an_audit_reads_as_plain_text() -> None:
 async def test_an_audit_survives_json() -> None:
     world = await World.new()
     await world.say("Ann: three cats \ud800 and a dog")
-    answer, _ = await ask(world, "How many cats?")
+    answer, _ = await ask(world, "How many cats?", recall_turns=10)
     audit = await world.reader().audit(answer.id)
     adapter = TypeAdapter(Audit)
     assert adapter.validate_json(adapter.dump_json(audit)) == audit
-    assert audit.citations[0].chosen_by == "recall, tail of the open page"
+    assert audit.citations[0].chosen_by == "recall, rank 1, as a turn"
 
 
 async def test_words_cited_from_an_open_page_are_found_after_it_sealed() -> None:
     world = await World.new()
     await world.say("Ann: my new bike is blue")
-    answer, _ = await ask(world, "What colour is the bike?")
+    answer, _ = await ask(world, "What colour is the bike?", recall_turns=10)
     await world.say("Bob: nice")
     (sealed,) = await world.ledger.seal()
     (cited,) = (await world.reader().audit(answer.id)).citations
@@ -181,9 +208,9 @@ async def test_words_cited_from_an_open_page_are_found_after_it_sealed() -> None
 
 async def test_an_audit_names_what_does_not_stand_there_any_more() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
+    await world.linked_page("Ann: I adopted three cats")
     answer, _ = await ask(world, "How many cats?")
-    other = replace(answer.citations[0], quote="I adopted nine grey cats")
+    other = replace(answer.citations[0], quote="I adopted nine cats")
     nowhere = replace(answer.citations[0].spans[0], page_id=PageId("p1:nowhere"))
     gone = replace(answer.citations[0], number=2, spans=(nowhere,), quote="")
     forged = replace(answer, id=AnswerId("a1:forged"), citations=(other, gone))
@@ -195,6 +222,100 @@ async def test_an_audit_names_what_does_not_stand_there_any_more() -> None:
     assert "MISSING" in audit.explain()
 
 
+async def planted(world: World) -> Answer:
+    """An answer that code counted."""
+    for plant in ("tomato", "pepper", "basil"):
+        await world.page(f"Ann: I planted a {plant}")
+    world.judge.on_compose = lambda evidence: says("3", *range(len(evidence)))
+    return (await ask(world, "How many plants did Ann plant?", None, recall_turns=10))[0]
+
+
+async def test_an_audit_computes_again_what_code_derived() -> None:
+    world = await World.new()
+    answer = await planted(world)
+    audit = await world.reader().audit(answer.id)
+    (derived,) = audit.derivations
+    assert (derived.derivation.value, derived.now, derived.intact, audit.intact) == ("3", "3", True, True)
+    assert "Support:  proved: computed from the cited words (3: counted" in str(audit)
+    assert "Derived:  3: counted" in str(audit)
+    assert "computed again: the same" in str(audit)
+
+
+async def test_an_audit_of_a_derivation_from_other_words_or_another_value_is_not_intact() -> None:
+    world = await World.new()
+    await world.page("Ann: I moved to Boston a year ago", at=datetime(2023, 10, 19, 12, tzinfo=ASKED.tzinfo))
+    world.judge.on_compose = lambda evidence: says("October 2022", 0)
+    answer, _ = await ask(world, "When did Ann move to Boston?", None, recall_turns=10)
+    (derivation,) = answer.derivations
+    (term,) = derivation.terms
+    assert (await world.reader().audit(answer.id)).intact
+    (span,) = term.spans
+    others = (
+        replace(derivation, value="October 2021"),
+        replace(derivation, terms=(replace(term, spans=(replace(span, end=span.end - len("year ago")),)),)),
+        replace(derivation, terms=(replace(term, spans=(replace(span, page_id=PageId("p1:nowhere")),)),)),
+    )
+    for number, other in enumerate(others):
+        forged = replace(answer, id=AnswerId(f"a1:forged{number}"), derivations=(other,))
+        await world.ledger.write(Answered(answer=forged))
+        audit = await world.reader().audit(forged.id)
+        assert [one.intact for one in audit.derivations] == [False]
+        assert not audit.intact
+        assert "computed again: the same" not in str(audit)
+        assert "computed again: " in str(audit)
+
+
+async def test_an_audit_takes_the_words_of_a_derivation_from_the_pages_and_not_from_the_answer() -> None:
+    world = await World.new()
+    answer = await planted(world)
+    (derivation,) = answer.derivations
+    first, *rest = derivation.terms
+    same = replace(derivation, terms=(first, replace(rest[0], spans=first.spans), rest[1]))
+    forged = replace(answer, id=AnswerId("a1:forged"), derivations=(same,))
+    await world.ledger.write(Answered(answer=forged))
+    (derived,) = (await world.reader().audit(forged.id)).derivations
+    assert (derived.now, derived.intact) == ("2", False)
+
+
+async def test_a_time_between_two_turns_is_the_same_when_it_is_audited() -> None:
+    world = await World.new()
+    await world.page("Ann: I planted the seeds", at=START)
+    await world.page("Ann: I ate the first fruit", at=START + timedelta(days=62))
+    world.judge.on_compose = lambda evidence: says("62 days", *range(len(evidence)))
+    answer, _ = await ask(
+        world, "How many days between planting the seeds and eating the first fruit?", None, recall_turns=10
+    )
+    assert [one.kind for one in answer.derivations] == ["duration"]
+    assert (await world.reader().audit(answer.id)).intact
+
+
+async def test_an_audit_says_how_far_the_words_bear_an_answer_out_and_what_is_missing() -> None:
+    world = await World.new()
+    await world.page("Ann: I grew up in Lyon")
+    world.judge.on_compose = lambda evidence: says("France", 0, complete=False, missing="the years")
+    answer, _ = await ask(world, "In which country did Ann grow up?", None, recall_turns=10)
+    text = str(await world.reader().audit(answer.id))
+    assert "Support:  read so by judge: the quotes are exact, the wording is not proved" in text
+    assert "Missing:  the years" in text
+    assert "fused decided ESCALATE: the years" in text
+    assert "what was missing was searched for and read" in text
+    assert "Check:    worded, not in the sources: France" in text
+
+
+async def test_a_replay_names_a_derivation_that_gives_another_value() -> None:
+    world = await World.new()
+    answer = await planted(world)
+    (derivation,) = answer.derivations
+    values = [
+        one for one in (await replayed(world.ledger, answer.id)).differences if "derivation" in one.what
+    ]
+    assert values == []
+    forged = replace(answer, id=AnswerId("a1:forged"), derivations=(replace(derivation, value="4"),))
+    await world.ledger.write(Answered(answer=forged))
+    found = [one for one in (await replayed(world.ledger, forged.id)).differences if "derivation" in one.what]
+    assert [(one.what, one.then, one.now) for one in found] == [("derivation of '4'", "4", "3")]
+
+
 async def test_an_unknown_answer_is_an_error() -> None:
     world = await World.new()
     with pytest.raises(UnknownId):
@@ -203,14 +324,16 @@ async def test_an_unknown_answer_is_an_error() -> None:
 
 async def test_a_session_never_answers_from_another() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
+    await world.linked_page("Ann: I adopted three cats")
     secret, _ = await world.linked_page("Bob: I adopted three black cats", session=SessionId("secret"))
-    world.judge.on_plan = lambda turn: Plan(
+    world.judge.on_plan = lambda turn: Planned(
         done=False, reason="more", searches=(Search(kind="KEYWORD", query="cats"),)
     )
-    reader = world.reader()
-    recalled = await reader.recall("cats", session=SessionId("main"))
-    outcome = await reader.answer("cats", recalled, ESCALATE, asked_at=ASKED)
-    assert outcome.findings is not None
-    assert secret.id not in outcome.findings.pages_read
-    assert all("black" not in item.text for item in outcome.candidates)
+    for decision in (None, ANSWER, ESCALATE):
+        world.judge.on_compose = lambda evidence: silence()
+        answer, _ = await ask(world, "cats", decision, scope=Scope(session=MAIN), recall_turns=10)
+        assert answer.trace.session == MAIN
+        assert all(secret.id not in r.pages for r in answer.trace.rounds)
+        assert all("black" not in item.text for item in answer.trace.candidates)
+    assert world.judge.composed
+    assert all("black" not in item.text for evidence in world.judge.composed for item in evidence)

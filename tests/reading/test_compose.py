@@ -1,225 +1,295 @@
 """Composing and checking: what is cited, what is refused, and when there is no answer."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World
-from tiermem.errors import BudgetExceeded, ModelUnavailable
-from tiermem.model import Claim, Decision, Evidence
-from tiermem.reading import ABSTENTION, Outcome, check
+from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World, says
+from tiermem.errors import BudgetExceeded
+from tiermem.model import AskMode, Claim, Evidence, Search, Unproved
+from tiermem.reading import ABSTENTION, check
 from tiermem.reading.check import UNCITED
-from tiermem.reasoning import Draft, Integrated, Plan
+from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
+from tiermem.reading.quoting import page_evidence, turn_evidence
+from tiermem.reading.view import View
+from tiermem.reasoning import Draft, Integrated, Planned
 from tiermem.text import Source, unsupported_literals
 
 pytestmark = pytest.mark.anyio
 
-
-def says(text: str, *cited: int) -> Draft:
-    return Draft(text=text, cited=cited, abstained=False)
-
-
-NOTHING = Draft(text="I would guess Tuesday", cited=(), abstained=True)
+DENIED = Claim(text="Ann adopted four cats", quotes=("I adopted three cats yesterday",))
+WORDED = Claim(text="Ann adores small animals", quotes=("I adopted three cats yesterday",))
+STATED = Claim(text="Ann adopted three cats", quotes=("I adopted three cats yesterday",))
+ABSENT = Claim(text="Ann adopted three cats", quotes=("she now has got several kittens at home",))
 
 
-async def ask(
-    world: World, question: str, decision: Decision = ANSWER, *, may_escalate: bool = True, **options: Any
-) -> Outcome:
-    reader = world.reader(**options)
-    recalled = await reader.recall(question)
-    return await reader.answer(question, recalled, decision, asked_at=ASKED, may_escalate=may_escalate)
-
-
-async def cats(world: World) -> None:
-    await world.linked_page("Ann: I adopted three grey cats yesterday", "Bob: my dog Rex is six years old")
-
-
-def test_a_literal_the_sources_do_not_hold_fails_the_check() -> None:
-    sources = [Source("I adopted three cats yesterday", ASKED, "Ann")]
-    assert check("How many?", "3", sources).passed
-    assert check("When?", "31 August 2023", sources).passed
-    assert check("How many?", "4", sources).unsupported == ("4",)
-    assert check("Who?", "It was Melanie", sources).unsupported == ("Melanie",)
-    assert not check("Who?", "Ann", []).passed
-    assert check("Who?", "yes", []).unsupported == (UNCITED,)
-
-
-@settings(max_examples=60)
-@given(answer=st.text(max_size=60), said=st.text(max_size=60))
-def test_a_check_passes_exactly_when_every_literal_is_held(answer: str, said: str) -> None:
-    verdict = check("", answer, [Source(said)])
-    assert verdict.passed == (not unsupported_literals(answer, [Source(said)]))
-    assert verdict.passed == (not verdict.unsupported)
-
-
-async def test_an_answer_from_summaries_cites_unit_words_speaker_and_time() -> None:
+async def cats() -> World:
     world = await World.new()
-    await cats(world)
+    await world.linked_page("Ann: I adopted three cats yesterday", "Bob: my dog Rex is six years old")
+    return world
+
+
+def claiming(world: World, *claims: Claim) -> None:
+    world.judge.on_integrate = lambda views: Integrated(claims=claims, coverage="all")
+
+
+async def composer(world: World, question: str) -> Composer:
+    view = await View.open(world.ledger, world.index)
+    return Composer(
+        question,
+        asked_at=ASKED,
+        view=view,
+        engine=world.judge.engine(),
+        count=Words().count,
+    )
+
+
+# The check
+
+
+def test_what_is_answered_is_held_against_the_words_cited() -> None:
+    sources = [Source("I adopted three cats yesterday", ASKED, "Ann")]
+    assert check("How many cats?", "3", sources).support == "stated"
+    when = check("When?", "31 August 2023", sources)
+    assert (when.support, [one.value for one in when.derivations]) == ("derived", ["31 August 2023"])
+    assert check("How many cats?", "4", sources).refused
+    other = check("Who adopted cats?", "It was Melanie", sources)
+    assert (other.support, other.unsupported) == ("worded", ("Melanie",))
+    assert other.reason
+
+
+def test_an_answer_that_cites_nothing_is_refused_whatever_it_says() -> None:
+    for answer in ("Ann", "yes", ""):
+        verdict = check("Who?", answer, [])
+        assert (verdict.support, verdict.reason) == ("contradicted", UNCITED)
+
+
+_told = st.lists(
+    st.sampled_from(
+        ["three", "3", "four", "cats", "grey", "Ann", "Melanie", "yesterday", "2023", "May", "not"]
+    ),
+    max_size=7,
+).map(" ".join)
+
+
+@settings(max_examples=100)
+@given(answer=_told | st.text(max_size=60), said=_told | st.text(max_size=60))
+def test_an_answer_is_proved_only_when_every_literal_is_held(answer: str, said: str) -> None:
+    verdict = check("", answer, [Source(said)])
+    if verdict.support in ("stated", "derived"):
+        assert verdict.unsupported == ()
+    if verdict.support == "stated":
+        assert unsupported_literals(answer, [Source(said)]) == ()
+    assert verdict.reason or verdict.support in ("stated", "derived")
+
+
+# What is cited
+
+
+async def test_an_answer_from_a_unit_cites_its_words_their_speaker_and_time() -> None:
+    world = await cats()
     world.judge.on_compose = lambda evidence: says("three", 0, 0, 7, -1)
-    outcome = await ask(world, "How many cats did Ann adopt?")
+    outcome = await world.ask("How many cats did Ann adopt?", recall_turns=0)
     (citation,) = outcome.composed.citations
-    assert (citation.number, citation.claim) == (1, "Ann says I adopted three grey cats yesterday")
-    assert (citation.quote, citation.speaker) == ("I adopted three grey cats yesterday", "Ann")
+    assert (citation.number, citation.claim) == (1, "Ann says I adopted three cats yesterday")
+    assert (citation.quote, citation.speaker) == ("I adopted three cats yesterday", "Ann")
     assert citation.said_at is not None
     assert citation.unit_id is not None
-    assert citation.grade == "verbatim"
-    assert outcome.findings is None
-    assert outcome.checks[0].passed
-    assert world.judge.shown == []
+    assert citation.support == "stated"
+    assert outcome.composed.cited == (world.judge.composed[0][0],)
 
 
-async def test_a_date_that_follows_from_the_cited_turn_holds() -> None:
-    world = await World.new()
-    await cats(world)
-    world.judge.on_compose = lambda evidence: says("7 May 2023", 0)
-    assert (await ask(world, "When were the grey cats adopted?")).composed.text == "7 May 2023"
+async def test_an_answer_from_a_turn_cites_the_turn() -> None:
+    world = await cats()
+    world.judge.on_compose = lambda evidence: says("three", 0)
+    (citation,) = (await world.ask("How many cats did Ann adopt?")).composed.citations
+    assert citation.claim == citation.quote == "I adopted three cats yesterday"
+    assert (citation.unit_id, citation.support, citation.speaker) == (None, "stated", "Ann")
 
 
-@pytest.mark.parametrize("draft", [says("four", 0), says("three"), NOTHING, says("  ", 0)])
-async def test_a_wording_from_summaries_that_does_not_hold_escalates_once(draft: Draft) -> None:
-    world = await World.new()
-    await cats(world)
-    world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quote="I adopted three grey cats yesterday"),),
-        coverage="all",
-    )
-    world.judge.on_compose = lambda evidence: draft if len(world.judge.composed) == 1 else says("three", 0)
-    outcome = await ask(world, "How many cats?")
-    assert outcome.findings is not None
-    assert outcome.composed.text == "three"
-    assert outcome.composed.facts[0].claim == "Ann adopted three grey cats"
-    assert outcome.checks[-1].passed
-    assert len(world.judge.composed) == 2
-
-
-async def test_where_escalating_is_not_allowed_a_wording_that_does_not_hold_becomes_an_abstention() -> None:
-    world = await World.new()
-    await cats(world)
-    world.judge.on_compose = lambda evidence: says("four", 0)
-    outcome = await ask(world, "How many cats?", may_escalate=False)
-    assert (outcome.composed.text, outcome.composed.abstained) == (ABSTENTION, True)
-    assert outcome.composed.citations == ()
-    assert outcome.checks[0].unsupported == ("four",) or not outcome.checks[0].passed
-    assert world.judge.shown == []
-
-
-def _with_facts(world: World) -> None:
-    world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quote="I adopted three grey cats yesterday"),),
-        coverage="all",
-    )
-
-
-async def test_research_is_worded_from_its_facts() -> None:
-    world = await World.new()
-    await cats(world)
-    _with_facts(world)
-    outcome = await ask(world, "How many cats?", ESCALATE)
-    ((item,),) = world.judge.composed
-    assert item.text == "Ann adopted three grey cats"
-    assert outcome.composed.text == "Ann adopted three grey cats"
-    (citation,) = outcome.composed.citations
-    assert citation.quote == "I adopted three grey cats yesterday"
-    assert outcome.composed.read_tokens == 5
-
-
-async def test_a_failing_wording_is_made_once_more_from_the_exact_words_of_proved_facts() -> None:
-    world = await World.new()
-    await cats(world)
-    _with_facts(world)
-    drafts = [says("forty cats", 0), says("three cats", 0)]
-    world.judge.on_compose = lambda evidence: drafts[len(world.judge.composed) - 1]
-    outcome = await ask(world, "How many cats?", ESCALATE)
-    assert outcome.composed.text == "three cats"
-    assert [check.passed for check in outcome.checks] == [False, True]
-    assert world.judge.composed[1][0].text == "Ann: I adopted three grey cats yesterday"
-
-
-async def test_a_wording_that_fails_twice_is_no_answer() -> None:
-    world = await World.new()
-    await cats(world)
-    _with_facts(world)
-    world.judge.on_compose = lambda evidence: says("forty cats", 0)
-    outcome = await ask(world, "How many cats?", ESCALATE)
-    assert (outcome.composed.text, outcome.composed.abstained) == (ABSTENTION, True)
-    assert len(outcome.checks) == 2
-    assert outcome.composed.citations == ()
-
-
-async def test_without_facts_units_and_whole_pages_are_worded_and_the_closest_turn_is_cited() -> None:
-    world = await World.new()
-    page = await world.page("Ann: the weather is fine", "Bob: my dog Rex is six years old")
-
-    def last(evidence: Sequence[Evidence]) -> Draft:
-        return says("Rex is six", len(evidence) - 1)
-
-    world.judge.on_compose = last
-    outcome = await ask(world, "How old is the dog?", ESCALATE)
-    (citation,) = outcome.composed.citations
-    assert citation.grade == "page"
-    assert citation.quote == citation.claim == "my dog Rex is six years old"
-    assert page.words(citation.spans[0]) == citation.quote
-    assert outcome.composed.text == "Rex is six"
-
-
-async def test_a_fact_of_which_only_the_subject_was_found_is_no_evidence() -> None:
-    world = await World.new()
-    await cats(world)
-    world.judge.on_integrate = lambda views: Integrated(
-        claims=(Claim(text="Ann adopted three grey cats", quote="she now has got several kittens at home"),),
-        coverage="",
-    )
-    outcome = await ask(world, "How many cats?", ESCALATE)
-    assert outcome.findings is not None
-    assert [fact.grade for fact in outcome.findings.facts] == ["page"]
-    assert [item.source for item in world.judge.composed[0]] == ["unit", "page"]
-    assert outcome.composed.facts == ()
-
-
-async def test_the_open_tail_is_evidence_and_can_be_cited() -> None:
+async def test_a_turn_of_an_open_page_can_be_cited() -> None:
     world = await World.new()
     await world.say("Ann: my new bike is blue")
-    outcome = await ask(world, "What colour is the bike?")
-    (citation,) = outcome.composed.citations
+    (citation,) = (await world.ask("What colour is the bike?")).composed.citations
     assert citation.quote == "my new bike is blue"
     assert citation.spans[0].page_id.startswith("o1:")
 
 
-async def test_a_model_that_is_down_is_an_error_and_never_an_answer() -> None:
+async def test_a_date_that_follows_from_the_cited_turn_is_derived() -> None:
+    world = await cats()
+    world.judge.on_compose = lambda evidence: says("7 May 2023", 0)
+    composed = (await world.ask("When were the cats adopted?")).composed
+    assert (composed.text, composed.support) == ("7 May 2023", "derived")
+
+
+async def test_a_whole_page_is_cited_for_the_turn_that_comes_closest() -> None:
     world = await World.new()
-    await cats(world)
-
-    def down(evidence: Sequence[Evidence]) -> Draft:
-        raise ModelUnavailable("down")
-
-    world.judge.on_compose = down
-    for decision in (ANSWER, ESCALATE):
-        with pytest.raises(ModelUnavailable):
-            await ask(world, "How many cats?", decision)
+    page = await world.page("Ann: the weather is fine", "Bob: my dog Rex is six years old")
+    world.judge.on_compose = lambda evidence: says("Rex is six", 0)
+    composing = await composer(world, "How old is the dog?")
+    composed = await composing.word([EvidenceItem(evidence=page_evidence(page))])
+    (citation,) = composed.citations
+    assert citation.quote == citation.claim == "my dog Rex is six years old"
+    assert page.words(citation.spans[0]) == citation.quote
 
 
-async def test_a_spent_budget_still_words_what_was_found_and_says_so() -> None:
+async def test_a_citation_has_the_trust_of_its_least_trusted_turn() -> None:
     world = await World.new()
-    await cats(world)
+    await world.say("page: the cat is black", trust="web")
+    await world.say("Ann: my cat is grey")
+    world.judge.on_compose = lambda evidence: says("black and grey", *range(len(evidence)))
+    citations = (await world.ask("Which cat?")).composed.citations
+    assert {citation.quote: citation.trust for citation in citations} == {
+        "the cat is black": "web",
+        "my cat is grey": "user",
+    }
+
+
+async def test_the_words_of_a_page_that_cannot_be_read_are_missed_and_that_is_said() -> None:
+    world = await cats()
+    page = (await world.ledger.pages())[0]
+    read = await world.ledger.page(page.id)
+    gone = turn_evidence(read, read.lines[0])
+    gone = replace(gone, spans=tuple(replace(span, page_id="p1:gone") for span in gone.spans))  # type: ignore[arg-type]
+    world.judge.on_compose = lambda evidence: says("three", 0)
+    composed = await (await composer(world, "How many cats?")).word([EvidenceItem(evidence=gone)])
+    assert [degraded.fallback for degraded in composed.degradations] == ["without the words of p1:gone"]
+    assert composed.citations[0].quote == ""
+
+
+# Wordings
+
+
+async def test_without_evidence_nobody_is_asked() -> None:
+    world = await World.new()
+    composed = await (await composer(world, "How many cats?")).word([])
+    assert composed == abstention()
+    assert world.judge.composed == []
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [says("three"), says("three", 9), says("  ", 0), Draft(text="Tuesday?", cited=(), abstained=True)],
+)
+async def test_a_wording_without_words_or_without_sources_is_no_answer(draft: Draft) -> None:
+    world = await cats()
+    world.judge.on_compose = lambda evidence: draft
+    composed = (await world.ask("How many cats?", mode="summary")).composed
+    assert (composed.text, composed.abstained, composed.holds) == (ABSTENTION, True, False)
+    assert (composed.citations, composed.support, composed.derivations) == ((), None, ())
+
+
+async def test_what_a_refused_wording_was_refused_for_is_what_is_missing() -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted three cats yesterday")
+    world.judge.on_compose = lambda evidence: says("four cats", 0)
+    outcome = await world.ask("How many cats?", mode="summary")
+    (verdict,) = outcome.checks
+    assert verdict.refused
+    assert outcome.composed.missing == verdict.reason
+
+
+async def test_a_statement_that_the_cited_turns_prove_is_kept_as_a_fact() -> None:
+    world = await World.new()
+    await world.page("Ann: I adopted three cats yesterday")
+    statements = ["Ann adopted three cats", "Ann adopted four cats", "Ann adores small animals", ""]
+    kept = []
+    for statement in statements:
+        draft = says("three", 0, statement=statement)
+        world.judge.composed.clear()
+        world.judge.drafts(draft)
+        kept.append((await world.ask("How many cats?", mode="summary")).composed.statement)
+    assert [fact is not None for fact in kept] == [True, False, False, False]
+    assert kept[0] is not None
+    assert (kept[0].claim, kept[0].support) == ("Ann adopted three cats", "stated")
+
+
+async def test_a_spent_budget_is_worded_by_rules_and_that_is_said() -> None:
+    world = await cats()
 
     def spent(evidence: Sequence[Evidence]) -> Draft:
         raise BudgetExceeded("the budget of 1 calls is used up")
 
     world.judge.on_compose = spent
-    outcome = await ask(world, "How many grey cats did Ann adopt?", may_escalate=False)
-    assert [d.fallback for d in outcome.degradations] == ["worded by local rules"]
-    assert outcome.composed.abstained or outcome.checks[-1].passed
+    outcome = await world.ask("How many cats did Ann adopt?", mode="summary")
+    assert [degraded.fallback for degraded in outcome.all_degradations] == ["worded by rules"]
+    assert outcome.composed.by_rules
+    assert outcome.composed.abstained or outcome.composed.support in ("stated", "derived")
 
 
-async def test_an_empty_memory_abstains_without_asking_anybody() -> None:
-    world = await World.new()
-    outcome = await ask(world, "What colour is the bike?")
-    assert outcome.composed.abstained
-    assert world.judge.composed == []
+async def test_a_wording_that_is_no_answer_or_made_by_rules_betters_none_that_is_one() -> None:
+    one = Composed(text="three", abstained=False)
+    other, by_rules = replace(one, text="four"), replace(one, text="five", by_rules=True)
+    assert better(other, [one]) is other
+    assert better(abstention(), [abstention(), one]) is one
+    assert better(replace(other, withheld="no"), [one]) is one
+    assert better(by_rules, [one]) is one
+    assert better(by_rules, [abstention()]) is by_rules
+
+
+# Research
+
+
+async def test_research_is_worded_from_its_facts_with_their_words_beside_them() -> None:
+    world = await cats()
+    claiming(world, STATED)
+    outcome = await world.ask("How many cats?", mode="raw", recall_turns=0)
+    fact, *besides = world.judge.composed[0]
+    assert (fact.text, fact.quote) == ("Ann adopted three cats", 'Ann: "I adopted three cats yesterday"')
+    assert outcome.composed.text == "Ann adopted three cats"
+    assert [one.claim for one in outcome.composed.facts] == ["Ann adopted three cats"]
+    assert outcome.composed.citations[0].quote == "I adopted three cats yesterday"
+    assert outcome.composed.citations[0].claim == "Ann adopted three cats"
+    # A unit that rests on the very words of a fact is not shown beside it.
+    assert all(item.spans != fact.spans for item in besides)
+
+
+async def test_of_a_fact_that_is_only_worded_the_words_are_evidence_and_the_claim_is_not() -> None:
+    world = await cats()
+    claiming(world, WORDED)
+    world.judge.on_compose = lambda evidence: says("three cats", 0)
+    outcome = await world.ask("What did Ann adopt?", mode="raw", recall_turns=0)
+    shown = world.judge.composed[0][0]
+    assert (shown.text, shown.quote) == ('Ann: "I adopted three cats yesterday"', "")
+    assert all("adores" not in f"{item.text} {item.quote}" for item in world.judge.composed[0])
+    assert outcome.findings is not None
+    assert [fact.support for fact in outcome.findings.facts] == ["worded"]
+    assert outcome.facts == ()
+    assert outcome.composed.citations[0].support == "worded"
+
+
+async def test_the_words_of_worded_facts_are_known_to_what_is_read_next() -> None:
+    world = await cats()
+    await world.page("Ann: a bird sang")
+    claiming(world, WORDED)
+    searches = (Search(kind="KEYWORD", query="bird"),)
+    world.judge.on_plan = lambda turn: Planned(done=False, reason="more", searches=searches)
+    await world.ask("How many cats?", mode="raw", recall_turns=0)
+    assert world.judge.known[0] == ()
+    assert [item.text for item in world.judge.known[1]] == ['Ann: "I adopted three cats yesterday"']
+
+
+async def test_a_claim_that_the_page_denies_or_never_says_is_no_evidence() -> None:
+    world = await cats()
+    claiming(world, DENIED, ABSENT)
+    outcome = await world.ask("How many cats?", mode="raw", recall_turns=0)
+    assert outcome.findings is not None
+    assert outcome.findings.facts == ()
+    assert len(outcome.findings.rejected) == 2
+    assert outcome.composed.facts == ()
+    assert all("four" not in item.text for item in world.judge.composed[0])
+
+
+async def test_where_research_finds_no_fact_units_and_turns_are_worded() -> None:
+    world = await cats()
+    outcome = await world.ask("How many cats?", mode="raw")
+    sources = [item.source for item in world.judge.composed[0]]
+    assert sources == ["unit", "turn", "turn"]
+    assert outcome.composed.holds
 
 
 _drafts = st.builds(
@@ -227,32 +297,43 @@ _drafts = st.builds(
     text=st.sampled_from(["three", "four", "Ann", "Rex is six", "\ud800", ""]) | st.text(max_size=20),
     cited=st.lists(st.integers(-3, 9), max_size=4).map(tuple),
     abstained=st.booleans(),
+    complete=st.booleans(),
+    missing=st.sampled_from(["", "names", "\ud800"]),
+    counted=st.lists(st.sampled_from(["cats", "Rex", ""]), max_size=3).map(tuple),
+    statement=st.sampled_from(["", "Ann adopted three cats", "\ud800"]),
 )
 
 
-@settings(max_examples=40)
-@given(drafts=st.lists(_drafts, min_size=3, max_size=3), escalate=st.booleans(), facts=st.booleans())
+@settings(max_examples=60)
+@given(
+    drafts=st.lists(_drafts, min_size=4, max_size=4),
+    route=st.sampled_from([None, ANSWER, ESCALATE]),
+    mode=st.sampled_from(["router", "summary", "raw"]),
+    facts=st.booleans(),
+    unproved=st.sampled_from(["mark", "abstain"]),
+)
 def test_whatever_is_worded_an_answer_holds_or_there_is_none(
-    drafts: list[Draft], escalate: bool, facts: bool
+    drafts: list[Draft], route: object, mode: AskMode, facts: bool, unproved: Unproved
 ) -> None:
     async def main() -> None:
-        world = await World.new()
-        await cats(world)
+        world = await cats()
         await world.say("Ann: my new bike is blue \ud800")
         if facts:
-            _with_facts(world)
-        world.judge.on_plan = lambda turn: Plan(done=True, reason="enough")
+            claiming(world, STATED, WORDED, DENIED)
+        world.judge.on_route = None if route is None else lambda evidence: route  # type: ignore[assignment,return-value]
         world.judge.on_compose = lambda evidence: drafts[len(world.judge.composed) - 1]
-        outcome = await ask(world, "How many cats?", ESCALATE if escalate else ANSWER)
+        outcome = await world.ask("How many cats?", mode=mode, unproved=unproved)
         composed = outcome.composed
-        assert len(world.judge.composed) <= 3
         assert composed.abstained != composed.holds
         assert composed.abstained == (composed.citations == ())
+        assert (composed.support is None) == composed.abstained
         assert [c.number for c in composed.citations] == list(range(1, len(composed.citations) + 1))
+        assert len(outcome.checks) <= len(world.judge.composed)
         if composed.abstained:
             assert composed.text == ABSTENTION
         else:
-            assert composed.read_tokens == sum(Words().count(item.text) for item in world.judge.composed[-1])
+            assert not outcome.checks[-1].refused
+            assert unproved == "mark" or composed.support in ("stated", "derived")
         for citation in composed.citations:
             parts = []
             for span in citation.spans:

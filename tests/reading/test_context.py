@@ -1,32 +1,50 @@
 """Context for somebody else's prompt: within its limit, numbered, and unable to pose as anything but data."""
 
+import anyio
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reading.world import Words, World
+from tiermem.errors import IndexUnavailable
+from tiermem.ledger import TurnAt
 from tiermem.model import Evidence
+from tiermem.reading import Scope
 from tiermem.reading.context import HEADING, assemble
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_units_come_first_with_their_words_then_the_tail() -> None:
+async def test_turns_and_units_stand_numbered_with_when_they_were_said() -> None:
     world = await World.new()
-    await world.linked_page("Ann: I adopted three grey cats")
+    page = await world.page("Ann: I adopted three grey cats")
+    await world.units(page, ("Ann took three cats home", "I adopted three grey cats"))
     await world.say("Bob: what are the cats called?")
     context = await world.reader().context("cats")
     assert context.text.splitlines() == [
         HEADING,
         "[1] said 2023-05-08",
-        "| Ann says I adopted three grey cats",
-        '| Ann: "I adopted three grey cats"',
-        "[2] said 2023-05-08",
-        "| [2023-05-08T13:57:00+00:00] Bob: what are the cats called?",
+        "| Ann: I adopted three grey cats",
+        "[2] noted; said 2023-05-08",
+        "| Ann took three cats home",
+        "[3] said 2023-05-08",
+        "| Bob: what are the cats called?",
     ]
-    assert [item.source for item in context.sources] == ["unit", "open"]
+    assert [item.source for item in context.sources] == ["turn", "unit", "turn"]
     assert context.tokens == Words().count(context.text)
     assert str(context) == context.text
+
+
+async def test_a_unit_whose_turn_is_not_shown_has_its_words_beside_it() -> None:
+    world = await World.new()
+    page = await world.page("Ann: " + "I took in a grey cat, a long story, " * 9)
+    await world.units(page, ("Ann has got a cat", "I took in a grey cat"))
+    context = await world.reader().context("cat", max_tokens=40)
+    assert context.text.splitlines()[1:] == [
+        "[1] noted; said 2023-05-08",
+        "| Ann has got a cat",
+        '| Ann: "I took in a grey cat"',
+    ]
 
 
 async def test_where_nothing_fits_the_context_is_empty() -> None:
@@ -36,12 +54,93 @@ async def test_where_nothing_fits_the_context_is_empty() -> None:
     assert (context.text, context.tokens, context.sources) == ("", 0, ())
 
 
+async def test_a_context_is_filled_up_with_turns_and_units_once_each() -> None:
+    world = await World.new()
+    lines = [f"Ann: cat number {number} is grey and sleeps" for number in range(120)]
+    for start in range(0, len(lines), 20):
+        page = await world.page(*lines[start : start + 20])
+        told = [(f"cat {n} was seen asleep", f"cat number {n} is grey") for n in range(start, start + 20, 2)]
+        await world.units(page, *told)
+    for limit in (300, 1000, 1500):
+        context = await world.reader().context("Which cat sleeps?", max_tokens=limit)
+        assert 0.95 * limit <= context.tokens <= limit
+        assert len({(item.source, item.spans) for item in context.sources}) == len(context.sources)
+        assert {item.source for item in context.sources} == {"turn", "unit"}
+
+
+async def test_a_turn_too_long_to_be_shown_takes_no_other_ones_place() -> None:
+    world = await World.new(page_tokens=10_000)
+    await world.page("Ann: cat cat " + "and on " * 300, "Bob: a cat of mine", "Ann: my cat too")
+    context = await world.reader().context("cat", max_tokens=60)
+    assert [item.text for item in context.sources] == ["Bob: a cat of mine", "Ann: my cat too"]
+
+
+_said = st.lists(
+    st.sampled_from(["my cat sleeps", "a cat " + "again and " * 30, "the dog", "grey"]), max_size=6
+)
+
+
+@settings(max_examples=30)
+@given(said=_said, told=st.booleans(), opened=st.booleans(), broken=st.booleans())
+def test_a_context_is_never_empty_where_a_question_would_find_something_that_fits(
+    said: list[str], told: bool, opened: bool, broken: bool
+) -> None:
+    async def main() -> None:
+        world = await World.new(page_tokens=10_000)
+        for text in said:
+            if opened:
+                await world.say(f"Ann: {text}")
+            else:
+                page = await world.page(f"Ann: {text}")
+                if told:
+                    await world.units(page, (f"Ann tells: {text}", text.strip()))
+        if broken:
+            world.index.broken = IndexUnavailable("gone")
+        asked = (await world.recall("cat grey")).items
+        context = await world.reader().context("cat grey", max_tokens=40)
+        assert context.tokens <= 40
+        fits = [item for item in asked if Words().count(f"{item.text} {item.quote}") <= 15]
+        assert bool(context.sources) >= bool(fits)
+        assert len({(item.source, item.spans) for item in context.sources}) == len(context.sources)
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+async def test_words_that_were_erased_or_are_withheld_are_never_shown(broken: bool) -> None:
+    world = await World.new()
+    await world.say("Ann: my cat is called Luna")
+    await world.say("page: my cat is called Rex", trust="web")
+    page = await world.page("Bob: my cat is called Tom")
+    gone = TurnAt(page_id=page.id, seq=page.lines[2].seq)
+    await world.ledger.erase([gone], records=(), instead=(), reason="asked to")
+    if broken:
+        world.index.broken = IndexUnavailable("gone")
+    shown = (await world.reader().context("cat called", scope=Scope(min_trust="user"))).text
+    assert "Luna" in shown
+    assert "Rex" not in shown
+    assert "Tom" not in shown
+    assert "Rex" in (await world.reader().context("cat called")).text
+
+
+async def test_a_context_of_a_past_moment_or_of_one_session_shows_nothing_else() -> None:
+    world = await World.new()
+    await world.linked_page("Ann: my cat sleeps")
+    moment = await world.now()
+    await world.linked_page("Bob: I have a dog")
+    await world.say("Ann: the cat ran away")
+    shown = await world.reader().context("cat", scope=Scope(as_of=moment))
+    assert "sleeps" in shown.text
+    assert "ran away" not in shown.text
+
+
 _unit = st.builds(
     Evidence,
     text=st.text("ab |[1]\n\r\v\f\x1c\x85\u2028", max_size=60),
     spans=st.just(()),
     score=st.just(0.0),
-    source=st.just("unit"),
+    source=st.sampled_from(["unit", "turn"]),
+    quote=st.text("ab |[1]\n\u2029", max_size=20),
 )
 _items = st.lists(_unit, max_size=6)
 
@@ -50,7 +149,7 @@ _items = st.lists(_unit, max_size=6)
 def test_a_context_never_exceeds_its_limit_and_every_word_of_memory_stands_behind_a_bar(
     items: list[Evidence], limit: int
 ) -> None:
-    context = assemble(items, {}, max_tokens=limit, count=len)
+    context = assemble(items, max_tokens=limit, count=len)
     assert context.tokens == len(context.text) <= limit
     remaining = iter(items)
     assert all(source in remaining for source in context.sources)

@@ -1,8 +1,9 @@
 """How turns are ranked: each signal alone, and what they are together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,8 @@ from tests.reading.world import MAIN, SPACE, World
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.interface import TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
-from tiermem.reading.ranking import Asked, Candidate, RankingOptions, asked, rescore, together, told_when
+from tiermem.reading.question import Asked, read_question, told_when
+from tiermem.reading.ranking import Candidate, RankingOptions, rescore, together
 
 pytestmark = pytest.mark.anyio
 
@@ -35,6 +37,12 @@ def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -
     return found
 
 
+def asked(
+    question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})
+) -> Asked:
+    return read_question(question).among(named, rarity)
+
+
 QUESTION = asked("Which bicycle did Ann buy?", {"ann"}, {"bicycl": 3.0, "buy": 1.0})
 
 
@@ -42,9 +50,9 @@ def test_a_question_is_read_without_stop_words_and_without_the_speakers_it_names
     assert QUESTION.words == ("bicycle", "buy")
     assert QUESTION.worth == (3.0, 1.0)
     assert (QUESTION.speaker, QUESTION.time) == ("ann", False)
-    both = asked("What did Ann tell Bob?", {"ann", "bob"}, {})
+    both = asked("What did Ann tell Bob?", {"ann", "bob"})
     assert both.speaker is None
-    assert asked("What is it?", set(), {}).words == ("what", "is", "it")
+    assert asked("What is it?").words == ("what", "is", "it")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +68,7 @@ def test_a_question_is_read_without_stop_words_and_without_the_speakers_it_names
 )
 def test_i_is_whoever_asks_unless_somebody_else_is_meant_as_well(question: str, asker: bool) -> None:
     names = {"ann"} & set(question.lower().split())
-    found = asked(question, names, {})
+    found = asked(question, names)
     assert found.asker is asker
 
     def said(role: str) -> Candidate:
@@ -83,7 +91,7 @@ def test_i_is_whoever_asks_unless_somebody_else_is_meant_as_well(question: str, 
     ],
 )
 def test_questions_for_a_time_are_told_by_their_words(question: str, time: bool) -> None:
-    assert asked(question, set(), {}).time is time
+    assert asked(question).time is time
 
 
 def test_each_signal_of_the_index_adds_its_weight() -> None:
@@ -112,7 +120,7 @@ def test_the_one_speaker_who_is_named_counts_for_more() -> None:
 
 
 def test_a_time_counts_only_where_one_is_asked_for() -> None:
-    when = asked("When was it?", set(), {})
+    when = asked("When was it?")
     told, verb = candidate("it was in May there"), candidate("it may be over there")
     assert score(when, told) - score(when, verb) == pytest.approx(OPTIONS.time)
     assert score(QUESTION, told) == pytest.approx(score(QUESTION, verb))
@@ -139,14 +147,15 @@ def test_what_happened_on_a_day_is_told_then_and_for_some_days_after(
     question: str, told: list[tuple[str, str]]
 ) -> None:
     wednesday = datetime(2023, 5, 31, 9, tzinfo=UTC)
-    found = told_when(question, wednesday, OPTIONS)
+    found = told_when(question, wednesday)
     assert [(str(first), str(last)) for first, last in found] == told
-    assert told_when("Who called last week?", None, OPTIONS) == ()
+    assert told_when("Who called last week?", None) == ()
 
 
 def test_what_was_told_on_the_days_a_question_names_counts_for_more() -> None:
     told = (date(2023, 5, 3), date(2023, 5, 6))
-    dated, undated = asked("Which bicycle?", {}, {}, told=[told]), asked("Which bicycle?", {}, {})
+    undated = asked("Which bicycle?")
+    dated = replace(undated, told=(told,))
 
     def bonus(said_at: datetime | None) -> float:
         said = line("I bought a bicycle.")
@@ -198,7 +207,7 @@ async def test_turns_are_found_where_they_stand_with_who_said_them_and_when() ->
     world = await World.new()
     page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
     found = await world.reader().search("grey cat", kind="turns")
-    assert found[0].text == "[2023-05-08T13:56:00+00:00] Ann: I adopted a grey cat"
+    assert found[0].text == "Ann: I adopted a grey cat"
     assert page.words(found[0].spans[0]) == "I adopted a grey cat"
     assert found[0].said_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert len(await world.reader().search("grey cat", kind="turns", limit=1)) == 1
@@ -208,10 +217,23 @@ async def test_turns_of_open_pages_are_ranked_among_the_others() -> None:
     world = await World.new()
     await world.page("Ann: I adopted a grey dog", "Bob: Tom cooks")
     await world.say("Ann: my grey cat is called Tom", "Bob: good for you")
-    found = await world.reader().search("grey cat Tom", kind="turns")
-    assert found[0].text.endswith("my grey cat is called Tom")
-    assert (found[0].source, found[0].similarity) == ("open", None)
-    assert found[1].source == "page"
+    for indexed in (False, True):
+        found = await world.reader().search("grey cat Tom", kind="turns")
+        assert found[0].text == "Ann: my grey cat is called Tom"
+        assert found[0].spans[0].page_id.startswith("o1:")
+        assert (found[0].similarity is not None) is indexed
+        assert found[1].spans[0].page_id.startswith("p1:")
+        assert {item.source for item in found} == {"turn"}
+        await world.project()
+
+
+async def test_turns_that_the_index_found_on_an_open_page_are_found_after_it_sealed() -> None:
+    world = await World.new()
+    await world.say("Ann: my grey cat is called Tom")
+    await world.project()
+    (sealed,) = await world.ledger.seal(MAIN)
+    (found,) = await world.reader().search("grey cat", kind="turns")
+    assert found.spans[0].page_id == sealed
 
 
 async def test_turns_too_new_for_the_index_are_found() -> None:
@@ -246,6 +268,8 @@ async def test_hits_of_pages_that_are_not_there_are_passed_over() -> None:
     entries["p1:gone/0"] = replace(entry, id="p1:gone/0")
     entries[entry.id.replace("/0", "/9")] = replace(entry, id=entry.id.replace("/0", "/9"))
     assert len(await world.reader().search("grey cat", kind="turns")) == 1
+    recalled = await world.recall("grey cat")
+    assert (len(recalled.items), recalled.dropped) == (1, 1)
 
 
 async def test_units_are_recalled_by_what_their_turns_say() -> None:
@@ -254,5 +278,5 @@ async def test_units_are_recalled_by_what_their_turns_say() -> None:
     cat, _ = await world.units(
         page, ("Ann has a pet", "adopted a grey cat"), ("it is mild", "weather is mild")
     )
-    recalled = await world.reader(units=1).recall("grey cat")
+    recalled = await world.recall("grey cat", units=1)
     assert [unit.unit_id for unit in recalled.units] == [cat.id]

@@ -1,4 +1,4 @@
-"""Recall: units by rank, the open tail verbatim, a past moment, and searching that does not fail."""
+"""Recall: units and turns by rank within one budget, a past moment, and searching that does not fail."""
 
 import math
 from collections import Counter
@@ -16,9 +16,10 @@ from tests.reading.world import MAIN, SPACE, START, Judge, Words, World, make_un
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, ModelUnavailable
 from tiermem.index.interface import Entry, Hit
 from tiermem.ledger import Distilled, WroteBack, finding_unit_id
-from tiermem.model import FindingId, SummaryUnit, Usage, WriteBack
+from tiermem.model import FindingId, Recalled, SummaryUnit, Usage, WriteBack
+from tiermem.reading import Scope
+from tiermem.reading.fusion import fuse
 from tiermem.reading.keywords import Keywords
-from tiermem.reading.lookup import fuse
 
 pytestmark = pytest.mark.anyio
 OTHER = SessionId("other")
@@ -27,13 +28,12 @@ OTHER = SessionId("other")
 async def test_units_come_by_rank_and_no_more_than_asked_for() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat", "Ann: My cat likes fish", "Bob: I bought a red car")
-    recalled = await world.reader(units=2).recall("What does the grey cat like?")
+    recalled = await world.recall("What does the grey cat like?", units=2)
     assert [item.text for item in recalled.units] == [
         "Ann says I adopted a grey cat",
         "Ann says My cat likes fish",
     ]
     assert all(item.source == "unit" and item.spans and item.similarity for item in recalled.units)
-    assert recalled.tail == ()
 
 
 async def test_a_hit_that_names_no_unit_of_this_log_is_dropped_and_counted() -> None:
@@ -42,57 +42,146 @@ async def test_a_hit_that_names_no_unit_of_this_log_is_dropped_and_counted() -> 
     await world.index.put(
         SPACE, "units", [Entry(id="u1:stranger", session=MAIN, text="grey cat", kind="summary")]
     )
-    recalled = await world.reader().recall("grey cat")
+    recalled = await world.recall("grey cat")
     assert [item.text for item in recalled.units] == ["Ann says I adopted a grey cat"]
     assert recalled.dropped == 1
 
 
-async def test_a_session_sees_its_own_units_and_its_own_tail() -> None:
+def texts(recalled: Recalled) -> list[str]:
+    return [item.text for item in recalled.items]
+
+
+async def test_a_session_sees_its_own_units_and_its_own_turns_open_ones_too() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
     await world.linked_page("Bob: I saw a grey cat", session=OTHER)
     await world.say("Ann: the cat sleeps")
     await world.say("Bob: the cat ran away", session=OTHER)
-    recalled = await world.reader().recall("cat", session=OTHER)
+    recalled = await world.recall("cat", Scope(session=OTHER))
     assert [item.text for item in recalled.units] == ["Bob says I saw a grey cat"]
-    assert ["ran away" in item.text for item in recalled.tail] == [True]
-    assert len((await world.reader().recall("cat")).tail) == 2
+    assert {item.text for item in recalled.items if item.source == "turn"} == {
+        "Bob: I saw a grey cat",
+        "Bob: the cat ran away",
+    }
+    assert len((await world.recall("cat")).items) == 6
 
 
-async def test_the_tail_is_the_last_turns_verbatim_with_their_spans() -> None:
+async def test_turns_and_units_stand_by_turns_each_in_its_own_order() -> None:
     world = await World.new()
-    await world.say("Ann: one two three", "Bob: four five six", "Ann: seven eight\nnine")
-    tail = (await world.reader(tail_tokens=11).recall("anything")).tail
+    await world.linked_page("Ann: I adopted a grey cat", "Ann: My cat likes fish")
+    recalled = await world.recall("What does the grey cat like?")
+    assert [item.source for item in recalled.items] == ["turn", "unit", "turn", "unit"]
+    assert texts(recalled)[:2] == ["Ann: I adopted a grey cat", "Ann says I adopted a grey cat"]
+    turns = await world.reader().search("What does the grey cat like?", kind="turns")
+    assert [item for item in recalled.items if item.source == "turn"] == list(turns)
+
+
+async def test_a_turn_stands_verbatim_with_who_said_it_and_when_and_its_span() -> None:
+    world = await World.new()
+    await world.say("Bob: four five six", "Ann: seven eight\nnine")
+    (turn,) = (await world.recall("eight")).items
     (page,) = await world.ledger.open_pages()
-    assert [item.text for item in tail] == [
-        "[2023-05-08T13:57:00+00:00] Bob: four five six",
-        "[2023-05-08T13:58:00+00:00] Ann: seven eight\n\tnine",
-    ]
-    assert page.words(tail[0].spans[0]) == "four five six"
-    assert tail[0].source == "open"
-    assert tail[0].spans[0].page_id.startswith("o1:")
-    assert tail[0].said_at == START + timedelta(minutes=1)
+    assert turn.text == "Ann: seven eight\nnine"
+    assert page.words(turn.spans[0]) == "seven eight\n\tnine"
+    assert turn.spans[0].page_id.startswith("o1:")
+    assert turn.said_at == START + timedelta(minutes=1)
 
 
-async def test_a_turn_longer_than_the_whole_tail_is_passed_over() -> None:
+async def test_a_unit_that_only_repeats_a_turn_gives_way_to_it() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat and it sleeps", "Bob: a cat, how nice")
+    repeated, more, both = await world.units(
+        page,
+        ("Ann adopted a grey cat", "I adopted a grey cat"),
+        ("Ann adopted a grey kitten", "I adopted a grey cat"),
+        ("Ann adopted a cat", "I adopted a grey cat and it sleeps"),
+    )
+    recalled = await world.recall("cat")
+    ids = {item.unit_id for item in recalled.units}
+    assert more.id in ids
+    assert ids.isdisjoint({repeated.id, both.id})
+    assert sum(item.source == "turn" for item in recalled.items) == 2
+
+
+async def test_a_unit_whose_turn_is_not_among_the_turns_has_its_words_beside_it() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I took in a kitten", "Bob: a cat, a grey cat")
+    first, second = await world.units(
+        page, ("Ann has a grey cat", "took in a kitten"), ("Bob tells of a grey cat", "a cat, a grey cat")
+    )
+    recalled = await world.recall("grey cat", recall_turns=1)
+    quotes = {item.unit_id: item.quote for item in recalled.units}
+    assert texts(recalled)[0] == "Bob: a cat, a grey cat"
+    assert quotes == {first.id: 'Ann: "took in a kitten"', second.id: ""}
+
+
+async def test_a_unit_gives_way_only_to_a_turn_for_which_there_is_room() -> None:
     world = await World.new(page_tokens=10_000)
-    await world.say("Ann: short", "Ann: " + "long " * 600)
-    assert ["short" in item.text for item in (await world.reader().recall("x")).tail] == [True]
+    page = await world.page("Bob: a grey cat of mine", "Ann: my cat " + "and on and on " * 40)
+    await world.units(page, ("Ann has a cat", "my cat"))
+    recalled = await world.recall("grey cat", recall_tokens=50)
+    assert [(item.text, item.quote) for item in recalled.items] == [
+        ("Bob: a grey cat of mine", ""),
+        ("Ann has a cat", 'Ann: "my cat"'),
+    ]
+    roomy = await world.recall("grey cat", recall_tokens=500)
+    assert [item.source for item in roomy.items] == ["turn", "turn"]
+
+
+async def test_units_alone_are_recalled_with_their_words_where_no_turn_is_wanted() -> None:
+    world = await World.new()
+    await world.linked_page("Ann: I adopted a grey cat", "Bob: I bought a red car")
+    recalled = await world.recall("grey cat", recall_turns=0)
+    assert [(item.source, item.quote) for item in recalled.items] == [
+        ("unit", 'Ann: "I adopted a grey cat"'),
+    ]
+
+
+async def test_units_are_found_by_their_vectors_alone_where_that_is_asked_for() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
+    await world.units(page, ("Ann has a pet", "adopted a grey cat"))
+    assert len((await world.recall("grey cat", recall_turns=0)).units) == 1
+    world.index.queries.clear()
+    assert (await world.recall("grey cat", recall_turns=0, recall_by="vectors")).items == ()
+    (found,) = (await world.recall("pet", recall_turns=0, recall_by="vectors")).units
+    assert found.similarity == 1.0
+    assert {(collection, mode) for collection, mode, _ in world.index.queries} == {("units", "dense")}
+
+
+async def test_the_best_piece_is_recalled_however_long_it_is() -> None:
+    world = await World.new(page_tokens=10_000)
+    await world.say("Ann: cat " + "long " * 60, "Bob: a cat of mine")
+    assert len(texts(await world.recall("cat", recall_tokens=20))) == 1
 
 
 @settings(max_examples=25)
-@given(lengths=st.lists(st.integers(1, 12), max_size=12), limit=st.integers(1, 40))
-def test_the_tail_never_exceeds_its_limit_and_keeps_the_order_of_the_log(
-    lengths: list[int], limit: int
+@given(
+    lengths=st.lists(st.integers(1, 12), max_size=12),
+    limit=st.integers(1, 60),
+    turns=st.integers(0, 12),
+    told=st.booleans(),
+)
+def test_what_is_recalled_keeps_its_limits_and_nothing_comes_twice(
+    lengths: list[int], limit: int, turns: int, told: bool
 ) -> None:
     async def main() -> None:
         world = await World.new(page_tokens=100_000)
         for number, length in enumerate(lengths):
-            await world.say(f"Ann: {number} " + "w " * (length - 1), session=SessionId(f"s{number % 3}"))
-        tail = (await world.reader(tail_tokens=limit).recall("x")).tail
-        assert sum(Words().count(item.text) for item in tail) <= limit
-        numbers = [int(item.text.split()[2]) for item in tail]
-        assert numbers == sorted(numbers)
+            session, line = SessionId(f"s{number % 3}"), f"Ann: cat {number} " + "w " * (length - 1)
+            if number % 2:
+                await world.say(line, session=session)
+            else:
+                page = await world.page(line, session=session)
+                if told:
+                    await world.units(page, (f"Ann says cat {number}", f"cat {number}"))
+        recalled = await world.recall("cat", recall_tokens=limit, recall_turns=turns)
+        tokens = [Words().count(f"{item.text} {item.quote}") for item in recalled.items]
+        assert sum(tokens) <= max(limit, *tokens[:1], 0)
+        assert len({(item.source, item.spans) for item in recalled.items}) == len(recalled.items)
+        assert sum(item.source == "turn" for item in recalled.items) <= turns
+        assert len(recalled.units) <= 5
+        assert bool(recalled.items) == bool(lengths and (turns or told))
 
     anyio.run(main)
 
@@ -101,7 +190,7 @@ async def test_a_broken_index_is_answered_by_keywords_and_said() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat", "Bob: I bought a red car")
     world.index.broken = IndexUnavailable("no route to index")
-    recalled = await world.reader().recall("Who has a grey cat?")
+    recalled = await world.recall("Who has a grey cat?")
     assert [item.text for item in recalled.units] == ["Ann says I adopted a grey cat"]
     (degraded,) = recalled.degradations
     assert degraded.reason == "IndexUnavailable: no route to index"
@@ -113,7 +202,7 @@ async def test_without_index_and_without_a_fitting_unit_whole_pages_are_recalled
     page = await world.page("Ann: I adopted a grey cat", "Bob: how nice")
     await world.page("Bob: I bought a red car")
     world.index.broken = IndexUnavailable("gone")
-    (item,) = (await world.reader().recall("grey cat")).units
+    (item,) = (await world.recall("grey cat", recall_turns=0)).items
     assert item.source == "page"
     assert item.text == page.text
     assert item.spans[0].page_id == page.id
@@ -126,7 +215,7 @@ async def test_without_vectors_the_words_of_the_index_answer(error: Exception) -
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
     world.index.without_vectors = error
-    recalled = await world.reader().recall("grey cat")
+    recalled = await world.recall("grey cat")
     assert len(recalled.units) == 1
     assert [d.fallback for d in recalled.degradations] == ["keywords in the index"]
     assert world.index.queries[-1][1] == "words"
@@ -147,9 +236,7 @@ async def test_an_emptied_index_loses_no_unit() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
     await world.index.drop(SPACE)
-    assert [item.text for item in (await world.reader().recall("cat")).units] == [
-        "Ann says I adopted a grey cat"
-    ]
+    assert [item.text for item in (await world.recall("cat")).units] == ["Ann says I adopted a grey cat"]
 
 
 async def test_a_unit_the_index_does_not_hold_yet_is_found_by_its_words() -> None:
@@ -161,11 +248,13 @@ async def test_a_unit_the_index_does_not_hold_yet_is_found_by_its_words() -> Non
             page_id=page.id, units=(unit,), rejected=(), omissions=(), made_by="t", prompts=(), usage=Usage()
         )
     )
-    assert [item.unit_id for item in (await world.reader().recall("cat")).units] == [unit.id]
+    assert [item.unit_id for item in (await world.recall("cat", recall_turns=0)).units] == [unit.id]
 
 
-async def _supersede(world: World, older: SummaryUnit, text: str, quote: str) -> SummaryUnit:
-    page = await world.page(f"Ann: {quote}")
+async def _supersede(
+    world: World, older: SummaryUnit, text: str, quote: str, *, at: datetime | None = None
+) -> SummaryUnit:
+    page = await world.page(f"Ann: {quote}", at=at)
     newer = replace(
         make_unit(page, text, quote), id=finding_unit_id(SPACE, FindingId("f1:x")), supersedes=(older.id,)
     )
@@ -178,16 +267,21 @@ async def _supersede(world: World, older: SummaryUnit, text: str, quote: str) ->
 async def test_a_past_moment_is_answered_from_what_was_active_then() -> None:
     world = await World.new()
     _, (older,) = await world.linked_page("Ann: I live in Boston")
-    moment = [r.at for r in world.ledger._log.records()][-1]
-    newer = await _supersede(world, older, "Ann lives in Denver", "I live in Denver now")
+    moment = await world.now()
+    later = moment + timedelta(seconds=1)
+    newer = await _supersede(world, older, "Ann lives in Denver", "I live in Denver now", at=later)
     await world.say("Ann: I still live in Denver")
-    now = await world.reader().recall("Where does Ann live?")
-    assert [item.unit_id for item in now.units] == [newer.id]
-    assert len(now.tail) == 1
-    then = await world.reader().recall("Where does Ann live?", as_of=moment)
+    now = await world.recall("Where does Ann live?")
+    units = (await world.recall("Where does Ann live?", recall_turns=0)).units
+    assert [item.unit_id for item in units] == [newer.id]
+    assert {item.text for item in now.items if item.source == "turn"} == {
+        "Ann: I live in Boston",
+        "Ann: I live in Denver now",
+        "Ann: I still live in Denver",
+    }
+    then = await world.recall("Where does Ann live?", Scope(as_of=moment))
     assert [item.unit_id for item in then.units] == [older.id]
-    assert then.tail == ()
-    assert then.as_of == moment
+    assert [item.text for item in then.items if item.source == "turn"] == ["Ann: I live in Boston"]
     assert then.dropped == 0
 
 
@@ -197,7 +291,7 @@ async def test_a_superseded_unit_is_not_recalled_even_while_the_index_still_show
     stale = {key: dict(entries) for key, entries in world.index.entries.items()}
     newer = await _supersede(world, older, "Ann lives in Denver", "I live in Denver now")
     world.index.entries[SPACE, "units"] |= stale[SPACE, "units"]
-    recalled = await world.reader().recall("Where does Ann live?")
+    recalled = await world.recall("Where does Ann live?", recall_turns=0)
     assert [item.unit_id for item in recalled.units] == [newer.id]
     assert recalled.dropped == 1
 
@@ -206,7 +300,7 @@ async def test_better_hits_of_another_session_crowd_nothing_out() -> None:
     world = await World.new()
     await world.linked_page("Ann: a grey animal sleeps here")
     await world.linked_page("Bob: the grey cat sleeps", "Bob: a grey cat", session=OTHER)
-    recalled = await world.reader(units=1).recall("grey cat", session=MAIN)
+    recalled = await world.recall("grey cat", Scope(session=MAIN), units=1)
     assert [item.text for item in recalled.units] == ["Ann says a grey animal sleeps here"]
     assert recalled.dropped == 0
 
@@ -214,9 +308,61 @@ async def test_better_hits_of_another_session_crowd_nothing_out() -> None:
 async def test_a_moment_to_come_is_now() -> None:
     world = await World.new()
     await world.say("Ann: I live in Denver")
-    recalled = await world.reader().recall("x", as_of=datetime.now(UTC) + timedelta(days=1))
-    assert recalled.as_of is None
-    assert len(recalled.tail) == 1
+    scope = Scope(as_of=datetime.now(UTC) + timedelta(days=1))
+    assert (await world.look_up(scope)).view.scope.as_of is None
+    assert len((await world.recall("Denver", scope)).items) == 1
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("recorded", [False, True])
+async def test_turns_of_a_page_that_was_open_then_are_seen_and_its_later_ones_are_not(
+    indexed: bool, sealed: bool, recorded: bool
+) -> None:
+    world = await World.new()
+    await world.say("Ann: my cat sleeps")
+    await world.linked_page("Bob: my dog barks", session=OTHER)
+    moment = await world.now()
+    if recorded:
+        await world.linked_page("Bob: my cow moos", session=OTHER)
+    later = None if recorded else moment + timedelta(seconds=1)
+    await world.say("Ann: the cat ran away", "Ann: the cat came back", at=later)
+    if sealed:
+        await world.ledger.seal()
+    if indexed:
+        await world.project()
+    scope = Scope(session=MAIN, as_of=moment)
+    assert texts(await world.recall("cat", scope)) == ["Ann: my cat sleeps"]
+    view = (await world.look_up(scope)).view
+    page = await world.ledger.page((await world.ledger.pages(MAIN))[0].id) if sealed else None
+    (page,) = (page,) if page is not None else await world.ledger.open_pages(MAIN)
+    assert view.holds(page)
+    assert [line.turn is not None for line in view.seen(page).lines] == [True, False, False]
+    assert len(view.seen(page).text) == len(page.text)
+    assert "ran away" not in view.seen(page).text
+
+
+async def test_a_page_of_which_nothing_had_been_said_is_not_held() -> None:
+    world = await World.new()
+    early, _ = await world.linked_page("Ann: my cat sleeps")
+    moment = await world.now()
+    await world.linked_page("Bob: my cow moos")
+    late = await world.page("Ann: the cat ran away")
+    view = (await world.look_up(Scope(as_of=moment))).view
+    assert (view.holds(early), view.holds(late)) == (True, False)
+    assert view.seen(early) == early
+    assert "ran away" not in view.seen(late).text
+
+
+async def test_turns_of_too_little_trust_are_withheld_and_a_floor_that_is_no_level_is_refused() -> None:
+    world = await World.new()
+    await world.say("Ann: my cat is grey")
+    await world.say("page: the cat is black", trust="web")
+    await world.project()
+    assert texts(await world.recall("cat", Scope(min_trust="user"))) == ["Ann: my cat is grey"]
+    assert len(texts(await world.recall("cat", Scope(min_trust="web")))) == 2
+    with pytest.raises(InvalidInput, match="'nobody' is none of the levels"):
+        await world.look_up(Scope(min_trust="nobody"))
 
 
 async def test_search_brings_units_or_pages_with_the_open_ones() -> None:
@@ -277,5 +423,19 @@ def test_equal_scores_share_a_rank_so_that_no_id_decides() -> None:
 async def test_a_judge_is_never_asked_by_recall() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
-    await world.reader().recall("cat")
+    await world.recall("cat")
     assert world.judge == Judge()
+
+
+async def test_a_turn_told_after_the_moment_is_not_seen_however_long_ago_it_was_said() -> None:
+    """Dialogue that is read in says times of years ago; what counts is when the log took it in."""
+    world = await World.new()
+    await world.say("Ann: the kitten is called Tiger")
+    await world.project()
+    between = datetime.now(UTC)
+    await world.say("Ann: the kitten is called Lion now")
+    await world.project()
+    then = await world.recall("What is the kitten called?", Scope(as_of=between))
+    assert ["Tiger" in item.text for item in then.items] == [True]
+    now = await world.recall("What is the kitten called?")
+    assert len(now.items) == 2

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import anyio
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import Page, PageId, Span
-from tests.reading.world import ASKED, SPACE, World, make_unit, page_ids
+from tests.reading.world import DONE, SPACE, World, make_unit, page_ids
 from tiermem.errors import (
     BudgetExceeded,
     IndexUnavailable,
@@ -22,11 +21,12 @@ from tiermem.errors import (
 from tiermem.index.interface import Entry
 from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
-from tiermem.model import Budget, Claim, Evidence, FindingId, Findings, Search, Usage, WriteBack
-from tiermem.reading.lookup import linked_pages
+from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack
+from tiermem.reading import Scope
 from tiermem.reading.rerank import reordered
 from tiermem.reading.research import new_searches
-from tiermem.reasoning import Integrated, PageView, Plan
+from tiermem.reading.search import linked_pages
+from tiermem.reasoning import Integrated, PageView, Planned
 
 pytestmark = pytest.mark.anyio
 
@@ -41,17 +41,12 @@ def semantic(query: str) -> Search:
     return Search(kind="SEMANTIC", query=query)
 
 
-def look_for(*searches: Search) -> Plan:
-    return Plan(done=False, reason="more", searches=searches)
+def look_for(*searches: Search) -> Planned:
+    return Planned(done=False, reason="more", searches=searches)
 
 
 def claims(*told: tuple[str, str]) -> Integrated:
-    return Integrated(claims=tuple(Claim(text=t, quote=q) for t, q in told), coverage="some of it")
-
-
-async def research(world: World, question: str, **options: Any) -> Findings:
-    reader = world.reader(**options)
-    return await reader.research(question, await reader.recall(question), asked_at=ASKED)
+    return Integrated(claims=tuple(Claim(text=t, quotes=(q,)) for t, q in told), coverage="some of it")
 
 
 async def zoo(world: World, *animals: str) -> list[Page]:
@@ -62,7 +57,7 @@ async def test_round_0_reads_the_linked_pages_in_the_order_of_their_best_unit_wi
     world = await World.new()
     car, _ = await world.linked_page("Bob: my car is red", "Bob: I like it")
     cat, (unit,) = await world.linked_page("Ann: my grey cat likes red fish")
-    findings = await research(world, "grey cat red")
+    findings = await world.research("grey cat red")
     ((first, second),) = world.judge.shown
     assert page_ids([first.page, second.page]) == page_ids([cat, car])
     assert first.units == (unit,)
@@ -80,9 +75,9 @@ async def test_claims_become_facts_by_code_alone() -> None:
         ("Ann adopted four grey cats", "I adopted three grey cats in spring"),
         ("Ann has a dog", "my dog is called Rex"),
     )
-    findings = await research(world, "How many cats?")
+    findings = await world.research("How many cats?")
     (fact,) = findings.facts
-    assert fact.grade == "verbatim"
+    assert fact.support == "stated"
     assert page.words(fact.spans[0]) == "I adopted three grey cats in spring"
     assert len(findings.rejected) == 2
     assert (findings.rounds[0].facts, findings.rounds[0].rejected) == (1, 2)
@@ -94,7 +89,7 @@ async def test_the_same_words_on_two_pages_link_to_the_page_that_was_read_first(
     await world.linked_page("Bob: I adopted a grey cat today")
     second, _ = await world.linked_page("Ann: I adopted a grey cat today", "Ann: her name is Luna")
     world.judge.on_integrate = lambda views: claims(("A grey cat was adopted", "I adopted a grey cat today"))
-    findings = await research(world, "Luna")
+    findings = await world.research("Luna")
     assert findings.pages_read[0] == second.id
     assert findings.facts[0].spans[0].page_id == second.id
 
@@ -103,9 +98,9 @@ async def test_a_search_brings_new_pages_and_what_it_brings_is_integrated() -> N
     world = await World.new()
     first, _ = await world.linked_page("Ann: I adopted a grey cat")
     (dog, fish) = await zoo(world, "dog", "fish")
-    plans = [look_for(keyword("dog")), look_for(semantic("fish")), Plan(done=True, reason="enough")]
+    plans = [look_for(keyword("dog")), look_for(semantic("fish")), DONE]
     world.judge.on_plan = lambda turn: plans[turn - 1]
-    findings = await research(world, "cat")
+    findings = await world.research("cat")
     assert [r.pages for r in findings.rounds] == [(first.id,), (dog.id,), (fish.id,)]
     assert [r.searches for r in findings.rounds] == [(), (keyword("dog"),), (semantic("fish"),)]
     shown = [page_ids([view.page for view in views]) for views in world.judge.shown]
@@ -119,7 +114,7 @@ async def test_pages_read_before_do_not_hide_new_ones() -> None:
     pages = [await world.page("Ann: a dog " + "and more " * number) for number in range(4)]
     queries = ["dog dog", "a dog please", "dogs"]
     world.judge.on_plan = lambda turn: look_for(keyword(queries[turn - 1]))
-    findings = await research(world, "dog", pages_per_round=1)
+    findings = await world.research("dog", pages_per_round=1)
     assert sorted(findings.pages_read) == sorted(page_ids(pages))
 
 
@@ -128,7 +123,7 @@ async def test_the_last_search_is_integrated_before_anything_is_answered() -> No
     await world.linked_page("Ann: I adopted a grey cat")
     await zoo(world, *ANIMALS[1:6])
     world.judge.on_plan = lambda turn: look_for(keyword(ANIMALS[turn]))
-    findings = await research(world, "cat")
+    findings = await world.research("cat")
     assert len(findings.rounds) == 4
     assert len(world.judge.planned) == 3
     assert len(world.judge.shown) == 4
@@ -142,7 +137,7 @@ async def test_the_planner_is_told_every_look_up_and_the_judge_every_fact() -> N
     await zoo(world, "dog", "fish")
     world.judge.on_integrate = lambda views: claims(("Ann adopted a grey cat", "I adopted a grey cat today"))
     world.judge.on_plan = lambda turn: look_for(keyword(ANIMALS[turn]))
-    findings = await research(world, "cat")
+    findings = await world.research("cat")
     assert world.judge.planned == [(), (keyword("dog"),), (keyword("dog"), keyword("fish"))]
     assert [len(known) for known in world.judge.known] == [0, 1, 1]
     assert len(findings.facts) == 1
@@ -152,7 +147,7 @@ async def test_the_planner_is_told_every_look_up_and_the_judge_every_fact() -> N
 async def test_nothing_linked_searches_for_the_question_itself() -> None:
     world = await World.new()
     (dog, _) = await zoo(world, "dog", "fish")
-    findings = await research(world, "dog")
+    findings = await world.research("dog")
     assert findings.rounds[0].searches == (semantic("dog"), keyword("dog"))
     assert findings.pages_read == (dog.id,)
 
@@ -161,7 +156,7 @@ async def test_without_links_keywords_over_all_pages_come_first() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat", "Ann: she sleeps")
     dog = await world.page("Ann: the dog sleeps, the dog eats, she sleeps")
-    findings = await research(world, "dog sleeps", links=False)
+    findings = await world.research("dog sleeps", links=False)
     assert findings.rounds[0].searches == (keyword("dog sleeps"),)
     assert findings.pages_read[0] == dog.id
 
@@ -172,10 +167,9 @@ async def test_an_open_page_is_read_as_a_page() -> None:
     await world.say("Ann: the cat is called Luna, I think it fits")
     (opened,) = await world.ledger.open_pages()
     world.judge.on_integrate = lambda views: claims(("The cat is called Luna", "the cat is called Luna"))
-    findings = await research(world, "What is the cat called?")
+    findings = await world.research("What is the cat called?")
     assert findings.pages_read == (cat.id, opened.id)
     assert findings.facts[0].spans[0].page_id == opened.id
-    assert [item.source for item in findings.evidence] == ["unit", "open"]
 
 
 async def test_a_sealed_page_that_nothing_indexes_yet_is_read() -> None:
@@ -183,7 +177,7 @@ async def test_a_sealed_page_that_nothing_indexes_yet_is_read() -> None:
     await world.linked_page("Ann: I adopted a grey cat")
     await world.say("Ann: the cat is called Luna")
     (fresh,) = await world.ledger.seal()
-    assert fresh in (await research(world, "What is the cat called?")).pages_read
+    assert fresh in (await world.research("What is the cat called?")).pages_read
 
 
 async def test_a_unit_that_names_its_page_by_the_open_id_brings_that_page_once() -> None:
@@ -195,13 +189,13 @@ async def test_a_unit_that_names_its_page_by_the_open_id_brings_that_page_once()
     await world.ledger.write(WroteBack(write_back=decision, unit=unit))
     (sealed,) = await world.ledger.seal()
     for _ in range(2):
-        assert (await research(world, "grey cat")).pages_read == (sealed,)
+        assert (await world.research("grey cat")).pages_read == (sealed,)
         await world.project()
 
 
 async def test_an_empty_memory_asks_nobody() -> None:
     world = await World.new()
-    findings = await research(world, "cat")
+    findings = await world.research("cat")
     assert findings.rounds[0].stop == "nothing new turned up"
     assert (world.judge.shown, world.judge.planned) == ([], [])
 
@@ -211,7 +205,7 @@ async def test_a_page_id_no_log_holds_is_dropped_and_counted() -> None:
     (dog,) = await zoo(world, "dog")
     entry = Entry(id="p1:stranger", session=dog.session, text="dog dog dog", kind="page")
     await world.index.put(SPACE, "pages", [entry])
-    findings = await research(world, "dog")
+    findings = await world.research("dog")
     assert findings.pages_read == (dog.id,)
     assert findings.dropped == 1
 
@@ -222,7 +216,7 @@ async def test_a_broken_index_is_searched_around_and_said_once() -> None:
     (dog, _) = await zoo(world, "dog", "fish")
     world.index.broken = IndexUnavailable("gone")
     world.judge.on_plan = lambda turn: look_for(semantic("dog"), keyword("dogs")) if turn == 1 else look_for()
-    findings = await research(world, "cat")
+    findings = await world.research("cat")
     assert dog.id in findings.pages_read
     assert [d.fallback for d in findings.degradations] == ["keywords in the log"]
 
@@ -230,13 +224,12 @@ async def test_a_broken_index_is_searched_around_and_said_once() -> None:
 async def test_a_past_question_reads_no_page_sealed_later() -> None:
     world = await World.new()
     early, _ = await world.linked_page("Ann: I adopted a grey cat")
-    moment = [r.at for r in world.ledger._log.records()][-1]
+    moment = await world.now()
+    await world.linked_page("Bob: I bought a red car")
     await world.page("Ann: the cat ran away")
     await world.say("Ann: the cat came back")
-    reader = world.reader()
-    recalled = await reader.recall("cat", as_of=moment)
     world.judge.on_plan = lambda turn: look_for(keyword("cat"))
-    findings = await reader.research("cat", recalled, asked_at=ASKED)
+    findings = await world.research("cat", Scope(as_of=moment))
     assert findings.pages_read == (early.id,)
 
 
@@ -251,11 +244,11 @@ async def test_what_was_found_before_a_failure_is_kept_and_the_failure_is_said(
     page, _ = await world.linked_page("Ann: I adopted a grey cat today")
     world.judge.on_integrate = lambda views: claims(("Ann adopted a grey cat", "I adopted a grey cat today"))
 
-    def fail(turn: int) -> Plan:
+    def fail(turn: int) -> Planned:
         raise error
 
     world.judge.on_plan = fail
-    findings = await research(world, "cat")
+    findings = await world.research("cat")
     assert len(findings.facts) == 1
     assert findings.pages_read == (page.id,)
     (degraded,) = findings.degradations
@@ -276,7 +269,7 @@ async def test_a_model_that_is_down_reaches_the_caller_when_there_is_nothing_to_
 
     world.judge.on_integrate = fail
     with pytest.raises(type(error)):
-        await research(world, "dog")
+        await world.research("dog")
 
 
 async def test_a_budget_of_calls_is_never_passed() -> None:
@@ -294,13 +287,13 @@ async def test_a_budget_of_calls_is_never_passed() -> None:
         call()
         return claims()
 
-    def plan(turn: int) -> Plan:
+    def plan(turn: int) -> Planned:
         call()
         return look_for(*(keyword(animal) for animal in ANIMALS))
 
     world.judge.on_integrate, world.judge.on_plan = integrate, plan
     with metered(Meter(budget=Budget(calls=2))):
-        findings = await research(world, "cat")
+        findings = await world.research("cat")
     assert len(spent) == 2
     assert "BudgetExceeded" in findings.degradations[-1].reason
 
@@ -316,7 +309,7 @@ async def test_time_runs_out_between_two_judgements(seconds: float, integrated: 
 
     world.judge.on_integrate = slow
     with metered(Meter(budget=Budget(seconds=seconds))):
-        findings = await research(world, "cat")
+        findings = await world.research("cat")
     assert (len(world.judge.shown), len(world.judge.planned)) == (integrated, planned)
     assert "BudgetExceeded" in findings.degradations[-1].reason
 
@@ -326,26 +319,26 @@ async def test_a_claim_told_twice_is_one_fact() -> None:
     await world.linked_page("Ann: I adopted a grey cat today")
     twice = ("Ann adopted a grey cat", "I adopted a grey cat today")
     world.judge.on_integrate = lambda views: claims(twice, twice)
-    assert len((await research(world, "cat")).facts) == 1
+    assert len((await world.research("cat")).facts) == 1
 
 
 _queries = st.text("acdgost ", max_size=8) | st.sampled_from(ANIMALS)
 _searches = st.builds(Search, kind=st.sampled_from(["SEMANTIC", "KEYWORD"]), query=_queries)
 _plan = st.builds(
-    Plan,
+    Planned,
     done=st.booleans(),
     reason=st.text(max_size=5),
     searches=st.lists(_searches, max_size=12).map(tuple),
 )
 _plans = st.lists(_plan, min_size=4, max_size=4)
 _quotes = st.sampled_from(["I once saw a dog", "park", "", "\ud800"])
-_claims = st.lists(st.builds(Claim, text=st.text(max_size=30), quote=_quotes), max_size=3)
+_claims = st.lists(st.builds(Claim, text=st.text(max_size=30), quotes=st.tuples(_quotes)), max_size=3)
 
 
 @settings(max_examples=40)
 @given(plans=_plans, told=_claims, linked=st.booleans(), links=st.booleans())
 def test_whatever_is_planned_no_page_and_no_look_up_comes_twice_and_no_limit_is_passed(
-    plans: list[Plan], told: list[Claim], linked: bool, links: bool
+    plans: list[Planned], told: list[Claim], linked: bool, links: bool
 ) -> None:
     async def main() -> None:
         world = await World.new()
@@ -355,7 +348,7 @@ def test_whatever_is_planned_no_page_and_no_look_up_comes_twice_and_no_limit_is_
         await world.say("Ann: we sat in the park")
         world.judge.on_integrate = lambda views: Integrated(claims=tuple(told), coverage="\udfff")
         world.judge.on_plan = lambda turn: plans[turn - 1]
-        findings = await research(world, "the park", links=links, pages_per_round=2)
+        findings = await world.research("the park", links=links, pages_per_round=2)
         assert len(set(findings.pages_read)) == len(findings.pages_read)
         assert len(findings.rounds) <= 4
         assert all(len(r.pages) <= 2 for r in findings.rounds)
@@ -409,9 +402,9 @@ async def test_a_reranker_reorders_what_a_search_found() -> None:
     world = await World.new()
     await world.page("Ann: a dog and a cow")
     long = await world.page("Ann: a dog and " + "something else, " * 20)
-    reader = world.reader(reranker=ByLength(), pages_per_round=1, protected_similarity=2.0)
-    recalled = await reader.recall("dog cow")
-    findings = await reader.research("dog cow", recalled, asked_at=ASKED)
+    findings = await world.research(
+        "dog cow", reranker=ByLength(), pages_per_round=1, protected_similarity=2.0
+    )
     assert findings.pages_read[0] == long.id
 
 
@@ -419,8 +412,7 @@ async def test_a_reranker_sees_a_pool_and_a_round_reads_no_more_than_before() ->
     world = await World.new()
     for number in range(8):
         await world.page("Ann: a dog " + "and more " * number)
-    reader = world.reader(reranker=ByLength(), pages_per_round=2, protected_similarity=2.0)
-    findings = await reader.research("dog", await reader.recall("dog"), asked_at=ASKED)
+    findings = await world.research("dog", reranker=ByLength(), pages_per_round=2, protected_similarity=2.0)
     infos = await world.ledger.pages()
     assert findings.pages_read == (infos[7].id, infos[6].id)
 
@@ -429,16 +421,14 @@ async def test_a_page_found_with_high_similarity_is_protected_from_reranking() -
     world = await World.new()
     sure = await world.page("Ann: a dog and a cow")
     await world.page("Ann: a dog and " + "something else, " * 20)
-    reader = world.reader(reranker=ByLength(), pages_per_round=1)
-    recalled = await reader.recall("dog cow")
-    assert (await reader.research("dog cow", recalled, asked_at=ASKED)).pages_read[0] == sure.id
+    findings = await world.research("dog cow", reranker=ByLength(), pages_per_round=1)
+    assert findings.pages_read[0] == sure.id
 
 
 async def test_a_reranker_that_is_down_leaves_the_order_and_is_said() -> None:
     world = await World.new()
     (dog,) = await zoo(world, "dog")
-    reader = world.reader(reranker=ByLength(ModelUnavailable("down")))
-    findings = await reader.research("dog", await reader.recall("dog"), asked_at=ASKED)
+    findings = await world.research("dog", reranker=ByLength(ModelUnavailable("down")))
     assert findings.pages_read == (dog.id,)
     assert findings.degradations[0].stage == "rerank"
 
@@ -460,7 +450,7 @@ def test_a_round_limit_of_zero_reads_the_linked_pages_alone() -> None:
     async def main() -> None:
         world = await World.new()
         await world.linked_page("Ann: I adopted a grey cat")
-        findings = await research(world, "cat", max_rounds=0)
+        findings = await world.research("cat", max_rounds=0)
         assert (len(findings.rounds), world.judge.planned) == (1, [])
 
     anyio.run(main)

@@ -1,4 +1,4 @@
-"""A small real memory for tests: a log, its ledger, an index in a list, a reasoner with given lines."""
+"""A small real memory for tests: a log, its ledger, an index in a list, an engine with given judgements."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pagestore import LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
+from tests.engines import engine
 from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHit, TurnHits
 from tiermem.index.lexicon import Stems
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
-from tiermem.model import Claim, Decision, Evidence, LinkedFact, Search, SummaryUnit, Usage
-from tiermem.reading import Reader, ReadingOptions, Reranker
-from tiermem.reasoning import Draft, Integrated, Operation, PageView, Plan, Sufficiency
+from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
+from tiermem.reading import Outcome, Reader, ReadingOptions, Reranker, Scope
+from tiermem.reading.compose import Composer
+from tiermem.reading.recall import recall
+from tiermem.reading.research import Research
+from tiermem.reading.search import LookUp
+from tiermem.reading.view import EVERYTHING, View
+from tiermem.reasoning import Draft, Engine, Integrated, PageView, Planned
 from tiermem.text import stems
 from tiermem.writing import Writer
 
@@ -24,6 +30,7 @@ ASKED = datetime(2023, 9, 1, 12, 0, tzinfo=UTC)
 
 ANSWER = Decision(action="ANSWER", confidence=1.0, reason="test", router="test")
 ESCALATE = Decision(action="ESCALATE", confidence=1.0, reason="test", router="test")
+DONE = Planned(done=True, reason="enough")
 
 
 class Words:
@@ -119,36 +126,57 @@ class ListIndex:
         return None
 
 
+def says(text: str, *cited: int, **more: Any) -> Draft:
+    """An answer that cites these pieces of evidence."""
+    return Draft(text=text, cited=cited, abstained=False, **more)
+
+
+def silence(missing: str = "") -> Draft:
+    """No answer."""
+    return Draft(text="", cited=(), abstained=True, complete=False, missing=missing)
+
+
 def _first(evidence: Sequence[Evidence]) -> Draft:
-    return Draft(text=evidence[0].text, cited=(0,), abstained=False)
+    return says(evidence[0].text, 0)
 
 
 @dataclass
 class Judge:
-    """A reasoner whose every judgement is a function given by the test; it remembers what it was asked."""
+    """Judgements that are functions given by the test; it remembers what it was asked.
 
-    on_route: Callable[[Sequence[Evidence]], Sufficiency] = field(
-        default=lambda units: Sufficiency(action="ANSWER", confidence=1.0, reason="told so")
-    )
+    Without `on_route` nobody is asked before the answer is worded (`router="fused"`).
+    """
+
+    on_route: Callable[[Sequence[Evidence]], Decision] | None = None
     on_integrate: Callable[[Sequence[PageView]], Integrated] = field(
         default=lambda views: Integrated(claims=(), coverage="nothing")
     )
-    on_plan: Callable[[int], Plan] = field(default=lambda turn: Plan(done=True, reason="enough"))
+    on_plan: Callable[[int], Planned] = field(default=lambda turn: DONE)
     on_compose: Callable[[Sequence[Evidence]], Draft] = field(default=_first)
+    routed: list[tuple[Evidence, ...]] = field(default_factory=list)
     shown: list[tuple[PageView, ...]] = field(default_factory=list)
-    known: list[tuple[LinkedFact, ...]] = field(default_factory=list)
+    known: list[tuple[Evidence, ...]] = field(default_factory=list)
     planned: list[tuple[Search, ...]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     composed: list[tuple[Evidence, ...]] = field(default_factory=list)
-    name: str = "judge"
 
-    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
-        return ()
+    def engine(self) -> Engine:
+        """An engine of these judgements; any other fails when it is asked for."""
+        return engine(
+            name="judge",
+            route=None if self.on_route is None else self.route,
+            integrate=self.integrate,
+            plan=self.plan,
+            compose=self.compose,
+        )
 
-    async def route(self, question: str, units: Sequence[Evidence], *, asked_at: datetime) -> Sufficiency:
-        return self.on_route(units)
+    async def route(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+        assert self.on_route is not None
+        self.routed.append(tuple(evidence))
+        return self.on_route(evidence)
 
     async def integrate(
-        self, question: str, pages: Sequence[PageView], known: Sequence[LinkedFact], *, asked_at: datetime
+        self, question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
     ) -> Integrated:
         self.shown.append(tuple(pages))
         self.known.append(tuple(known))
@@ -157,26 +185,23 @@ class Judge:
     async def plan(
         self,
         question: str,
-        facts: Sequence[LinkedFact],
-        coverage: str,
+        known: Sequence[Evidence],
+        missing: str,
         done: Sequence[Search],
         *,
         asked_at: datetime,
-    ) -> Plan:
+    ) -> Planned:
         self.planned.append(tuple(done))
+        self.missing.append(missing)
         return self.on_plan(len(self.planned))
 
     async def compose(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         self.composed.append(tuple(evidence))
         return self.on_compose(evidence)
 
-    async def select(
-        self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
-    ) -> tuple[int, ...]:
-        return tuple(range(len(facts)))
-
-    async def reconcile(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
-        return Operation(op="ADD", reason="told so")
+    def drafts(self, *drafts: Draft) -> None:
+        """Word the answers so, one after the other; a wording more than these fails."""
+        self.on_compose = lambda evidence: drafts[len(self.composed) - 1]
 
 
 @dataclass
@@ -195,20 +220,63 @@ class World:
 
     def reader(self, *, reranker: Reranker | None = None, **options: Any) -> Reader:
         chosen = ReadingOptions(**options)
-        return Reader(self.ledger, self.index, self.judge, Words(), chosen, reranker=reranker)
+        return Reader(self.ledger, self.index, self.judge.engine(), Words(), chosen, reranker=reranker)
 
-    async def say(self, *lines: str, session: SessionId = MAIN) -> None:
-        """Lines like "Ann: I like tea", a minute apart."""
+    async def ask(
+        self, question: str, *, scope: Scope = EVERYTHING, mode: AskMode = "router", **options: Any
+    ) -> Outcome:
+        """What a question comes to, asked at `ASKED`."""
+        return await self.reader(**options).ask(question, asked_at=ASKED, scope=scope, mode=mode)
+
+    async def look_up(self, scope: Scope = EVERYTHING, **options: Any) -> LookUp:
+        """Look-ups for one question, over a view of their own."""
+        view = await View.open(self.ledger, self.index, scope)
+        return LookUp(view, ReadingOptions(**options), asked_at=ASKED)
+
+    async def recall(self, question: str, scope: Scope = EVERYTHING, **options: Any) -> Recalled:
+        """What is at hand for a question."""
+        lookup = await self.look_up(scope, **options)
+        return await recall(question, lookup, count=Words().count, options=ReadingOptions(**options))
+
+    async def research(
+        self,
+        question: str,
+        scope: Scope = EVERYTHING,
+        *,
+        reranker: Reranker | None = None,
+        **options: Any,
+    ) -> Findings:
+        """What the research loop finds after recalling units alone, unless `recall_turns` are asked for."""
+        options = {"recall_turns": 0} | options
+        lookup, chosen = await self.look_up(scope, **options), ReadingOptions(**options)
+        engine = self.judge.engine()
+        composer = Composer(question, asked_at=ASKED, view=lookup.view, engine=engine, count=Words().count)
+        loop = Research(
+            question,
+            asked_at=ASKED,
+            lookup=lookup,
+            composer=composer,
+            engine=engine,
+            options=chosen,
+            reranker=reranker,
+        )
+        return await loop.run(await recall(question, lookup, count=Words().count, options=chosen))
+
+    async def say(
+        self, *lines: str, session: SessionId = MAIN, at: datetime | None = None, **more: Any
+    ) -> None:
+        """Lines like "Ann: I like tea", a minute apart from `START`, or all said `at` a time."""
         turns = []
         for line in lines:
             speaker, _, text = line.partition(": ")
-            turns.append(Turn(speaker=speaker, text=text, said_at=START + timedelta(minutes=self._said)))
+            said_at = at or START + timedelta(minutes=self._said)
+            turns.append(Turn(speaker=speaker, text=text, said_at=said_at, **more))
             self._said += 1
         await self.ledger.append(session, turns)
 
-    async def page(self, *lines: str, session: SessionId = MAIN) -> Page:
+    async def page(self, *lines: str, session: SessionId = MAIN, at: datetime | None = None) -> Page:
         """One sealed page of these lines, in the index and without a unit."""
-        await self.say(*lines, session=session)
+        await self.say(*lines, session=session, at=at)
         (page_id,) = await self.ledger.seal(session)
         await self.project()
         return await self.ledger.page(page_id)
@@ -221,15 +289,20 @@ class World:
         return made
 
     async def linked_page(
-        self, *lines: str, session: SessionId = MAIN
+        self, *lines: str, session: SessionId = MAIN, at: datetime | None = None
     ) -> tuple[Page, tuple[SummaryUnit, ...]]:
         """A sealed page with one unit a line, which says what the line says."""
-        page = await self.page(*lines, session=session)
+        page = await self.page(*lines, session=session, at=at)
         told = [(line.replace(": ", " says "), line.partition(": ")[2]) for line in lines]
         return page, await self.units(page, *told)
 
     async def project(self) -> None:
-        await Writer(self.ledger, self.index, self.judge).project()
+        """Bring the index up to the log; turns of open pages are put as well."""
+        await Writer(self.ledger, self.index, engine()).project()
+
+    async def now(self) -> datetime:
+        """The moment of the last record, after which anything may still be said."""
+        return [record.at for record in self.ledger._log.records()][-1]
 
 
 def make_unit(page: Page, text: str, quote: str) -> SummaryUnit:

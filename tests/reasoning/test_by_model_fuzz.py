@@ -9,11 +9,13 @@ import pytest
 from pydantic import BaseModel
 
 from tests.llm.replies import generated
+from tests.reasoning import reply_types
 from tests.reasoning.test_by_model import EVIDENCE, FACT, NOW, OTHER, PAGE, UNIT
 from tiermem.errors import MalformedReply
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
-from tiermem.reasoning import ByModel, Draft, Integrated, Operation, PageView, Plan, Sufficiency, replies
+from tiermem.model import Decision
+from tiermem.reasoning import Draft, Engine, Integrated, Operation, PageView, Planned, by_model
 
 REPLIES = 5_000
 
@@ -22,20 +24,23 @@ def check_claims(claims: Any) -> None:
     for claim in claims:
         assert claim.text.strip() == claim.text != ""
         assert 0 <= claim.importance <= 1
-        f"{claim.text}{claim.quote}{claim.scene}{claim.event_at}".encode()
+        f"{claim.text}{claim.quotes}{claim.scene}{claim.event_at}".encode()
 
 
-def check_route(route: Sufficiency) -> None:
+def check_route(route: Decision) -> None:
     assert route.action in ("ANSWER", "ESCALATE")
-    assert 0 <= route.confidence <= 1
+    assert route.confidence is None or 0 <= route.confidence <= 1
     assert route.reason
+    if route.confidence == 0 and route.reason.startswith("the reply could not be used"):
+        assert route.action == "ESCALATE"
+        raise MalformedReply(route.reason)  # counted with the others
 
 
 def check_integrated(integrated: Integrated) -> None:
     check_claims(integrated.claims)
 
 
-def check_plan(plan: Plan) -> None:
+def check_plan(plan: Planned) -> None:
     assert not (plan.done and plan.searches)
     assert all(search.query.strip() for search in plan.searches)
     assert len(set(plan.searches)) == len(plan.searches)
@@ -44,7 +49,9 @@ def check_plan(plan: Plan) -> None:
 def check_draft(draft: Draft) -> None:
     assert set(draft.cited) <= {0, 1}
     assert draft.abstained or draft.text
-    assert not (draft.abstained and draft.cited)
+    assert not (draft.complete and draft.missing)
+    assert all(text.strip() for text in draft.counted)
+    assert not (draft.abstained and (draft.cited or draft.counted or draft.statement))
 
 
 def check_selected(selected: tuple[int, ...]) -> None:
@@ -60,19 +67,24 @@ def check_operation(operation: Operation) -> None:
     assert operation.op == "ADD" or not operation.supersedes
 
 
-Ask = Callable[[ByModel], Awaitable[Any]]
+async def routed(by: Engine) -> Any:
+    assert by.route is not None
+    return await by.route("?", [EVIDENCE], asked_at=NOW)
+
+
+Ask = Callable[[Engine], Awaitable[Any]]
 CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
-    (replies.DistilReply, lambda by: by.distil(PAGE), check_claims),
-    (replies.RouteReply, lambda by: by.route("?", [EVIDENCE], asked_at=NOW), check_route),
+    (reply_types.DistilReply, lambda by: by.distil([PAGE]), check_claims),
+    (reply_types.RouteReply, routed, check_route),
     (
-        replies.IntegrateReply,
-        lambda by: by.integrate("?", [PageView(page=PAGE)], [FACT], asked_at=NOW),
+        reply_types.IntegrateReply,
+        lambda by: by.integrate("?", [PageView(page=PAGE)], [EVIDENCE], asked_at=NOW),
         check_integrated,
     ),
-    (replies.PlanReply, lambda by: by.plan("?", [FACT], "", [], asked_at=NOW), check_plan),
-    (replies.ComposeReply, lambda by: by.compose("?", [EVIDENCE, EVIDENCE], asked_at=NOW), check_draft),
-    (replies.SelectReply, lambda by: by.select("?", [FACT, FACT], [PAGE]), check_selected),
-    (replies.ReconcileReply, lambda by: by.reconcile(FACT, [UNIT, OTHER]), check_operation),
+    (reply_types.PlanReply, lambda by: by.plan("?", [EVIDENCE], "", [], asked_at=NOW), check_plan),
+    (reply_types.ComposeReply, lambda by: by.compose("?", [EVIDENCE, EVIDENCE], asked_at=NOW), check_draft),
+    (reply_types.SelectReply, lambda by: by.select("?", [FACT, FACT], [PAGE]), check_selected),
+    (reply_types.ReconcileReply, lambda by: by.reconcile(FACT, [UNIT, OTHER]), check_operation),
 ]
 
 
@@ -84,10 +96,10 @@ def test_of_5000_generated_replies_none_breaks_a_promise_or_raises_anything_but_
     outcomes: Counter[str] = Counter()
 
     async def ask_all() -> None:
-        reasoner = ByModel(FunctionModel(lambda call: next(texts)))
+        engine = by_model(FunctionModel(lambda call: next(texts)))
         for _ in range(REPLIES):
             try:
-                check(await ask(reasoner))
+                check(await ask(engine))
             except MalformedReply:
                 outcomes["malformed"] += 1
             else:

@@ -3,8 +3,10 @@
     python -m tests.text.guard_on_real_text [path to locomo] [--worst N]
 
 Facts are those a language model wrote for five conversations (`model_facts`), each with the turns it
-rests on. Every fact is linked as it is (kept = graded verbatim, on the right page), and again after
-each alteration that applies to it; a verbatim grade then is a false accept.
+rests on. Every fact is linked as it is (proved = graded stated or derived, on the right page), and again
+after each alteration that applies to it; a fact still graded stated or derived then is a false accept.
+A true fact that is refused is a fault of the rules of contradiction; an altered one that is refused is
+their worth.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,16 @@ class Tally:
 
     facts: int = 0
     kept: int = 0
+    derived: int = 0
+    worded: int = 0
+    together: int = 0
+    """Facts proved with all turns they rest on quoted, not the one alone."""
+    tried_together: Counter[str] = field(default_factory=Counter)
+    accepted_together: Counter[str] = field(default_factory=Counter)
+    exchanged: int = 0
+    exchanged_accepted: int = 0
+    refused: list[tuple[str, str, str]] = field(default_factory=list)
+    altered_refused: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     lost: list[tuple[str, str, str]] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
@@ -45,6 +58,15 @@ class Tally:
     def add(self, other: "Tally") -> None:
         self.facts += other.facts
         self.kept += other.kept
+        self.derived += other.derived
+        self.worded += other.worded
+        self.together += other.together
+        self.refused += other.refused
+        self.tried_together.update(other.tried_together)
+        self.accepted_together.update(other.accepted_together)
+        self.exchanged += other.exchanged
+        self.exchanged_accepted += other.exchanged_accepted
+        self.altered_refused.update(other.altered_refused)
         self.lost += other.lost
         self.let_through += other.let_through
         self.reasons.update(other.reasons)
@@ -52,9 +74,13 @@ class Tally:
         self.accepted.update(other.accepted)
 
 
-def verbatim(claim: str, quote: str, pages: list[Page]) -> bool:
-    linked = link(Claim(text=claim, quote=quote), pages)
-    return isinstance(linked, LinkedFact) and linked.grade == "verbatim"
+def grade(claim: str, quotes: tuple[str, ...], pages: list[Page]) -> tuple[str, str]:
+    """The support of a claim, or "refused", and why it is not proved."""
+    linked = link(Claim(text=claim, quotes=quotes), pages)
+    return (linked.support, linked.reason) if isinstance(linked, LinkedFact) else ("refused", linked.reason)
+
+
+PROVED = ("stated", "derived")
 
 
 def altered_number(fact: str) -> Iterator[str]:
@@ -129,6 +155,22 @@ def other_quotes(fact: dict[str, Any], page: Page, *, near: bool) -> Iterator[st
             yield max(long, key=len)
 
 
+def exchanged(talk: Conversation) -> Iterator[tuple[str, tuple[str, ...], list[Page]]]:
+    """Two facts of different turns told as one, each with the name that belongs to the other."""
+    named = []
+    for fact in talk.facts:
+        own = [name for name in dict.fromkeys(names(fact["fact"])) if name not in talk.speakers]
+        if len(own) == 1 and " " not in own[0] and own[0] in fact["quote"]:
+            named.append((fact, own[0]))
+    for (one, here), (two, there) in pairwise(named):
+        pages = [talk.page_of_turn[fact["dia_ids"][0]] for fact in (one, two)]
+        if here == there or one["dia_ids"][0] == two["dia_ids"][0]:
+            continue
+        first = re.sub(rf"\b{re.escape(here)}\b", there, one["fact"]).rstrip(".")
+        second = re.sub(rf"\b{re.escape(there)}\b", here, two["fact"])
+        yield f"{first}, and {second}", (one["quote"], two["quote"]), list(dict.fromkeys(pages))
+
+
 def alterations(
     fact: dict[str, Any], talk: Conversation, rng: random.Random
 ) -> Iterator[tuple[str, str, str]]:
@@ -159,22 +201,47 @@ def measure(talk: Conversation) -> Tally:
     tally = Tally()
     for fact in talk.facts:
         pages = [talk.page_of_turn[fact["dia_ids"][0]]]
-        tally.facts += 1
-        linked = link(Claim(text=fact["fact"], quote=fact["quote"]), pages)
-        if isinstance(linked, LinkedFact) and linked.grade == "verbatim":
-            tally.kept += 1
-        else:
-            reason = linked.grade if isinstance(linked, LinkedFact) else linked.reason
-            tally.reasons[reason.split(":")[0]] += 1
-            tally.lost.append((reason, fact["fact"], fact["quote"]))
+        _true(fact, talk, pages, tally)
         for kind, text, quote in alterations(fact, talk, rng):
             if text == fact["fact"] and quote == fact["quote"]:
                 continue
             tally.tried[kind] += 1
-            if verbatim(text, quote, pages):
+            support, _ = grade(text, (quote,), pages)
+            if support in PROVED:
                 tally.accepted[kind] += 1
                 tally.let_through.append((kind, text, quote))
+            tally.altered_refused[kind] += support == "refused"
+            if quote == fact["quote"] and len(fact["dia_ids"]) > 1:
+                quotes, every = all_quoted(fact, talk)
+                tally.tried_together[kind] += 1
+                tally.accepted_together[kind] += grade(text, quotes, every)[0] in PROVED
+    for text, quotes, pages in exchanged(talk):
+        tally.exchanged += 1
+        if grade(text, quotes, pages)[0] in PROVED:
+            tally.exchanged_accepted += 1
+            tally.let_through.append(("names exchanged", text, " | ".join(quotes)))
     return tally
+
+
+def _true(fact: dict[str, Any], talk: Conversation, pages: list[Page], tally: Tally) -> None:
+    tally.facts += 1
+    support, reason = grade(fact["fact"], (fact["quote"],), pages)
+    tally.kept += support in PROVED
+    tally.derived += support == "derived"
+    tally.worded += support == "worded"
+    if support not in PROVED:
+        tally.reasons[reason.split(":")[0]] += 1
+        tally.lost.append((reason, fact["fact"], fact["quote"]))
+    if support == "refused":
+        tally.refused.append((reason, fact["fact"], fact["quote"]))
+    tally.together += support in PROVED or grade(fact["fact"], *all_quoted(fact, talk))[0] in PROVED
+
+
+def all_quoted(fact: dict[str, Any], talk: Conversation) -> tuple[tuple[str, ...], list[Page]]:
+    """All the turns a fact rests on as its quotes, and their pages."""
+    known = [name for name in fact["dia_ids"] if name in talk.turns]
+    others = (talk.turns[name].text for name in known if name != fact["dia_ids"][0])
+    return (fact["quote"], *others), list(dict.fromkeys(talk.page_of_turn[name] for name in known))
 
 
 def table(tallies: dict[str, Tally]) -> str:
@@ -182,19 +249,38 @@ def table(tallies: dict[str, Tally]) -> str:
     for tally in tallies.values():
         total.add(tally)
     kinds = list(total.tried)
-    rows = [f"{'conversation':14}{'facts':>7}{'kept':>8}  " + "".join(f"{kind:>22}" for kind in kinds)]
+    rows = [
+        f"{'conversation':14}{'facts':>7}"
+        + "".join(f"{grade:>9}" for grade in ("proved", "derived", "worded", "refused", "together"))
+        + "  "
+        + "".join(f"{kind:>22}" for kind in kinds)
+    ]
     for name, tally in {**tallies, "all": total}.items():
         cells = "".join(
             f"{tally.accepted[k]:>9}/{tally.tried[k]:<5}{tally.accepted[k] / max(1, tally.tried[k]):>6.1%} "
             for k in kinds
         )
-        rows.append(f"{name:14}{tally.facts:>7}{tally.kept / max(1, tally.facts):>8.1%}  {cells}")
+        parts = (tally.kept, tally.derived, tally.worded, len(tally.refused))
+        shares = "".join(f"{part / max(1, tally.facts):>9.1%}" for part in parts)
+        rows.append(f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}")
     everything, wrong = sum(total.tried.values()), sum(total.accepted.values())
     rows.append(
         f"false accepts over all alterations: {wrong}/{everything} = {wrong / max(1, everything):.2%}"
     )
     rows.append(
-        "true facts lost to: " + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
+        f"names exchanged between two quotes: {total.exchanged_accepted}/{total.exchanged} let through"
+    )
+    both, let = sum(total.tried_together.values()), sum(total.accepted_together.values())
+    kinds_let = ", ".join(f"{k} {total.accepted_together[k]}/{n}" for k, n in total.tried_together.items())
+    rows.append(f"altered, all turns quoted: {let}/{both} = {let / max(1, both):.2%} ({kinds_let})")
+    refused = sum(total.altered_refused.values())
+    rows.append(
+        f"altered facts refused: {refused}/{everything} = {refused / max(1, everything):.2%} ("
+        + ", ".join(f"{kind} {total.altered_refused[kind]}" for kind in kinds) + ")"
+    )  # fmt: skip
+    rows.append(
+        "true facts not proved for: "
+        + ", ".join(f"{reason} {n}" for reason, n in total.reasons.most_common())
     )
     return "\n".join(rows)
 
@@ -204,13 +290,17 @@ def main() -> None:
     default = Path(__file__).resolve().parents[3] / "shared" / "data" / "locomo"
     parser.add_argument("locomo", nargs="?", type=Path, default=default)
     parser.add_argument(
-        "--worst", type=int, default=0, help="print so many lost facts and false accepts of each kind"
+        "--worst", type=int, default=0, help="print so many facts not proved and false accepts of each kind"
     )
     options = parser.parse_args()
     tallies = {talk.name: measure(talk) for talk in conversations(options.locomo) if talk.facts}
     out = [table(tallies)]
+    out += [
+        f"refused [{reason}]\n    {claim}\n    {quote!r}"
+        for tally in tallies.values() for reason, claim, quote in tally.refused
+    ]  # fmt: skip
     rng = random.Random(1)
-    for title, cases in (("lost", "lost"), ("let through", "let_through")):
+    for title, cases in (("not proved", "lost"), ("let through", "let_through")):
         found = [case for tally in tallies.values() for case in getattr(tally, cases)]
         rng.shuffle(found)
         seen: Counter[str] = Counter()

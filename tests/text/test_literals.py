@@ -1,13 +1,16 @@
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import Turn
-from tests.text.dialogue import page_of
-from tiermem.text import Source, literals, negated, omissions, unsupported_literals
+from tests.text.dialogue import conversations, page_of
+from tiermem.text import Source, literals, negated, omissions, page_literals, unsupported_literals
 from tiermem.text.literals import names, numbers
+from tiermem.text.rare import rare_words
+from tiermem.text.words import words
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 HEARD = Source("I went to a LGBTQ support group yesterday with 3 friends from Oslo.", SAID, "Caroline")
@@ -110,3 +113,38 @@ def test_omissions_name_the_literals_no_unit_keeps() -> None:
     units = ["Ann moved to Oslo on 7 May 2023 with three cats.", "Ben does not like moving house."]
     assert omissions(page, units) == ()
     assert omissions(page, ["Ben likes moving house."])[-1].startswith("negation")
+
+
+def test_rare_words_of_what_is_said_of_somebody_are_omissions_too() -> None:
+    page = page_of(
+        [
+            Turn(speaker="Ann", text="My son has a peanut allergy. It's a lovely marigold, isn't it?"),
+            Turn(speaker="Ben", text="Does she carry an inhaler? You are a superstar!"),
+            Turn(speaker="Ann", text="She really loved the Zugspitze and two harmonicas."),
+        ]
+    )
+    held = ["word: son", "word: peanut", "word: allergy", "word: harmonicas"]
+    assert [lost for lost in omissions(page, []) if lost.startswith("word")] == held
+    assert page_literals(page) == omissions(page, [])
+    assert "name: Zugspitze" in page_literals(page)
+    kept = ["Ann's son is ill: allergies to every peanut.", "She plays the harmonica."]
+    assert [lost for lost in omissions(page, kept) if lost.startswith("word")] == []
+
+
+@given(st.text(max_size=80))
+def test_a_text_keeps_its_own_rare_words(text: str) -> None:
+    page = page_of([Turn(speaker="Ann", text=f"My {text}")])
+    assert [lost for lost in omissions(page, [text]) if lost.startswith("word")] == []
+    assert set(rare_words(text)) <= set(words(text))
+
+
+@pytest.mark.shared
+def test_a_model_keeps_most_rare_words_of_real_dialogue(shared: Path) -> None:
+    talk = next(talk for talk in conversations(shared / "data" / "locomo") if talk.facts)
+    told: dict[str, list[str]] = {page.id: [] for page in talk.pages}
+    for fact in talk.facts:
+        told[talk.page_of_turn[fact["dia_ids"][0]].id].append(fact["fact"])
+    every = [lost for page in talk.pages for lost in page_literals(page) if lost.startswith("word")]
+    lost = [lost for page in talk.pages for lost in omissions(page, told[page.id]) if lost.startswith("word")]
+    assert len(every) / len(talk.pages) > 5
+    assert 0.65 < 1 - len(lost) / len(every) < 0.9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -20,7 +21,7 @@ from tests.text.guard_on_real_text import (
 )
 from tests.torture.data import shared
 from tests.torture.harness import Outcome, Row, Share
-from tiermem.model import Claim
+from tiermem.model import Claim, SummaryUnit
 from tiermem.writing.distil import proved
 
 SPEAKERS = ("Caroline", "Dmitri")
@@ -46,16 +47,45 @@ def synthetic(share: Share) -> Outcome:
         said = _dialogue(chance)
         page = page_of([turn for turn, _ in said])
         for turn, claim in said:
-            units, _ = proved(page, [Claim(text=claim, quote=turn.text)], made_by="torture")
             outcome.seen["true facts"] += 1
-            outcome.seen["true facts kept"] += bool(units)
+            outcome.seen["true facts kept"] += bool(_told(page, claim, turn.text).summaries)
             for kind, text, quote in _false(claim, turn.text, page, chance):
                 outcome.count += 1
-                units, _ = proved(page, [Claim(text=text, quote=quote)], made_by="torture")
-                outcome.demand(not units, f"{kind}: {text} | {quote}" if units else "")
+                told = _told(page, text, quote)
+                outcome.demand(not told.summaries, f"{kind}: {text} | {quote}" if told.summaries else "")
+                outcome.demand(not told.false_words, "; ".join(told.false_words))
+                outcome.seen["false facts left out but for their words"] += bool(told.words)
                 if outcome.count == share.count:
                     return outcome
     return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one claim left in Tier 1: statements proved, and words kept in their speaker's own words."""
+
+    summaries: tuple[str, ...]
+    words: tuple[str, ...]
+    false_words: tuple[str, ...]
+    """Units of kind "quote" that hold what the turn they point to does not say."""
+
+
+def _told(page: Page, text: str, quote: str) -> _Told:
+    units = tuple(proved([page], [Claim(text=text, quotes=(quote,))], made_by="torture").units.values())
+    quoted = [unit for unit in units if unit.kind == "quote"]
+    return _Told(
+        summaries=tuple(unit.text for unit in units if unit.kind == "summary"),
+        words=tuple(unit.text for unit in quoted),
+        false_words=tuple(unit.text for unit in quoted if not _said(page, unit)),
+    )
+
+
+def _said(page: Page, unit: SummaryUnit) -> bool:
+    """Whether the unit tells who said the words it rests on, and these words, and nothing else."""
+    lines = {page.line_at(span.start).seq: page.line_at(span.start) for span in unit.spans}
+    speakers = {line.turn.speaker for line in lines.values() if line.turn is not None}
+    words = " ".join(page.words(span) for span in unit.spans)
+    return {unit.text} == {f"{speaker}: {words}" for speaker in speakers}
 
 
 def _dialogue(chance: random.Random) -> list[tuple[Turn, str]]:

@@ -31,10 +31,9 @@ from tiermem.index.testing import HashEmbedder
 from tiermem.llm import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
-from tiermem.model import Recalled
-from tiermem.reasoning import ByModel
-from tiermem.reasoning.replies import DistilReply, RouteReply
-from tiermem.routing import ByReasoner
+from tiermem.reasoning import by_model
+from tiermem.reasoning.model.distil import DistilReply
+from tiermem.reasoning.model.route import RouteByModel, RouteReply
 
 ASKS_OF_A_LIAR = 150
 
@@ -50,11 +49,11 @@ async def _ask_typed(share: Share, outcome: Outcome) -> None:
     chance = share.chance()
     for number, (reply_type, ask, check) in enumerate(CASES):
         texts = _replies(reply_type, share.seed + number, chance)
-        reasoner = ByModel(FunctionModel(_saying(texts)))
+        engine = by_model(FunctionModel(_saying(texts)))
         for _ in range(share.count // len(CASES) + (number < share.count % len(CASES))):
             outcome.count += 1
             try:
-                check(await ask(reasoner))
+                check(await ask(engine))
             except MalformedReply:
                 outcome.seen["refused"] += 1
             except Exception as error:  # noqa: BLE001 - an error nobody promised is what is looked for
@@ -80,7 +79,7 @@ def _real_replies() -> tuple[str, ...]:
     except Missing:
         return ()
     facts = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    told = [{"fact": fact["fact"], "evidence_quote": fact["quote"]} for fact in facts]
+    told = [{"fact": fact["fact"], "evidence_quotes": [fact["quote"]]} for fact in facts]
     return tuple(json.dumps({"facts": told[at : at + 8]}) for at in range(0, len(told), 8))
 
 
@@ -110,13 +109,12 @@ _SAYS_SUFFICIENT = re.compile(r'"action"\s*:\s*"S"')
 
 
 async def _ask_router(share: Share, outcome: Outcome) -> None:
-    recalled = Recalled(units=(EVIDENCE,))
     for text in generated(reply_schema(RouteReply), count=10**9, seed=share.seed):
         if _SAYS_SUFFICIENT.search(text):
             continue
         outcome.count += 1
-        asked = ByReasoner(ByModel(FunctionModel(_saying(itertools.repeat(text)))))
-        decision = await asked.decide("How many dogs?", recalled, asked_at=NOW)
+        route = RouteByModel(FunctionModel(_saying(itertools.repeat(text))))
+        decision = await route("How many dogs?", [EVIDENCE], asked_at=NOW)
         outcome.demand(decision.action == "ESCALATE", f"answered on {text[:60]!r}")
         if outcome.count == share.count:
             return

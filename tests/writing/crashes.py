@@ -20,13 +20,15 @@ from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, turn
 from tiermem.errors import ModelUnavailable
-from tiermem.index.interface import Collection, Entry
+from tiermem.index.interface import Collection, Entry, turn_place
 from tiermem.ledger import Distilled, Ledger
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
-from tiermem.reasoning.interface import Operation
+from tiermem.reasoning.interface import Engine, Operation
 from tiermem.text import normalise
 from tiermem.writing import Unfinished, Writer
 from tiermem.writing.projection import Projection
+
+COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
 
 
 class Crash(BaseException):
@@ -98,11 +100,15 @@ class CrashingIndex(DictIndex):
         await super().set_mark(space, seq)
         self.world.step()
 
+    async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
+        for entry_id in ids:
+            self.world.step()
+            await super().remove(space, collection, [entry_id])
+        self.world.step()
+
     async def drop(self, space: SpaceId) -> None:
-        for collection in ("units", "pages"):
-            for entry_id in list(self.of(collection, space)):
-                self.world.step()
-                await self.remove(space, collection, [entry_id])
+        for collection in COLLECTIONS:
+            await self.remove(space, collection, list(self.of(collection, space)))
         self.world.step()
         self.marks.pop(space, None)
 
@@ -127,7 +133,7 @@ class CrashingIndex(DictIndex):
 
 
 class Fickle(Rules):
-    """A reasoner that says something else each time, and sometimes nothing."""
+    """Rules that say something else each time, and sometimes nothing."""
 
     def __init__(self, world: World) -> None:
         super().__init__()
@@ -138,10 +144,12 @@ class Fickle(Rules):
         if not self.world.healthy and self.world.chance.random() < 0.15:
             raise ModelUnavailable("try again later")
 
-    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+    async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         self._fail()
-        claims = claims_of(page)
-        return tuple(self.world.chance.sample(claims, self.world.chance.randint(1, len(claims))))
+        return tuple(claim for page in pages for claim in self._some(claims_of(page)))
+
+    def _some(self, claims: Sequence[Claim]) -> Sequence[Claim]:
+        return self.world.chance.sample(claims, self.world.chance.randint(1, len(claims)))
 
     async def select(
         self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
@@ -174,11 +182,16 @@ SCRIPT: tuple[tuple[str, int], ...] = (
     ("answer", 3), ("answer", 7), ("apply", 0), ("turn", 8), ("turn", 9), ("answer", 9),
     ("distil", 0), ("apply", 0),
 )  # fmt: skip
+TALKING: tuple[tuple[str, int], ...] = (
+    ("turn", 0), ("project", 0), ("turn", 1), ("project", 0), ("seal", 0), ("project", 0),
+    ("turn", 2), ("project", 0), ("seal", 0), ("turn", 3), ("project", 0), ("reindex", 0), ("turn", 4),
+    ("project", 0),
+)  # fmt: skip
 REINDEXING: tuple[tuple[str, int], ...] = (
     ("turn", 0), ("turn", 1), ("seal", 0), ("distil", 0), ("answer", 1), ("apply", 0), ("reindex", 0),
 )  # fmt: skip
 
-NewWriter = Callable[[Ledger, DictIndex, Rules], Writer]
+NewWriter = Callable[[Ledger, DictIndex, Engine], Writer]
 
 
 async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None:
@@ -191,6 +204,8 @@ async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None
             await writer.distil_pending()
         case "apply", _:
             await writer.apply_pending()
+        case "project", _:
+            await writer.project()
         case "reindex", _:
             await writer.reindex()
         case "answer", n:
@@ -208,6 +223,7 @@ class Trial:
     script: tuple[tuple[str, int], ...]
     done: int = 0
     crashes: int = 0
+    lost: int = 0
     disk: MemoryFiles = field(default_factory=MemoryFiles)
     index: CrashingIndex = field(init=False)
 
@@ -234,8 +250,10 @@ class Trial:
 
     async def _open(self) -> tuple[Writer, Ledger]:
         ledger = await Ledger.open(CrashingLog(self.world, self.disk))
-        writer = self.new_writer(ledger, self.index, Fickle(self.world))
+        self.lost += await unresolved(ledger, self.index)
+        writer = self.new_writer(ledger, self.index, Fickle(self.world).engine)
         await writer.distil_pending()
+        self.lost += await unresolved(ledger, self.index)
         await writer.apply_pending()
         return writer, ledger
 
@@ -250,10 +268,12 @@ class Trial:
 
     async def _settle(self) -> Counter[str]:
         writer, ledger = await self._open()
+        found = Counter({"turn not as it would be put now": await misplaced(ledger, self.index)})
         await writer.seal()
         await writer.distil_pending()
         await writer.apply_pending()
-        found = await damage(ledger, self.index, self.script)
+        found += await damage(ledger, self.index, self.script)
+        found["turn that resolves to nothing"] += self.lost
         reopened = await Ledger.open(CrashingLog(self.world, self.disk))
         found["a reopened ledger differs"] += reopened.tier1.units() != ledger.tier1.units()
         return +found
@@ -292,32 +312,63 @@ async def damage(ledger: Ledger, index: DictIndex, script: Sequence[tuple[str, i
         if unit_id in known
     )
     found["page not findable"] += len(by_id.keys() - index.of("pages").keys())
+    found["open page left over"] += len(index.of("pages").keys() - by_id.keys())
+    found["turn not as it would be put now"] += await misplaced(ledger, index)
     return found
+
+
+async def misplaced(ledger: Ledger, index: DictIndex) -> int:
+    """Turns of sealed and open pages that an index built now would hold otherwise, or not at all."""
+    built = DictIndex()
+    await Projection(ledger, built).project()
+    there, now = index.of("turns"), built.of("turns")
+    return sum(there.get(one) != now.get(one) for one in {*there, *now})
+
+
+async def unresolved(ledger: Ledger, index: DictIndex) -> int:
+    """Turns in the index whose id leads to no turn."""
+    places = [turn_place(one) for one in index.of("turns")]
+    pages = await ledger.read([page_id for page_id, _ in places])
+    return sum(
+        not isinstance(page, Page) or number >= len(page.lines)
+        for page, (_, number) in zip(pages, places, strict=True)
+    )
 
 
 class IndexFirst(Writer):
     """The published order: what a model said goes to the index, and to the record afterwards."""
 
-    async def _keep(self, run: Any, outcome: Distilled | Unfinished) -> None:
-        if isinstance(outcome, Distilled):
-            entries = [
-                Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
-                for unit in outcome.units
-            ]
-            await self._projection._index.put(SPACE, "units", entries)
-        await super()._keep(run, outcome)
+    async def _keep(self, run: Any, outcomes: Sequence[Distilled | Unfinished]) -> None:
+        entries = [
+            Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
+            for outcome in outcomes
+            if isinstance(outcome, Distilled)
+            for unit in outcome.units
+        ]
+        await self._projection._index.put(SPACE, "units", entries)
+        await super()._keep(run, outcomes)
 
 
 class DoneWhenTried(Writer):
     """A page counts as summarised also when the model failed."""
 
-    async def _distil(self, run: Any, info: Any) -> Distilled | Unfinished:
-        outcome = await super()._distil(run, info)
-        if isinstance(outcome, Distilled):
-            return outcome
-        return Distilled(
-            page_id=info.id, units=(), rejected=(), omissions=(), made_by="", prompts=(), usage=Usage()
-        )
+    async def _distil(self, run: Any, infos: Any) -> tuple[Distilled | Unfinished, ...]:
+        outcomes = await super()._distil(run, infos)
+        return tuple(_done(outcome) for outcome in outcomes)
+
+
+def _done(outcome: Distilled | Unfinished) -> Distilled:
+    if isinstance(outcome, Distilled):
+        return outcome
+    return Distilled(
+        page_id=PageId(outcome.what),
+        units=(),
+        rejected=(),
+        omissions=(),
+        made_by="",
+        prompts=(),
+        usage=Usage(),
+    )
 
 
 class MarkFirst(Projection):
@@ -352,6 +403,21 @@ class DropFirst(Projection):
         self._mark = self._put_up_to = -1
 
 
+class LeftOpen(Projection):
+    """A sealed page is put beside the open page it was."""
+
+    async def _remove_open(self, pages: Any) -> None: ...
+
+
+class OnlyNew(Projection):
+    """The turns that new ones stand around stay as they were."""
+
+    async def _put_filling(self, filling: Any) -> None:
+        before = {key: dict(entries) for key, entries in self._index.entries.items()}  # type: ignore[attr-defined]
+        await super()._put_filling(filling)
+        self._index.entries[SPACE, "turns"] |= before.get((SPACE, "turns"), {})  # type: ignore[attr-defined]
+
+
 def _fixed(mark: int) -> Callable[[SpaceId], Any]:
     async def fixed(space: SpaceId) -> int:
         return mark
@@ -360,8 +426,8 @@ def _fixed(mark: int) -> Callable[[SpaceId], Any]:
 
 
 def with_projection(projection: type[Projection]) -> NewWriter:
-    def new_writer(ledger: Ledger, index: DictIndex, reasoner: Rules) -> Writer:
-        writer = Writer(ledger, index, reasoner)
+    def new_writer(ledger: Ledger, index: DictIndex, engine: Engine) -> Writer:
+        writer = Writer(ledger, index, engine)
         writer._projection = writer._write_backs._projection = projection(ledger, index)
         return writer
 
@@ -374,6 +440,8 @@ MUTANTS: dict[str, NewWriter] = {
     "mark first": with_projection(MarkFirst),
     "never flushed": with_projection(NeverFlushed),
     "drop first": with_projection(DropFirst),
+    "left open": with_projection(LeftOpen),
+    "only new": with_projection(OnlyNew),
 }
 
 
@@ -388,12 +456,12 @@ def steps_of(script: tuple[tuple[str, int], ...]) -> int:
 def trial(new_writer: NewWriter, seed: int) -> tuple[int, Counter[str]]:
     """One life whose first process is told to end somewhere; how many did, and the damage.
 
-    Odd seeds walk through every step of a short life, even ones pick a step of a long one.
+    Odd seeds walk through every step of two short lives, even ones pick a step of a long one.
     """
     chance = random.Random(seed)
-    script = REINDEXING if seed % 2 else SCRIPT
+    script = (REINDEXING, TALKING)[seed // 2 % 2] if seed % 2 else SCRIPT
     steps = steps_of(script)
-    ends_at = 1 + seed // 2 % steps if seed % 2 else chance.randint(1, steps)
+    ends_at = 1 + seed // 4 % steps if seed % 2 else chance.randint(1, steps)
     one = Trial(new_writer, World(chance, ends_at=ends_at), script)
     found = one.run()
     return one.crashes, found

@@ -1,4 +1,4 @@
-"""Small real parts: an index in a dict, a reasoner by rules, and dialogue that links without doubt."""
+"""Small real parts: an index in a dict, an engine of plain rules, and dialogue that links without doubt."""
 
 import math
 from collections import Counter
@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pagestore import MemoryLog, Page, SessionId, SpaceId, Turn
+from tests.engines import engine
 from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
     Claim,
-    Evidence,
     Finding,
     LinkedFact,
-    Search,
     SummaryUnit,
 )
-from tiermem.reasoning.interface import Draft, Integrated, Operation, PageView, Plan, Sufficiency
+from tiermem.reasoning import Engine, Operation
 from tiermem.text import link, sentences, stems
 
 SPACE = SpaceId("space")
@@ -130,17 +129,22 @@ def _cosine(left: Counter[str], right: Counter[str]) -> float:
 
 @dataclass
 class Rules:
-    """A reasoner that keeps every sentence as it stands; each judgement can be replaced by a test's own."""
+    """Judges for writing that keep every sentence as it stands; each can be replaced by a test's own."""
 
     distils: Callable[[Page], Sequence[Claim]] | None = None
     selects: Callable[[Sequence[LinkedFact]], Sequence[int]] | None = None
     reconciles: Callable[[LinkedFact, Sequence[SummaryUnit]], Operation] | None = None
     calls: Counter[str] = field(default_factory=Counter)
-    name: str = "rules"
 
-    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+    @property
+    def engine(self) -> Engine:
+        """These judgements; whatever else is asked for fails."""
+        return engine(name="rules", distil=self.distil, select=self.select, reconcile=self.reconcile)
+
+    async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         self.calls["distil"] += 1
-        return tuple(self.distils(page)) if self.distils is not None else claims_of(page)
+        read = self.distils or claims_of
+        return tuple(claim for page in pages for claim in read(page))
 
     async def select(
         self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
@@ -154,33 +158,11 @@ class Rules:
             return self.reconciles(fact, neighbours)
         return Operation(op="ADD", reason="new")
 
-    async def route(self, question: str, units: Sequence[Evidence], *, asked_at: datetime) -> Sufficiency:
-        raise AssertionError("writing asks no routing question")
-
-    async def integrate(
-        self, question: str, pages: Sequence[PageView], known: Sequence[LinkedFact], *, asked_at: datetime
-    ) -> Integrated:
-        raise AssertionError("writing reads nothing")
-
-    async def plan(
-        self,
-        question: str,
-        facts: Sequence[LinkedFact],
-        coverage: str,
-        done: Sequence[Search],
-        *,
-        asked_at: datetime,
-    ) -> Plan:
-        raise AssertionError("writing plans nothing")
-
-    async def compose(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
-        raise AssertionError("writing answers nothing")
-
 
 def claims_of(page: Page) -> tuple[Claim, ...]:
     """Every sentence of every turn, said of itself."""
     said = [line.turn.text for line in page.lines if line.turn is not None]
-    return tuple(Claim(text=piece.text, quote=piece.text) for text in said for piece in sentences(text))
+    return tuple(Claim(text=piece.text, quotes=(piece.text,)) for text in said for piece in sentences(text))
 
 
 async def finding_on(
@@ -188,7 +170,7 @@ async def finding_on(
 ) -> Finding:
     """A proved finding whose words stand on some page of the ledger, open ones included."""
     pages = [await ledger.page(info.id) for info in await ledger.pages()]
-    fact = link(Claim(text=text, quote=quote or text), [*pages, *await ledger.open_pages()])
+    fact = link(Claim(text=text, quotes=(quote or text,)), [*pages, *await ledger.open_pages()])
     assert isinstance(fact, LinkedFact), fact
     return Finding(
         id=finding_id(ledger.space, AnswerId(answer_id), fact.claim, fact.spans),

@@ -28,13 +28,13 @@ async def results(index: QdrantEdgeIndex) -> list[tuple[Hit, ...]]:
     ]
 
 
-async def test_a_deleted_index_comes_back_with_the_same_results_and_no_reasoner(tmp_path: Path) -> None:
+async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tmp_path: Path) -> None:
     def replaces_the_nearest(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="ADD", reason="sold", supersedes=(neighbours[0].id,))
 
-    ledger, reasoner = await opened(), Rules(reconciles=replaces_the_nearest)
+    ledger, rules = await opened(), Rules(reconciles=replaces_the_nearest)
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
-    writer = Writer(ledger, index, reasoner)
+    writer = Writer(ledger, index, rules.engine)
     for said in (GARDEN, [SOLD]):
         await writer.observe(S1, said)
         await writer.seal()
@@ -43,26 +43,26 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_reasoner(
     report = await writer.write_back([await finding_on(ledger, SOLD.text)])
     assert report.decisions[0].superseded
     await writer.distil_pending()
-    before, calls = await results(index), reasoner.calls.copy()
+    before, calls = await results(index), rules.calls.copy()
     assert any(before)
     await index.close()
 
     shutil.rmtree(tmp_path / "index")
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
-    again = Writer(ledger, index, reasoner)
+    again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
     assert await results(index) == before
     assert await again.project() == Projected()
     await again.reindex()
     assert await results(index) == before
-    assert reasoner.calls == calls
+    assert rules.calls == calls
     await index.close()
 
 
 async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path) -> None:
-    ledger, reasoner = await opened(), Rules()
+    ledger, rules = await opened(), Rules()
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
-    writer = Writer(ledger, index, reasoner)
+    writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
     await writer.distil_pending()
@@ -70,14 +70,14 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
     shutil.copytree(tmp_path / "index", tmp_path / "backup")
 
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
-    await Writer(ledger, index, reasoner).observe(S1, [SOLD])
+    await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
-    await Writer(ledger, index, reasoner).distil_pending()
+    await Writer(ledger, index, rules.engine).distil_pending()
     before = await results(index)
     await index.close()
 
     index = await QdrantEdgeIndex.open(tmp_path / "backup", HashEmbedder())
     assert await results(index) != before
-    await Writer(ledger, index, reasoner).project()
+    await Writer(ledger, index, rules.engine).project()
     assert await results(index) == before
     await index.close()

@@ -8,13 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from pagestore import DiskLog, LogOptions, PageId, Record, Turn
+from pagestore import DiskLog, LogOptions, Page, PageId, Record, Turn
 from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable, UnknownId
-from tiermem.ledger import Ledger
-from tiermem.model import Evidence, SummaryUnit, UnitId
+from tiermem.ledger import Distilled, Ledger
+from tiermem.model import Claim, Derivation, Evidence, SummaryUnit, Term, UnitId, Usage
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 
@@ -24,13 +24,13 @@ MOVES = [turn(f"Ann moved her workshop to {town}.", day=1 + n) for n, town in en
 
 async def newest_wins(ledger: Ledger, index: DictIndex) -> Writer:
     """A memory in which each move was found by a question and superseded the one before: a chain of five."""
-    reasoner = Rules(
+    rules = Rules(
         distils=lambda page: (),
         reconciles=lambda fact, shown: Operation(
             op="ADD", reason="newer", supersedes=tuple(unit.id for unit in shown)
         ),
     )
-    writer = Writer(ledger, index, reasoner)
+    writer = Writer(ledger, index, rules.engine)
     for number, move in enumerate(MOVES):
         await writer.observe(S1, [move])
         await writer.seal()
@@ -93,7 +93,7 @@ async def test_both_stay_readable_with_their_words_and_what_became_of_them() -> 
 
     ledger, index = await opened(), DictIndex()
     writer = await newest_wins(ledger, index)
-    reader = Reader(ledger, index, Rules(), EstimateCounter())
+    reader = Reader(ledger, index, Rules().engine, EstimateCounter())
     chain = ledger.tier1.all_units()
     await writer.withdraw(chain[4].id, "it was a mistake")
     trail = await reader.trail(chain[2].id)
@@ -116,7 +116,7 @@ async def merged(ledger: Ledger, text: str, second: Turn = SECOND) -> tuple[Writ
     def merge(fact: object, shown: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="UPDATE", reason="same", target=shown[0].id, text=text)
 
-    writer = Writer(ledger, DictIndex(), Rules(reconciles=merge))
+    writer = Writer(ledger, DictIndex(), Rules(reconciles=merge).engine)
     await writer.observe(S1, [FIRST])
     await writer.seal()
     await writer.distil_pending()
@@ -158,6 +158,95 @@ async def test_a_merged_unit_does_not_keep_a_number_that_only_the_erased_words_t
     await writer.erase(Selection(turn=second.turn_id), "asked to")
     (left,) = ledger.tier1.units()
     assert (left.id, left.text) == (unit.id, FIRST.text)
+
+
+class Together(Rules):
+    """Tells, of pages read in one call, what two of them say together, and one thing in its own words."""
+
+    async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+        self.calls["distil"] += 1
+        both = Claim(text=f"{FIRST.text} {SECOND.text}", quotes=(FIRST.text, SECOND.text))
+        own = Claim(text="Ann is proud of her garden.", quotes=(THIRD.text,))
+        return (both, own)
+
+
+THIRD = turn("Ann showed the tomatoes to her neighbour Ludmila.", day=3)
+
+
+async def together(ledger: Ledger) -> Writer:
+    """Three pages read in one call: a unit of the first two, and the words of the third."""
+    rules = Together()
+    writer = Writer(ledger, DictIndex(), rules.engine)
+    for said in (FIRST, SECOND, THIRD):
+        await writer.observe(S1, [said])
+        await writer.seal()
+    await writer.distil_pending()
+    assert rules.calls["distil"] == 1
+    assert [unit.kind for unit in ledger.tier1.units()] == ["summary", "quote"]
+    return writer
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("said", [FIRST, SECOND])
+async def test_a_unit_of_two_pages_read_together_goes_with_the_words_of_either(said: Turn) -> None:
+    ledger = await opened()
+    writer = await together(ledger)
+    both, quote = ledger.tier1.units()
+    erasure, words = await writer.erase(Selection(turn=said.turn_id), "asked to")
+    assert erasure.units == (both.id,)
+    assert ledger.tier1.units() == (quote,)
+    assert next(words.found_in(str(list(ledger._log.records()))), None) is None
+    assert (await Ledger.open(ledger._log)).tier1.units() == (quote,)
+
+
+@pytest.mark.anyio
+async def test_a_quote_goes_with_its_words_and_that_a_claim_was_worded_stays_counted() -> None:
+    ledger = await opened()
+    writer = await together(ledger)
+    both, quote = ledger.tier1.units()
+    assert quote.text == f"Ann: {THIRD.text}"
+    erasure, words = await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    assert erasure.units == (quote.id,)
+    assert ledger.tier1.units() == (both,)
+    assert sum(page.worded for page in ledger.tier1.pages.values()) == 1
+    assert "Ludmila" not in str(list(ledger._log.records()))
+    assert next(words.found_in(str(list(ledger._log.records()))), None) is None
+
+
+@pytest.mark.anyio
+async def test_an_answer_goes_when_a_derivation_counted_the_words() -> None:
+    ledger = await opened()
+    writer = await newest_wins(ledger, DictIndex())
+    span = (await finding_on(ledger, MOVES[0].text)).fact.spans[0]
+    counted = Derivation(kind="count", value="1", terms=(Term(text="a move", spans=(span,)),))
+    derived = replace(answer("derived"), support="derived", derivations=(counted,))
+    await writer.answered(derived)
+    erasure, _ = await writer.erase(Selection(turn=MOVES[0].turn_id), "asked to")
+    assert "derived" in erasure.answers
+
+
+@pytest.mark.anyio
+async def test_no_derivation_of_a_unit_holds_words_that_are_gone() -> None:
+    """A term may stand in another turn than the words the unit rests on."""
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: ()).engine)
+    await writer.observe(S1, [FIRST, THIRD])
+    await writer.seal()
+    (info,) = await ledger.pages()
+    first, third = [(await finding_on(ledger, said.text)).fact.spans for said in (FIRST, THIRD)]
+    counted = Derivation(kind="count", value="12", terms=(Term(text="her neighbour Ludmila", spans=third),))
+    unit = SummaryUnit(
+        id=UnitId("u1:d"), text=FIRST.text, spans=first, kind="summary", session=S1, support="derived",
+        derivations=(counted,),
+    )  # fmt: skip
+    await ledger.write(
+        Distilled(
+            page_id=info.id, units=(unit,), rejected=(), omissions=(), made_by="t", prompts=(), usage=Usage()
+        )
+    )
+    erasure, _ = await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    assert "Ludmila" not in str(list(ledger._log.records()))
+    assert erasure.units == (unit.id,)
 
 
 @pytest.mark.anyio
@@ -211,7 +300,7 @@ async def test_an_index_out_of_reach_is_purged_at_the_next_opening() -> None:
     index.fail = None
     ledger = await Ledger.open(ledger._log)
     assert ledger.tier1.erasing
-    await Writer(ledger, index, Rules()).finish_erasing()
+    await Writer(ledger, index, Rules().engine).finish_erasing()
     assert not ledger.tier1.erasing
     assert not any("Ghent" in e.text for kind in ("units", "pages", "turns") for e in index.of(kind).values())
     assert towns(ledger.tier1.units()) == ["Turin"]
@@ -297,7 +386,7 @@ def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_i
         files.steps = index.steps = Steps(None)
         if crashed:
             ledger = await Ledger.open(log_on(files))
-            writer = Writer(ledger, index, Rules())
+            writer = Writer(ledger, index, Rules().engine)
             await writer.finish_erasing()
             if ledger.tier1.all_units() == before:
                 assert words_on(files, index, "Ghent") > 0
@@ -324,7 +413,9 @@ async def random_life(seed: int) -> int:
     files = MemoryFiles()
     ledger = await Ledger.open(log_on(files))
     index = DictIndex()
-    writer = Writer(ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)))
+    writer = Writer(
+        ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)).engine
+    )
     said = [
         turn(f"Ann carried {n + 10} stones to the {place}-{n}canary.", day=n + 1)
         for n, place in enumerate(chance.choices(("mill", "tower", "barn"), k=8))

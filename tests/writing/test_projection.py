@@ -4,26 +4,26 @@ from collections.abc import Sequence
 
 import pytest
 
-from pagestore import MemoryLog, SessionId, SpaceId
+from pagestore import MemoryLog, Page, PageId, SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection, Entry, Said, turn_id
 from tiermem.ledger import Ledger, Retired
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Projected, Writer
+from tiermem.writing import Projected, Selection, Writer
 from tiermem.writing.projection import _BATCH
 
 pytestmark = pytest.mark.anyio
 
 
 async def filled() -> tuple[Ledger, DictIndex, Writer, Rules]:
-    ledger, index, reasoner = await opened(), DictIndex(), Rules()
-    writer = Writer(ledger, index, reasoner)
+    ledger, index, rules = await opened(), DictIndex(), Rules()
+    writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
     await writer.distil_pending()
-    return ledger, index, writer, reasoner
+    return ledger, index, writer, rules
 
 
 async def test_units_and_the_words_of_pages_are_found_after_distilling() -> None:
@@ -88,12 +88,91 @@ async def test_only_what_changed_since_the_mark_is_put() -> None:
     assert await writer.project() == Projected(units=1, pages=0)
 
 
-async def test_open_pages_are_not_in_the_index() -> None:
+async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
+    for number, said in enumerate(GARDEN):
+        await writer.observe(S1, [said])
+        assert await writer.project() == Projected(open_pages=1)
+        (page,) = await ledger.open_pages()
+        assert page.id.startswith("o1:")
+        assert set(index.of("turns")) == {turn_id(page.id, n) for n in range(number + 1)}
+        assert index.of("pages")[page.id].text == page.text
+        assert await writer.project() == Projected()
+    built = DictIndex()
+    await Writer(ledger, built, Rules().engine).project()
+    assert built.entries == {key: found for key, found in index.entries.items() if found}
+
+
+async def test_only_new_turns_and_those_they_stand_around_are_put() -> None:
+    put: list[str] = []
+
+    class Telling(DictIndex):
+        async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+            put.extend(entry.text for entry in entries if collection == "turns")
+            await super().put(space, collection, entries)
+
+    ledger, index = await opened(), Telling()
+    writer = Writer(ledger, index, Rules().engine)
+    said = [turn(f"Ann counted {number} birds over the harbour.") for number in range(9)]
+    await writer.observe(S1, said[:8])
+    await writer.observe(SessionId("other"), [turn("It rained.")])
+    await writer.project()
+    put.clear()
+    await writer.observe(S1, said[8:])
+    await writer.project()
+    assert put == [one.text for one in said[5:]]
+
+
+async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules().engine)
+    await writer.observe(S1, GARDEN[:2])
+    await writer.project()
+    await writer.observe(S1, GARDEN[2:])
+    (sealed,) = await writer.seal()
+    await writer.observe(S1, [turn("It is red.", day=9)])
+    assert await writer.project() == Projected(pages=1, open_pages=1)
+    (opened_after,) = await ledger.open_pages()
+    assert set(index.of("pages")) == {sealed, opened_after.id}
+    assert set(index.of("turns")) == {*(turn_id(sealed, n) for n in range(4)), turn_id(opened_after.id, 0)}
+    said = index.of("turns")[turn_id(opened_after.id, 0)].said
+    assert said is not None
+    assert said.near == (turn_id(sealed, 3),)
+
+
+async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> None:
+    class SealsWhenRead(Ledger):
+        async def page(self, page_id: PageId) -> Page:
+            if page_id.startswith("o1:"):
+                await self.seal()
+            return await super().page(page_id)
+
+    ledger, index = await SealsWhenRead.open(MemoryLog(SPACE)), DictIndex()
+    writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.project()
-    assert index.of("pages") == {}
+    assert index.of("turns") == {}
+    await writer.project()
+    (info,) = await ledger.pages()
+    assert set(index.of("turns")) == {turn_id(info.id, n) for n in range(4)}
+    assert set(index.of("pages")) == {info.id}
+
+
+async def test_purging_leaves_no_erased_turn_of_an_open_page() -> None:
+    ledger, index = await opened(), DictIndex()
+    writer = Writer(ledger, index, Rules().engine)
+    await writer.observe(S1, GARDEN)
+    await writer.project()
+    await writer.erase(Selection(turn=GARDEN[1].turn_id), "asked to")
+    (page,) = await ledger.open_pages()
+    assert set(index.of("turns")) == {turn_id(page.id, n) for n in (0, 2, 3)}
+    assert "bicycle" not in repr(index.entries)
+    await writer.observe(S1, [turn("It rained.", day=2)])
+    await writer.seal()
+    await writer.project()
+    (info,) = await ledger.pages()
+    assert set(index.of("turns")) == {turn_id(info.id, n) for n in (0, 2, 3, 4)}
 
 
 async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:
@@ -107,12 +186,12 @@ async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:
 
 
 async def test_a_unit_that_returns_is_found_again() -> None:
-    ledger, index, writer, reasoner = await filled()
+    ledger, index, writer, rules = await filled()
 
     def supersedes(fact: object, neighbours: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="ADD", reason="moved on", supersedes=(neighbours[0].id,))
 
-    reasoner.reconciles = supersedes
+    rules.reconciles = supersedes
     await writer.observe(S1, [turn("Ann sold the red bicycle to Marco.", day=9)])
     await writer.seal()
     report = await writer.write_back([await finding_on(ledger, "Ann sold the red bicycle to Marco.")])
@@ -125,15 +204,15 @@ async def test_a_unit_that_returns_is_found_again() -> None:
     assert index.of("units")[older].active
 
 
-async def test_an_index_that_was_deleted_is_built_again_the_same_without_a_reasoner() -> None:
-    ledger, index, writer, reasoner = await filled()
-    before, calls = {c: dict(index.of(c)) for c in ("units", "pages", "turns")}, reasoner.calls.copy()
+async def test_an_index_that_was_deleted_is_built_again_the_same_without_an_engine() -> None:
+    ledger, index, writer, rules = await filled()
+    before, calls = {c: dict(index.of(c)) for c in ("units", "pages", "turns")}, rules.calls.copy()
     empty = DictIndex()
-    assert await Writer(ledger, empty, reasoner).project() == Projected(units=4, pages=1)
+    assert await Writer(ledger, empty, rules.engine).project() == Projected(units=4, pages=1)
     assert {c: dict(empty.of(c)) for c in ("units", "pages", "turns")} == before
     assert await writer.reindex() == Projected(units=4, pages=1)
     assert {c: dict(index.of(c)) for c in ("units", "pages", "turns")} == before
-    assert reasoner.calls == calls
+    assert rules.calls == calls
 
 
 async def test_an_index_from_an_older_day_catches_up() -> None:
@@ -152,7 +231,7 @@ async def test_an_index_from_an_older_day_catches_up() -> None:
 async def test_an_index_that_knows_more_than_the_ledger_is_built_again() -> None:
     _, index, _, _ = await filled()
     other = await opened()
-    writer = Writer(other, index, Rules())
+    writer = Writer(other, index, Rules().engine)
     await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
     await writer.seal()
     await writer.project()
@@ -170,7 +249,7 @@ async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
             await super().put(space, collection, entries)
 
     index = Failing()
-    writer = Writer(await opened(), index, Rules())
+    writer = Writer(await opened(), index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
     with pytest.raises(IndexUnavailable):
@@ -180,7 +259,7 @@ async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
 
 async def test_more_entries_than_one_batch_arrive_whole() -> None:
     ledger, index = await opened(), DictIndex()
-    writer = Writer(ledger, index, Rules())
+    writer = Writer(ledger, index, Rules().engine)
     count = 2 * _BATCH + 3
     for number in range(count):
         await writer.observe(S1, [turn(f"Ann counted {number} birds over the harbour.")])
@@ -195,7 +274,7 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
     writers, ledgers = {}, {}
     for space in (SpaceId("left"), SpaceId("right")):
         ledgers[space] = await Ledger.open(MemoryLog(space))
-        writers[space] = Writer(ledgers[space], index, Rules())
+        writers[space] = Writer(ledgers[space], index, Rules().engine)
         await writers[space].observe(S1, GARDEN)
         await writers[space].seal()
         await writers[space].distil_pending()
@@ -211,7 +290,7 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
 
     ledger = ledgers[SpaceId("left")]
     finding = await finding_on(ledger, "Ann planted 12 tomatoes", quote=GARDEN[0].text)
-    looking = Writer(ledger, index, Rules(reconciles=watches))
+    looking = Writer(ledger, index, Rules(reconciles=watches).engine)
     await looking.write_back([finding])
     assert shown
     assert set(shown) <= left
@@ -227,7 +306,7 @@ async def test_a_finding_of_another_space_is_refused() -> None:
         await ledger.append(S1, GARDEN)
         await ledger.seal()
     finding = await finding_on(left, GARDEN[0].text)
-    writer = Writer(right, DictIndex(), Rules())
+    writer = Writer(right, DictIndex(), Rules().engine)
     report = await writer.write_back([finding])
     assert [decision.op for decision in report.decisions] == ["SKIP"]
     assert "not in this space" in report.decisions[0].reason

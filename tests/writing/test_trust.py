@@ -21,13 +21,13 @@ def said(level: str) -> Turn:
 
 
 def superseding(fact: object, neighbours: object) -> Operation:
-    """A reasoner that lets the newest win over everything."""
+    """Lets the newest win over everything."""
     assert isinstance(neighbours, list)
     return Operation(op="ADD", reason="newer", supersedes=tuple(unit.id for unit in neighbours))
 
 
 def merging(fact: object, neighbours: object) -> Operation:
-    """A reasoner that merges into whatever is nearest."""
+    """Merges into whatever is nearest."""
     assert isinstance(neighbours, list)
     if not neighbours:
         return Operation(op="ADD", reason="new")
@@ -37,8 +37,8 @@ def merging(fact: object, neighbours: object) -> Operation:
 
 async def after(level: str, reconciles: object) -> tuple[SummaryUnit | None, list[SummaryUnit]]:
     """What is left of the unit of a user, and what else there is, once somebody of `level` said otherwise."""
-    ledger, index, reasoner = await opened(), DictIndex(), Rules(reconciles=reconciles)  # type: ignore[arg-type]  # both take what is shown
-    writer = Writer(ledger, index, reasoner)
+    ledger, index, rules = await opened(), DictIndex(), Rules(reconciles=reconciles)  # type: ignore[arg-type]  # both take what is shown
+    writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, [replace(ANN, trust="user")])
     await writer.seal()
     await writer.distil_pending()
@@ -72,7 +72,7 @@ async def test_units_of_different_trust_are_never_merged(level: str) -> None:
 @pytest.mark.anyio
 async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
     ledger = await opened()
-    writer = Writer(ledger, DictIndex(), Rules(), WriterOptions(write_back_trust="user"))
+    writer = Writer(ledger, DictIndex(), Rules().engine, WriterOptions(write_back_trust="user"))
     await writer.observe(S1, [replace(GARDEN[0], role="tool"), GARDEN[1]])
     await writer.seal()
     found = [await finding_on(ledger, said.text) for said in GARDEN[:2]]
@@ -87,10 +87,10 @@ async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
 async def test_a_name_told_by_a_tool_pulls_a_claim_about_it_down() -> None:
     ledger = await opened()
     claims = [
-        Claim(text="Rosalind moved to the old mill.", quote="she moved to the old mill last spring"),
-        Claim(text="Ann keeps seven bees.", quote="I keep seven bees"),
+        Claim(text="Rosalind moved to the old mill.", quotes=("she moved to the old mill last spring",)),
+        Claim(text="Ann keeps seven bees.", quotes=("I keep seven bees",)),
     ]
-    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: claims))
+    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: claims).engine)
     await writer.observe(
         S1,
         [

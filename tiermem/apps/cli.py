@@ -418,7 +418,7 @@ def omissions(
     session: SessionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what the summaries lost: numbers, dates, names and negations of pages that no unit keeps."""
+    """Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps."""
     with _memory(store, space, read_only=True) as memory:
         report = memory.omissions(page and _page_id(memory, page), session=session)
 

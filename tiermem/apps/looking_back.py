@@ -12,6 +12,7 @@ from tiermem.apps.tables import pairs, short, table
 from tiermem.apps.terminal import safe, when
 from tiermem.apps.views import route
 from tiermem.model import Evidence
+from tiermem.text.in_words import check_in_words
 
 if TYPE_CHECKING:
     from tiermem.ledger import Redistilled
@@ -33,7 +34,7 @@ def replay_view(past: Replay) -> Group:
         ("route", route(answer)),
     ]
     head += [("prompt", prompt) for prompt in past.prompts]
-    head += [("check", "passed" if c.passed else f"failed: {', '.join(c.unsupported)}") for c in past.checks]
+    head += [("check", check_in_words(check)) for check in past.checks]
     head.append(("answer", Text(safe(answer.text), style="bold")))
     parts: list[RenderableType] = [pairs(head), _candidates(past.candidates)]
     parts.append(_differences(past) if past.differences else _agreement(past))

@@ -116,6 +116,7 @@ def bundle_view(bundle: Bundle, path: Path) -> Group:
     rows = [
         ("bundle", f"{path}, {len(encode(bundle)):,} bytes"),
         ("answer", str(bundle.answer["text"])),
+        ("support", str(bundle.answer.get("support") or "none recorded")),
         ("pages", f"{len(bundle.pages):,}, with {shown:,} of {turns:,} turns in words, the others as hashes"),
         ("bound to", f"{point.size:,} records of space {point.space!r}, root {point.root}"),
     ]

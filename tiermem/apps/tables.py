@@ -140,12 +140,19 @@ def stats_view(stats: Stats) -> Group:
         ("engine", f"{stats.engine}, embeddings by {stats.embedder}"),
         ("said", f"{counted(stats.turns, 'turn')} in {counted(stats.sessions, 'session')}"),
         ("pages", f"{stats.pages:,} sealed, {stats.pages_open:,} still filling"),
-        ("summarised", f"{stats.units:,} units; {stats.claims_rejected:,} claims rejected for want of proof"),
+        (
+            "summarised",
+            f"{stats.units:,} units; {stats.claims_worded:,} claims kept by their words alone, "
+            f"{stats.claims_rejected:,} rejected",
+        ),
         (
             "waiting",
             f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back",
         ),
-        ("lost", f"{stats.omissions:,} numbers, dates, names and negations that no unit preserves{lost}"),
+        (
+            "lost",
+            f"{stats.omissions:,} numbers, dates, names, negations and rare words that no unit keeps{lost}",
+        ),
         (
             "answers",
             f"{stats.answers:,}: {stats.answered_from_summaries:,} from summaries, "

@@ -16,13 +16,24 @@ from pagestore import Page, PageId, PageLine, Span
 from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import counted, page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
-from tiermem.model import Answer, Citation, Round
+from tiermem.model import Answer, Check, Citation, Round, Way, is_proved
+from tiermem.text.in_words import (
+    check_in_words,
+    decision_in_words,
+    derivation_in_words,
+    support_in_words,
+)
 
 if TYPE_CHECKING:
     from tiermem.reading import Audit
+    from tiermem.reading.looking_back.audit import AuditedDerivation
 
 MARK = "bold black on bright_yellow"
-_ROUTES = {"ANSWER": ("from summaries", "green"), "ESCALATE": ("escalated to the raw pages", "yellow")}
+_WAYS: Mapping[Way, tuple[str, str]] = {
+    "recall": ("from what was recalled", "green"),
+    "widened": ("from more turns", "yellow"),
+    "researched": ("from what was searched for and read", "yellow"),
+}
 _AROUND = 1
 """Turns shown before and after a cited one."""
 
@@ -40,16 +51,13 @@ def answer_view(answer: Answer, cost: ReadingCost) -> Group:
 
 
 def route(answer: Answer) -> Text:
-    """Which tier answered, how sure the router was, and why."""
-    words, style = _ROUTES[answer.route]
+    """How far reading went, what the router decided, how sure it was, and why."""
+    words, style = _WAYS[answer.trace.way]
     decision = answer.trace.decision
     told = Text(words, style=style)
     if answer.abstained:
         told.append(", abstained", style="yellow")
-    first = "" if decision.action == answer.route else "summaries first, which did not hold; "
-    return told.append(
-        safe(f" · {first}confidence {decision.confidence:.2f}: {decision.reason}"), style="dim"
-    )
+    return told.append(safe(f" · {decision_in_words(decision)}"), style="dim")
 
 
 def tokens(cost: ReadingCost) -> str:
@@ -65,7 +73,8 @@ def tokens(cost: ReadingCost) -> str:
 
 def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("route", route(answer)), ("read", tokens(cost))]
+    rows: list[tuple[str, str | Text]] = [("support", support(answer)), ("route", route(answer))]
+    rows.append(("read", tokens(cost)))
     if usage.calls:
         price = "" if usage.cost is None else f", ${usage.cost:.4f}"
         said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
@@ -90,8 +99,8 @@ def _numbered(items: Sequence[tuple[int, Text]]) -> Table:
 
 def _source(citation: Citation) -> Text:
     told = Text(f"{safe(citation.speaker)}, {when(citation.said_at)}", style="cyan")
-    if citation.grade != "verbatim":
-        told.append(f" · {citation.grade}, not proved", style="yellow")
+    if not is_proved(citation.support):
+        told.append(" · the words are exact, what is read in them is not proved", style="yellow")
     return told.append(f"\n“{safe(citation.quote)}”", style="default")
 
 
@@ -110,12 +119,14 @@ def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, co
         ("question", trace.question),
         ("answer", Text(safe(answer.text), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
+        ("support", support(answer)),
         ("route", route(answer)),
         ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
         ("read", tokens(cost)),
     ]
     head += [(f"round {r.number}", _round(r)) for r in trace.rounds]
-    head += [("check", _check(check.passed, check.unsupported)) for check in trace.checks]
+    head += [("check", _check(check)) for check in trace.checks]
+    head += [("derived", _derived(one)) for one in audit.derivations]
     head += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     parts: list[RenderableType] = [pairs(head)]
     for cited in audit.citations:
@@ -129,21 +140,37 @@ def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, co
     return Group(*parts)
 
 
+def _derived(one: AuditedDerivation) -> Text:
+    told = Text(safe(derivation_in_words(one.derivation)))
+    if one.intact:
+        return told.append("; computed again: the same", style="green")
+    return told.append(f"; COMPUTED AGAIN: {safe(one.now or 'nothing')}", style="bold red")
+
+
 def _round(made: Round) -> str:
     told = f"{counted(len(made.pages), 'page')} read, {counted(made.facts, 'fact')} linked"
     refused = f", {made.rejected} rejected" if made.rejected else ""
     return told + refused + (f"; {made.stop}" if made.stop else "")
 
 
-def _check(passed: bool, unsupported: Sequence[str]) -> Text:
-    if passed:
-        return Text("every number, date and name of the answer stands in its sources", style="green")
-    return Text(safe(f"not in the sources: {', '.join(unsupported)}"), style="yellow")
+_STYLES: Mapping[str | None, str] = {"stated": "green", "derived": "green", "worded": "yellow"}
+
+
+def _check(check: Check) -> Text:
+    return Text(safe(check_in_words(check)), style=_STYLES.get(check.support, "red"))
+
+
+def support(answer: Answer) -> Text:
+    """How far the cited words bear the answer out, and what of it is missing."""
+    told = Text(safe(support_in_words(answer)), style=_STYLES.get(answer.support, "dim"))
+    if answer.support is None or answer.complete:
+        return told
+    return told.append(f"; incomplete: {safe(answer.missing or 'not told what')}", style="yellow")
 
 
 def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:
     told = Text(safe(citation.claim), style="bold")
-    told.append(f"\n{citation.grade} · {chosen_by} · ", style="dim not bold")
+    told.append(f"\n{citation.support} · {chosen_by} · ", style="dim not bold")
     if intact:
         told.append("intact: the words still stand where they were cited", style="green not bold")
     else:

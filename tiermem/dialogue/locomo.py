@@ -1,8 +1,8 @@
-"""LoCoMo: long conversations of two people over months, with questions about them.
+"""LoCoMo: long conversations of two people over months. The one reader of their dialogue.
 
 A turn that shares a photo carries its caption after its words, as `[shares a photo: <caption>]`, because some
-things are only said that way. Session numbers that have a date and no turns are skipped. Known flaws of
-the evidence lists are kept apart, not repaired.
+things are only said that way. Session numbers that have a date and no turns are skipped. The questions
+that stand beside the dialogue are read where they are asked, in `eval`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from pagestore import SessionId, Turn
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
-from tiermem.dialogue.places import listing, place
+from tiermem.dialogue.places import place
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
@@ -24,31 +24,12 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocomoQuestion:
-    """One question as the file has it. `index` counts from 0 within its conversation.
-
-    `category`: 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial (not answerable; what a
-    careless system would say is `adversarial_answer`). `evidence` are the ids that exist in the
-    conversation; `odd_evidence` are entries that name none.
-    """
-
-    index: int
-    question: str
-    category: int
-    answer: str | None
-    adversarial_answer: str | None
-    evidence: tuple[str, ...]
-    odd_evidence: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LocomoSample:
-    """One conversation: its sessions in order (turn ids are the file's `dia_id`s) and its questions."""
+    """One conversation: its sessions in order (turn ids are the file's `dia_id`s)."""
 
     sample_id: str
     speakers: tuple[str, str]
     sessions: tuple[DialogueSession, ...]
-    questions: tuple[LocomoQuestion, ...]
 
     def conversation(self) -> Conversation:
         """The dialogue alone, asking for a space of its own."""
@@ -82,12 +63,10 @@ def _sample(sample_id: str, sample: Mapping[str, Any]) -> LocomoSample:
     numbers = sorted(int(found[1]) for key in conversation if (found := _SESSION.fullmatch(str(key))))
     names = (f"session_{number}" for number in numbers)
     sessions = tuple(_session(conversation, name) for name in names if conversation[name])
-    known = {turn.turn_id for session in sessions for turn in session.turns}
     return LocomoSample(
         sample_id=sample_id,
         speakers=(str(conversation.get("speaker_a", "")), str(conversation.get("speaker_b", ""))),
         sessions=sessions,
-        questions=tuple(_question(n, qa, known) for n, qa in enumerate(listing(sample, "qa"))),
     )
 
 
@@ -109,26 +88,3 @@ def _turn(turn: object, said_at: datetime | None, number: int) -> Turn:
         bare = turn_of({"speaker": turn.get("speaker"), "text": said, "id": turn["dia_id"]})
     text = f"{bare.text} [shares a photo: {caption}]".lstrip() if caption else bare.text
     return replace(bare, text=text, said_at=said_at)
-
-
-def _question(index: int, qa: object, known: set[str | None]) -> LocomoQuestion:
-    with place(f"question {index}"):
-        if not isinstance(qa, Mapping) or not isinstance(qa.get("question"), str):
-            raise InvalidInput("no 'question'")
-        if not isinstance(qa.get("category"), int):
-            raise InvalidInput("no number as 'category'")
-        listed = " ".join(map(str, listing(qa, "evidence")))
-    ids = tuple(dict.fromkeys(re.findall(r"[^;,\s]+", listed)))
-    return LocomoQuestion(
-        index=index,
-        question=qa["question"],
-        category=qa["category"],
-        answer=_text(qa.get("answer")),
-        adversarial_answer=_text(qa.get("adversarial_answer")),
-        evidence=tuple(one for one in ids if one in known),
-        odd_evidence=tuple(one for one in ids if one not in known),
-    )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)

@@ -1,8 +1,8 @@
-"""LongMemEval: one question each over a haystack of chat sessions between a user and an assistant.
+"""LongMemEval: haystacks of chat sessions between a user and an assistant. The one reader of their dialogue.
 
 The rule: nothing in a turn, a session name or a space may tell which session holds the evidence. The file's
-session ids do (`answer_…`), so sessions are named by their place in the haystack; the file's ids and
-labels are kept in these records, for scoring only. Sessions stay in file order, which is not always
+session ids do (`answer_…`), so sessions are named by their place in the haystack. Question, labels and the
+file's own ids are read where they are scored, in `eval`. Sessions stay in file order, which is not always
 the order of their dates, and an id that occurs twice is two sessions.
 """
 
@@ -24,25 +24,17 @@ from tiermem.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongMemEvalSession:
-    """One session of a haystack. `source_id` is the file's id, `has_answer` its label for each turn."""
+    """One session of a haystack and its date. Its turns may be none."""
 
     dialogue: DialogueSession
     said_at: datetime | None
-    source_id: str
-    is_evidence: bool
-    has_answer: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LongMemEvalQuestion:
-    """One question with its haystack. `abstention`: the right answer is that it was never said."""
+class LongMemEvalHaystack:
+    """The sessions one question is asked about, in file order."""
 
     question_id: str
-    question_type: str
-    question: str
-    question_date: datetime | None
-    answer: str
-    abstention: bool
     sessions: tuple[LongMemEvalSession, ...]
 
     def conversation(self) -> Conversation:
@@ -56,13 +48,13 @@ def is_longmemeval(question: object) -> bool:
     return isinstance(question, Mapping) and isinstance(question.get("haystack_sessions"), list)
 
 
-def parse_longmemeval(document: object) -> tuple[LongMemEvalQuestion, ...]:
-    """Questions of a parsed file (a list, or one alone); `NotDialogue` names question, session and turn."""
+def parse_longmemeval(document: object) -> tuple[LongMemEvalHaystack, ...]:
+    """Haystacks of a parsed file (a list, or one alone); `NotDialogue` names question, session and turn."""
     questions = document if isinstance(document, list) else [document]
     return tuple(_read_question(question, n) for n, question in enumerate(questions, start=1))
 
 
-def _read_question(question: object, number: int) -> LongMemEvalQuestion:
+def _read_question(question: object, number: int) -> LongMemEvalHaystack:
     with place(f"question {number}"):
         if not isinstance(question, Mapping) or not is_longmemeval(question):
             raise InvalidInput("not a LongMemEval question (no 'haystack_sessions')")
@@ -70,45 +62,27 @@ def _read_question(question: object, number: int) -> LongMemEvalQuestion:
         if not isinstance(question_id, str) or not question_id:
             raise InvalidInput("no 'question_id'")
     with place(question_id):
-        return LongMemEvalQuestion(
-            question_id=question_id,
-            question_type=str(question.get("question_type", "")),
-            question=str(question.get("question", "")),
-            question_date=parse_time(question.get("question_date")),
-            answer=str(question.get("answer", "")),
-            abstention=question_id.endswith("_abs"),
-            sessions=_sessions(question),
-        )
+        return LongMemEvalHaystack(question_id=question_id, sessions=_sessions(question))
 
 
 def _sessions(question: Mapping[str, Any]) -> tuple[LongMemEvalSession, ...]:
     haystack = question["haystack_sessions"]
     dates = listing(question, "haystack_dates") or [None] * len(haystack)
-    ids = listing(question, "haystack_session_ids") or [""] * len(haystack)
-    if not len(haystack) == len(dates) == len(ids):
-        raise InvalidInput(f"{len(haystack)} sessions, {len(dates)} dates and {len(ids)} session ids")
-    evidence = frozenset(map(str, listing(question, "answer_session_ids")))
+    if len(haystack) != len(dates):
+        raise InvalidInput(f"{len(haystack)} sessions and {len(dates)} dates")
     return tuple(
-        _session(number, turns, date, str(source_id), evidence)
-        for number, (turns, date, source_id) in enumerate(zip(haystack, dates, ids, strict=True), start=1)
+        _session(number, turns, date)
+        for number, (turns, date) in enumerate(zip(haystack, dates, strict=True), start=1)
     )
 
 
-def _session(
-    number: int, turns: object, date: object, source_id: str, evidence: frozenset[str]
-) -> LongMemEvalSession:
+def _session(number: int, turns: object, date: object) -> LongMemEvalSession:
     with place(f"session {number}"):
         if not isinstance(turns, list):
             raise InvalidInput("not a list of turns")
         said_at = parse_time(date)
         read = [_turn(turn, said_at, n) for n, turn in enumerate(turns, start=1)]
-    return LongMemEvalSession(
-        dialogue=identified(f"session-{number:03}", read),
-        said_at=said_at,
-        source_id=source_id,
-        is_evidence=source_id in evidence,
-        has_answer=tuple(turn.get("has_answer") is True for turn in turns),
-    )
+    return LongMemEvalSession(dialogue=identified(f"session-{number:03}", read), said_at=said_at)
 
 
 def _turn(turn: object, said_at: datetime | None, number: int) -> Turn:

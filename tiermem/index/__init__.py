@@ -16,6 +16,7 @@ from tiermem.index.interface import (
     TurnHits,
 )
 from tiermem.index.lexicon import lexicon_of
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.minilm import MiniLMEmbedder, Precision
 from tiermem.index.openai_embedder import EndpointEmbedder
 from tiermem.index.qdrant import QdrantIndex
@@ -32,6 +33,7 @@ __all__ = [
     "Index",
     "KnowsWords",
     "Lexicon",
+    "MemoryIndex",
     "MiniLMEmbedder",
     "Mode",
     "Precision",

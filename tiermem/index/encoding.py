@@ -18,7 +18,7 @@ from uuid import UUID, uuid5
 from tiermem.index.interface import Collection, Entry, Said
 from tiermem.text import sentences, stems
 
-SCHEMA = 3
+SCHEMA = 4
 
 PIECE = 450
 """Characters embedded as one vector. A sentence embedder blurs a long text, and reads only its start."""
@@ -34,6 +34,9 @@ TURN_PIECES = 8
 
 EXCHANGE = 400
 """Characters up to which a turn is embedded whole, to be found together with the one before it."""
+
+SCENE = 0.1
+"""What a word counts that only the scene of a unit holds. At full weight it lowers what recall brings."""
 
 SATURATION = 1.2
 LENGTH_WEIGHT = 0.75
@@ -65,9 +68,9 @@ class Encoded:
 
 def encoded(entry: Entry, collection: Collection) -> Encoded:
     """Units by their pieces, pages by their words, turns by their sentences and what was said around them."""
-    words = {"words": document_terms(entry.text, collection)}
     if collection == "units":
-        return Encoded(meaning=tuple(pieces(entry.text)), terms=words)
+        return Encoded(meaning=tuple(pieces(entry.text)), terms={"words": unit_terms(entry)})
+    words = {"words": document_terms(entry.text, collection)}
     if collection == "pages":
         return Encoded(terms=words)
     said = entry.said or Said()
@@ -142,6 +145,14 @@ def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
     weights: Terms = {}
     for term, count in counts.items():
         weights[dimension(term)] = count * (SATURATION + 1) / (count + damping)
+    return dict(sorted(weights.items()))
+
+
+def unit_terms(unit: Entry) -> Terms:
+    """The terms of a unit's text, and at little weight those that only its scene holds."""
+    weights = document_terms(unit.text, "units")
+    for term, weight in document_terms(unit.scene, "units").items():
+        weights.setdefault(term, SCENE * weight)
     return dict(sorted(weights.items()))
 
 

@@ -91,6 +91,8 @@ class Entry:
     """Superseded and retired units stay findable for `as_of` questions only."""
     said: Said | None = None
     """For turns."""
+    scene: str = ""
+    """For units: what was going on. Words that only it holds find the unit too, and count for little."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -70,6 +71,10 @@ SLACK = 10
 RECENT = 16
 """Questions whose vector is kept: one question is looked up in several ways."""
 
+KEPT = 1024
+"""Texts of turns whose vectors are kept: a turn is put when it is said, again with those after it, and again
+when its page seals. A page's turns are some fifty texts."""
+
 Vector = list[float]
 
 
@@ -110,6 +115,7 @@ class ProjectedIndex(ABC):
         self._embedder = embedder
         self._closed = False
         self._recent: dict[str, Vector] = {}
+        self._kept: dict[str, array[float]] = {}
 
     @abstractmethod
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None: ...
@@ -160,8 +166,7 @@ class ProjectedIndex(ABC):
     async def _points(self, space: str, collection: Collection, entries: Sequence[Entry]) -> list[Point]:
         found = [encoding.encoded(entry, collection) for entry in entries]
         texts = list(dict.fromkeys(text for one in found for text in (*one.meaning, *one.exchange)))
-        embedded = await self._embedder.embed(texts) if texts else []
-        vectors = dict(zip(texts, embedded, strict=True))
+        vectors = await (self._embedded_once(texts) if collection == "turns" else self._embedded(texts))
         return [
             Point(
                 id=encoding.point_id(space, entry.id),
@@ -171,6 +176,21 @@ class ProjectedIndex(ABC):
             )
             for entry, one in zip(entries, found, strict=True)
         ]
+
+    async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
+        embedded = await self._embedder.embed(texts) if texts else []
+        return dict(zip(texts, embedded, strict=True))
+
+    async def _embedded_once(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """Vectors of texts, kept ones where there are; the newest are kept."""
+        kept = {text: self._kept[text].tolist() for text in texts if text in self._kept}
+        vectors = kept | await self._embedded([text for text in texts if text not in kept])
+        for text in texts:
+            self._kept.pop(text, None)
+            self._kept[text] = array("d", vectors[text])
+        while len(self._kept) > KEPT:
+            self._kept.pop(next(iter(self._kept)))
+        return vectors
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
         """Forget ids; unknown ids are ignored."""
@@ -320,6 +340,7 @@ class ProjectedIndex(ABC):
 
     async def drop(self, space: SpaceId) -> None:
         """Forget everything of a space, its mark first."""
+        self._kept.clear()
         await self._call(self._delete, "units", [encoding.mark_id(space)])
         await self._call(self._sync)
         for collection in COLLECTIONS:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeVar
@@ -190,6 +191,19 @@ class IndexContract:
             hits = await index.search(ANN, "units", "the passport lies in the drawer", limit=2, mode="dense")
             assert hits[0].id == "p1"
             assert hits[0].score > hits[1].score + 0.2
+
+        self.run(tmp_path, scenario)
+
+    def test_a_word_that_only_the_scene_holds_finds_a_unit_after_those_that_say_it(
+        self, tmp_path: Path
+    ) -> None:
+        async def scenario(index: Index) -> None:
+            at_sea = replace(entry("u1", "Ann lost her hat"), scene="regatta in the harbour")
+            said = entry("u2", "Bob won the regatta in the end, against all that his uncle had foretold him")
+            await index.put(ANN, "units", [at_sea, said, *GARDEN[2:]])
+            hits = await index.search(ANN, "units", "regatta", limit=9, mode="words")
+            assert ids(hits) == ["u2", "u1"]
+            assert ids(await index.search(ANN, "units", "harbour", limit=9, mode="words")) == ["u1"]
 
         self.run(tmp_path, scenario)
 

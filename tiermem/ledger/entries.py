@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagestore import PageId, Record, SessionId
 from pagestore.errors import Corrupt
+from tiermem.ledger.older import in_todays_form
 from tiermem.model import Answer, AnswerId, Finding, Rejected, SummaryUnit, UnitId, Usage, WriteBack
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 class Distilled:
     """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
 
-    `literals` is how many there were to keep; `None` in entries of before they were counted.
+    `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
+    many claims could not be confirmed: of these the words are units, and the wording is not kept. What was
+    rejected, how many were worded, and the usage of pages that were read in one call stand in the first.
     """
 
     page_id: PageId
@@ -34,6 +37,7 @@ class Distilled:
     prompts: tuple[str, ...]
     usage: Usage
     literals: int | None = None
+    worded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,7 @@ class Redistilled:
     made_by: str
     prompts: tuple[str, ...]
     usage: Usage
+    worded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +168,7 @@ def decode_body(kind: str, body: Mapping[str, Any], *, seq: int) -> Entry | None
     if kind not in KINDS:
         return None
     try:
-        return _adapter(kind).validate_python(body)
+        return _adapter(kind).validate_python(in_todays_form(body))
     except ValidationError as error:
         raise Corrupt(f"record {seq} does not read as {kind!r}: {error}") from error
 

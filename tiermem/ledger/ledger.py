@@ -21,6 +21,7 @@ from pagestore import (
     Appended,
     Checkpoint,
     GrowthProof,
+    OpenInfo,
     Page,
     PageId,
     PageInfo,
@@ -48,11 +49,23 @@ _ENTRY_KINDS = frozenset(KINDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What an index that reflects an earlier record must take in to reflect record `head`."""
+    """What an index that reflects an earlier record must take in to reflect record `head`.
+
+    `filling` are the open pages with a turn that is newer than the earlier record.
+    """
 
     units: tuple[SummaryUnit, ...]
     pages: tuple[PageInfo, ...]
+    filling: tuple[OpenInfo, ...]
     head: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """The numbers of the last record before a moment and the first after it; -1 and `None` without one."""
+
+    before: int
+    after: int | None
 
 
 class Ledger:
@@ -117,6 +130,10 @@ class Ledger:
         """The pages being filled: of one session, or of all, in the order these first spoke."""
         return await self._blocking(lambda: _open_pages(self._log, session))
 
+    async def filling(self) -> Sequence[OpenInfo]:
+        """The pages being filled, without their words."""
+        return await self._blocking(self._log.filling)
+
     async def write(self, entry: Entry) -> Record:
         """Make one entry durable, then fold it into `tier1`."""
         kind, body = kind_of(entry), encode(entry)
@@ -160,15 +177,25 @@ class Ledger:
     async def changes(self, after: int) -> Changes:
         """What changed after record `after`. No entry with a number up to `head` is missing."""
 
-        def sealed() -> tuple[int, Sequence[PageInfo]]:
-            # The head is read first: pages sealed meanwhile are listed as well, and only done twice.
+        def said() -> tuple[int, Sequence[OpenInfo], Sequence[PageInfo]]:
+            # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
+            # Open pages are read before sealed ones: a page that seals in between is in both, never in none.
             with self._recording:
                 head = self._log.head
-            return head, self._log.pages()
+            return head, self._log.filling(), self._log.pages()
 
-        head, pages = await self._blocking(sealed)
+        head, filling, pages = await self._blocking(said)
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
-        return Changes(units=self.tier1.changed_since(after), pages=newer, head=head)
+        return Changes(
+            units=self.tier1.changed_since(after),
+            pages=newer,
+            filling=tuple(page for page in filling if page.seq > after),
+            head=head,
+        )
+
+    async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
+        """The state at `moment`, and the records around it."""
+        return await self._blocking(lambda: (_fold(self._log, until=moment), _around(self._log, moment)))
 
     async def tier1_as_of(self, moment: datetime) -> Tier1:
         """The state a reader would have seen at `moment`: the fold of all before the first later record."""
@@ -269,6 +296,15 @@ def _fold(log: PageLog, *, until: datetime | None = None, upto: int | None = Non
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)
+
+
+def _around(log: PageLog, moment: datetime) -> Around:
+    before = -1
+    for record in log.records():
+        if record.at > moment:
+            return Around(before=before, after=record.seq)
+        before = record.seq
+    return Around(before=before, after=None)
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:

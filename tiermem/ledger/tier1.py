@@ -48,7 +48,9 @@ class AnswerInfo:
 class PageSummary:
     """What Tier 1 keeps of a distilled page: how much linked, how much did not, and what was lost.
 
-    `seq` is the record of its first distilling; later ones count in `redistilled`.
+    `worded` claims left their words and not their wording. What was rejected and worded of pages that were
+    read in one call stands with the first. `seq` is the record of its first distilling; later ones count
+    in `redistilled`.
     """
 
     page_id: PageId
@@ -58,6 +60,7 @@ class PageSummary:
     seq: int
     literals: int | None = None
     redistilled: int = 0
+    worded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +229,7 @@ class Tier1:
             omissions=entry.omissions,
             seq=seq,
             literals=entry.literals,
+            worded=entry.worded,
         )
         for unit in entry.units:
             if unit.id not in self._units:
@@ -246,6 +250,7 @@ class Tier1:
             omissions=entry.omissions,
             literals=entry.literals,
             redistilled=known.redistilled + 1,
+            worded=known.worded + entry.worded,
         )
 
     def _lose(

@@ -72,12 +72,12 @@ class ModelOptions:
     """How patiently a model is asked. Times in seconds.
 
     `timeout` bounds one attempt, `deadline` all attempts of a call with the waits between them (not
-    the wait for one of the `concurrency` places). Waits double from `first_wait` up to `longest_wait`,
-    with jitter, on top of what `Retry-After` asks for.
+    the wait for one of the `concurrency` places); `None` for no such bound. Waits double from
+    `first_wait` up to `longest_wait`, with jitter, on top of what `Retry-After` asks for.
     """
 
     timeout: float = 60.0
-    deadline: float = 240.0
+    deadline: float | None = 240.0
     attempts: int = 6
     first_wait: float = 0.5
     longest_wait: float = 30.0

@@ -1,8 +1,8 @@
 """Who pays: every model and embedding call lands on the meter of the ask or job it was made for.
 
 A meter travels in a context variable, so no signature carries it; `step` names what is being paid
-for. A budget on the meter is checked before each call, so a limit is never passed by more than the
-one call in flight.
+for. A budget on the meter is checked before each call; what the call itself will take is estimated by who
+makes it (`tokens_left`), so that a limit of tokens is kept and not found out afterwards.
 """
 
 from __future__ import annotations
@@ -81,6 +81,13 @@ class Meter:
             if limit is not None and spent >= limit:
                 raise BudgetExceeded(f"the budget of {limit:g} {name} is used up ({spent:g})")
 
+    def tokens_left(self) -> int | None:
+        """Tokens, in and out, that may still be spent; `None` where there is no limit."""
+        if self.budget.tokens is None:
+            return None
+        total = self.total()
+        return self.budget.tokens - total.input_tokens - total.output_tokens
+
 
 _meter: ContextVar[Meter | None] = ContextVar("tiermem_meter", default=None)
 _step: ContextVar[str] = ContextVar("tiermem_step", default="other")
@@ -129,6 +136,16 @@ def counted() -> Iterator[Meter]:
     check_budget()
     with metered(Meter(outer=_meter.get())) as inner:
         yield inner
+
+
+def tokens_left() -> int | None:
+    """Tokens that the current meter, and those around it, may still spend; `None` where none has a limit."""
+    meter, left = _meter.get(), None
+    while meter is not None:
+        own = meter.tokens_left()
+        left = own if left is None else left if own is None else min(left, own)
+        meter = meter.outer
+    return left
 
 
 def check_budget() -> None:

@@ -161,7 +161,8 @@ class OpenAIModel:
             except Passing as error:
                 raise ModelUnavailable(f"{endpoint} could not be used: {error}") from error.__cause__
             except TimeoutError as error:
-                raise ModelUnavailable(f"{endpoint}: no reply within {self._options.deadline:g} s") from error
+                waited = self._options.deadline or 0.0
+                raise ModelUnavailable(f"{endpoint}: no reply within {waited:g} s") from error
 
     async def _request(
         self, endpoint: Endpoint, send: _Send, read_usage: _Read, prompt: str | None

@@ -14,6 +14,7 @@ from tiermem.llm.endpoint import ModelOptions
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
+    from tenacity.stop import stop_base
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ class Passing(Exception):
 async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) -> T:
     """The result of the first attempt that succeeds; the last `Passing` when patience ends.
 
-    Patience ends early when the endpoint asks for a wait that would go past the deadline.
+    Patience ends early when the endpoint asks for a wait that would go past the deadline, if there is one.
     """
     import tenacity
 
@@ -40,10 +41,13 @@ async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) 
         asked = failure.wait if isinstance(failure, Passing) else 0.0
         return asked + backoff(state)
 
+    stops: list[stop_base] = [tenacity.stop_after_attempt(options.attempts)]
+    if options.deadline is not None:
+        stops.append(tenacity.stop_before_delay(options.deadline))
     retrying = tenacity.AsyncRetrying(
         retry=tenacity.retry_if_exception_type(Passing),
         wait=wait,
-        stop=tenacity.stop_after_attempt(options.attempts) | tenacity.stop_before_delay(options.deadline),
+        stop=tenacity.stop_any(*stops),
         sleep=anyio.sleep,
         reraise=True,
     )

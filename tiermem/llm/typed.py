@@ -14,13 +14,17 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tiermem.errors import MalformedReply
+from tiermem.errors import BudgetExceeded, MalformedReply
 from tiermem.llm.interface import Call, LanguageModel, Message, Role
 from tiermem.llm.json_reply import json_values
+from tiermem.llm.meter import tokens_left
 from tiermem.llm.prompts import Prompt, load
+from tiermem.llm.tokens import token_counter
 
 T = TypeVar("T", bound=BaseModel)
 
+LEAST_REPLY = 100
+"""Tokens of a reply below which there is no use in asking."""
 _SHOWN_BACK = 8_000
 _ERRORS_SHOWN = 5
 
@@ -71,10 +75,28 @@ async def ask_typed(
 
 async def _ask_once(model: LanguageModel, call: Call, reply_type: type[T]) -> T | Unusable:
     try:
-        reply = await model.complete(call)
+        reply = await model.complete(within_budget(call))
     except MalformedReply as error:
         return Unusable(text="", problem=str(error))
     return read_reply(reply.text, reply_type)
+
+
+def within_budget(call: Call) -> Call:
+    """The call with no more room for its reply than its budget of tokens leaves.
+
+    Raises `BudgetExceeded` before anything is sent when a useful reply would not fit: what the call takes
+    is estimated, so that a limit is kept and not found out afterwards.
+    """
+    left = tokens_left()
+    if left is None:
+        return call
+    count = token_counter().count
+    asked = sum(count(message.content) for message in call.messages) + count(json.dumps(call.schema))
+    if left - asked < LEAST_REPLY:
+        raise BudgetExceeded(
+            f"about {asked} tokens for {call.role!r} and a reply would pass the {max(left, 0)} that are left"
+        )
+    return replace(call, max_tokens=min(call.max_tokens, left - asked))
 
 
 def read_reply(text: str, reply_type: type[T]) -> T | Unusable:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
@@ -15,6 +16,9 @@ from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError
 
 log = logging.getLogger("tiermem")
+
+_LONGEST_WAIT = 3600.0
+"""Seconds; a job that is due later is looked at again then."""
 
 Job = Callable[[], Awaitable[object]]
 
@@ -25,6 +29,7 @@ class Background:
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._again: dict[str, Job] = {}
+        self._due: dict[str, asyncio.TimerHandle] = {}
         self._problems: deque[str] = deque(maxlen=20)
 
     @property
@@ -44,6 +49,37 @@ class Background:
             self._again[name] = job
         else:
             self._running[name] = asyncio.get_running_loop().create_task(self._run(name, job))
+
+    def later(self, seconds: float, name: str, job: Job) -> None:
+        """Start `job` in so many seconds. `drain` does not wait for that; `not_later` takes it back."""
+        self.not_later(name)
+
+        def due() -> None:
+            del self._due[name]
+            self.start(name, job)
+
+        self._due[name] = asyncio.get_running_loop().call_later(min(seconds, _LONGEST_WAIT), due)
+
+    def is_due(self, name: str) -> bool:
+        """Whether `name` is to start later."""
+        return name in self._due
+
+    def not_later(self, name: str) -> None:
+        """Forget a time given for `name`."""
+        due = self._due.pop(name, None)
+        if due is not None:
+            due.cancel()
+
+    async def wait(self, name: str, *, limit: float) -> bool:
+        """Wait until every run of `name` asked for by now is over; `False` when `limit` seconds are."""
+        end = time.monotonic() + limit
+        runs = 1 + (name in self._again)
+        while runs and (task := self._running.get(name)) is not None:
+            done, _ = await asyncio.wait([task], timeout=max(0.0, end - time.monotonic()))
+            if not done:
+                return False
+            runs -= 1
+        return True
 
     async def drain(self) -> None:
         """Wait until nothing runs and nothing is waiting to run."""

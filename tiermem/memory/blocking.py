@@ -20,12 +20,13 @@ from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.memory.door import AsyncMemory, Says
 from tiermem.memory.loop import Loop
-from tiermem.memory.opening import Engine, Mode
+from tiermem.memory.opening import EngineName, Mode
 from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
 from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
+from tiermem.reasoning import Engine
 from tiermem.settings import Settings
 from tiermem.writing import Progress, Withdrawn
 
@@ -37,7 +38,7 @@ def open(  # noqa: A001  (the door's name is `tiermem.open`)
     path: str | Path,
     *,
     space: str = "default",
-    engine: Engine = "auto",
+    engine: EngineName | Engine = "auto",
     read_only: bool = False,
     create: bool = True,
     reindex: bool = False,
@@ -75,7 +76,7 @@ class Memory:
         path: str | Path,
         *,
         space: str = "default",
-        engine: Engine = "auto",
+        engine: EngineName | Engine = "auto",
         read_only: bool = False,
         create: bool = True,
         reindex: bool = False,

@@ -55,6 +55,13 @@ class DailyMeter(Meter):
                     f"it resets at {self.day + timedelta(days=1)} 00:00 UTC"
                 )
 
+    def tokens_left(self) -> int | None:
+        """Tokens that may still be spent today; `None` where there is no limit."""
+        if self.limits.tokens is None:
+            return None
+        spent = self.today()
+        return self.limits.tokens - spent.input_tokens - spent.output_tokens
+
     def _turn_the_page(self) -> None:
         today = self.clock().astimezone(UTC).date()
         if today != self.day:

@@ -17,21 +17,31 @@ from typing import Any, Self
 
 from anyio import to_thread
 
-from pagestore import Checkpoint, GrowthProof, Page, PageId, PageInfo, SessionId, SpaceId, Turn, VerifyReport
+from pagestore import (
+    Checkpoint,
+    GrowthProof,
+    Page,
+    PageId,
+    PageInfo,
+    SessionId,
+    SpaceId,
+    Turn,
+    TurnTimes,
+    VerifyReport,
+)
 from pagestore.bundle import Bundle
-from pagestore.errors import ReadOnly
+from pagestore.errors import PageStoreError, ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import InvalidInput, MemoryClosed
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.memory import replaying
-from tiermem.memory.asking import asked
 from tiermem.memory.background import Background, Job
 from tiermem.memory.gate import Gate
-from tiermem.memory.opening import Engine, House, Mode, build
+from tiermem.memory.opening import EngineName, House, Mode, build
 from tiermem.memory.residual import ResidualScan, residual_scan
 from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
@@ -44,12 +54,20 @@ from tiermem.model import (
     UnitId,
     WriteBack,
 )
-from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint, omission_report
-from tiermem.settings import Settings, When
+from tiermem.reading import Audit, Context, OmissionReport, Replay, Scope, Standpoint, omission_report
+from tiermem.reasoning import Engine
+from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.text import Telltales, exactly
 from tiermem.writing import Progress, Selection, Withdrawn, WriteBackReport
 
 Says = str | Turn | Mapping[str, Any]
+
+INDEXING_LIMIT = 5.0
+"""Seconds a question waits for what was just said to be in the index."""
+
+_INDEXING, _SEALING = "indexing", "sealing"
+_SPARE = 1.0
+"""Seconds to look later than an idle session may be sealed, so that one look is enough."""
 
 
 class AsyncMemory:
@@ -66,7 +84,7 @@ class AsyncMemory:
         path: str | Path,
         *,
         space: str = "default",
-        engine: Engine = "auto",
+        engine: EngineName | Engine = "auto",
         read_only: bool = False,
         create: bool = True,
         reindex: bool = False,
@@ -75,9 +93,10 @@ class AsyncMemory:
     ) -> AsyncMemory:
         """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
 
-        `engine` is `"model"`, `"local"` or `"auto"` (a model when `Settings.model` names one).
-        `overrides` are fields of `Settings`, or ready parts: `model` a `LanguageModel`, `reasoner` a
-        `Reasoner`, `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
+        `engine` is `"model"`, `"local"`, `"auto"` (a model when `Settings.model` names one) or an `Engine`.
+        `overrides` are fields of `Settings` (an unknown one, or a value that is not known, is
+        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`,
+        `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
         store is deleted first and each space is put into a new one when it is next opened.
         Raises `pagestore.errors.Locked` when another process has the space open for writing,
@@ -115,7 +134,7 @@ class AsyncMemory:
     @property
     def engine(self) -> str:
         """Who reasons: `local`, or the model's name."""
-        return self._open.reasoner.name
+        return self._open.engine.name
 
     async def add(
         self,
@@ -131,15 +150,23 @@ class AsyncMemory:
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
         without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may
-        bring a stamp of its own.
+        bring a stamp of its own. Pages that fill up seal, and so do those of sessions that are idle
+        (`Settings.idle_seal`), this one's among them where its last turn was long ago.
         """
-        house = self._open
+        house, into = self._open, SessionId(session)
         given = as_turns(turns, speaker=speaker, said_at=said_at, now=house.clock())
         given = stamped(given, trust, TrustLevels(names=house.settings.trust_levels))
-        appended = await house.writer.observe(SessionId(session), given)
-        if appended.sealed:
-            await self._when(house.settings.distil, "distilling", self._distil)
-        return Added(turns=len(given), new=appended.new, sealed=appended.sealed)
+        idle = await self._sealed(await house.writer.seal_idle(house.clock()))
+        appended = await house.writer.observe(into, given)
+        told = (
+            TurnTimes(seq=seq, said_at=turn.said_at) for seq, turn in zip(appended.seqs, given, strict=True)
+        )
+        behind = await house.writer.seal_behind(into, told)
+        await self._sealed((*appended.sealed, *behind))
+        self._index_said()
+        if not self._background.is_due(_SEALING):
+            await self._look_later()
+        return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
 
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
         """Seal open pages (of one session, or all), summarise what is pending, finish background work."""
@@ -174,21 +201,14 @@ class AsyncMemory:
         `BudgetExceeded` when the space has spent its daily limit.
         """
         house, question = self._writable, _question(question)
+        await self._said_is_indexed()
         moment = asked_at or house.clock()
-        within = None if session is None else SessionId(session)
         house.meter.check()
         async with self._gate.shared():
             with house.paying(Meter(budget=budget or Budget())) as meter:
                 async with house.writer.recording("ask"):
-                    outcome = await asked(
-                        house.reader,
-                        house.routers[mode],
-                        question,
-                        session=within,
-                        asked_at=moment,
-                        as_of=_aware(as_of),
-                        min_trust=min_trust,
-                        may_escalate=mode == "router",
+                    outcome = await house.reader.ask(
+                        question, asked_at=moment, mode=mode, scope=_scope(session, as_of, min_trust)
                     )
             answer, findings = house.reader.answered(outcome, meter=meter)
             await house.writer.answered(answer, findings)
@@ -209,14 +229,14 @@ class AsyncMemory:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. `asked_at` is the moment its relative dates are seen from (now).
         """
-        within = None if session is None else SessionId(session)
+        query = _question(query)
+        await self._said_is_indexed()
         return await self._open.reader.search(
-            _question(query),
+            query,
             limit=limit,
             kind=kind,
-            session=within,
+            scope=_scope(session, None, min_trust),
             asked_at=asked_at or self._open.clock(),
-            min_trust=min_trust,
         )
 
     async def context(
@@ -232,13 +252,13 @@ class AsyncMemory:
 
         `asked_at` is the moment relative dates of the question are seen from (now).
         """
-        within = None if session is None else SessionId(session)
+        question = _question(question)
+        await self._said_is_indexed()
         return await self._open.reader.context(
-            _question(question),
+            question,
             max_tokens=max_tokens,
-            session=within,
+            scope=_scope(session, None, min_trust),
             asked_at=asked_at or self._open.clock(),
-            min_trust=min_trust,
         )
 
     async def audit(self, answer_id: str) -> Audit:
@@ -328,7 +348,7 @@ class AsyncMemory:
         return await replaying.replay(self._open, AnswerId(answer_id))
 
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
-        """Numbers, dates, names and negated statements that no unit keeps: of one page, a session, or all.
+        """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
         Pages are read again and compared with their units as they are now; `over_time` is what was
         counted at each distilling. Raises `PageNotFound`, `InvalidInput` for a page not summarised yet.
@@ -410,7 +430,7 @@ class AsyncMemory:
         return stats(
             house.ledger.tier1,
             space=house.ledger.space,
-            engine=house.reasoner.name,
+            engine=house.engine.name,
             embedder=house.embedder.name,
             sessions=len(await house.ledger.sessions()),
             sealed=await house.ledger.pages(),
@@ -423,12 +443,14 @@ class AsyncMemory:
 
     async def close(self) -> None:
         """Finish background work and let go of log and index; repeating it does nothing."""
+        await self._background.drain()  # the jobs need what is closed here
         house, self._house = self._house, None
         if house is None:
             return
         try:
             await self._background.drain()
         finally:
+            self._background.not_later(_SEALING)
             await house.close()
 
     @property
@@ -445,13 +467,61 @@ class AsyncMemory:
         return self._house
 
     async def _catch_up(self) -> None:
-        """Finish what an earlier process left: pages without units, units the index does not hold."""
+        """Finish what an earlier process left: idle open pages, pages without units, units and turns the
+        index does not hold.
+        """
         house = self._open
         if not house.read_only:
             await house.writer.finish_erasing()
             if house.ledger.tier1.erasing:
                 self._background.note(["an erasing is not finished: the index cannot be used"])
+            elif house.settings.index == IN_PROCESS:
+                await self._fill_index()
+            await house.writer.seal_at_opening(house.clock())
             await self._when(house.settings.distil, "distilling", self._distil)
+            self._index_said()
+            await self._look_later()
+
+    async def _sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
+        """Have pages that sealed summarised, as the settings say."""
+        if pages:
+            await self._when(self._open.settings.distil, "distilling", self._distil)
+        return pages
+
+    def _index_said(self) -> None:
+        self._background.start(_INDEXING, self._index)
+
+    async def _said_is_indexed(self) -> None:
+        """Wait a little for what was said to be in the index; what is not by then is found by its words."""
+        await self._background.wait(_INDEXING, limit=INDEXING_LIMIT)
+
+    async def _index(self) -> None:
+        async with self._gate.shared():
+            with self._open.paying(Meter()):
+                left = await self._open.writer.index_said()
+        self._background.note([left] if left is not None else [])
+
+    async def _look_later(self) -> None:
+        """Look for idle sessions again when the first of them may be idle."""
+        house = self._open
+        seconds = await house.writer.until_idle(house.clock())
+        if seconds is not None:
+            self._background.later(seconds + _SPARE, _SEALING, self._seal_idle)
+
+    async def _seal_idle(self) -> None:
+        house = self._open
+        async with self._gate.shared():
+            sealed = await house.writer.seal_idle(house.clock())
+        await self._sealed(sealed)
+        await self._look_later()
+
+    async def _fill_index(self) -> None:
+        """Put all that the ledger holds into an index that starts empty; without a model call."""
+        try:
+            with self._open.paying(Meter()):
+                await self._open.writer.project()
+        except (TierMemError, PageStoreError) as error:
+            self._background.note([f"the index could not be filled and is tried again: {error}"])
 
     async def _scanned(self, words: Telltales) -> ResidualScan:
         house = self._open
@@ -504,6 +574,11 @@ def _reason(text: str) -> str:
     if not text.strip():
         raise InvalidInput("give a reason: it stays on record")
     return text.strip()
+
+
+def _scope(session: str | None, as_of: datetime | None, min_trust: str | None) -> Scope:
+    within = None if session is None else SessionId(session)
+    return Scope(session=within, as_of=_aware(as_of), min_trust=min_trust)
 
 
 def _aware(moment: datetime | None) -> datetime | None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from anyio import to_thread
 from pydantic import ValidationError
@@ -20,6 +20,7 @@ from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index import (
     AbsentIndex,
     EndpointEmbedder,
+    MemoryIndex,
     MiniLMEmbedder,
     Precision,
     QdrantEdgeIndex,
@@ -35,16 +36,14 @@ from tiermem.memory.daily import DailyMeter
 from tiermem.memory.shared import SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
-from tiermem.reasoning import ByModel, Local, Reasoner
-from tiermem.routing import Router, router
-from tiermem.settings import Settings
+from tiermem.reasoning import Engine, as_published, engine_named, with_router
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings, not_one_of
 from tiermem.writing import Writer, WriterOptions
 
-Engine = Literal["auto", "local", "model"]
+EngineName = Literal["auto", "local", "model"]
 Mode = AskMode
 
 IN_MEMORY = ":memory:"
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108  (a private directory is made in it)
 
 _indexes: SharedParts[QdrantEdgeIndex] = SharedParts()
 _embedders: SharedParts[MiniLMEmbedder] = SharedParts()
@@ -55,7 +54,6 @@ class Parts:
     """Ready-made parts a caller brings along, in place of what the settings would make."""
 
     model: LanguageModel | None = None
-    reasoner: Reasoner | None = None
     embedder: Embedder | None = None
     index: Index | None = None
     reranker: Reranker | None = None
@@ -69,10 +67,9 @@ class House:
     read_only: bool
     ledger: Ledger
     embedder: Embedder
-    reasoner: Reasoner
+    engine: Engine
     writer: Writer
     reader: Reader
-    routers: Mapping[Mode, Router]
     closing: AsyncExitStack
     directory: Path | None
     """Where the store lies; `None` for a memory that ends with the process."""
@@ -102,13 +99,15 @@ async def build(
     path: str | Path,
     *,
     space: str,
-    engine: Engine,
+    engine: EngineName | Engine,
     read_only: bool,
     create: bool,
     reindex: bool,
     **given: Any,
 ) -> House:
     """Open log, index and engine; whatever was opened is closed again when a later part fails."""
+    if not isinstance(engine, Engine) and engine not in get_args(EngineName):
+        raise InvalidInput(f"engine {not_one_of(engine, get_args(EngineName))}")
     settings, parts = _sorted_out(given)
     async with AsyncExitStack() as stack:
         counter = token_counter()
@@ -117,10 +116,10 @@ async def build(
         )
         stack.push_async_callback(to_thread.run_sync, log.close)
         ledger = await Ledger.open(log)
-        model = parts.model or _model(settings, engine, parts)
+        model = parts.model or _model(settings, engine)
         if model is not None:
             stack.push_async_callback(model.close)
-        reasoner = parts.reasoner or (ByModel(model) if model is not None and engine != "local" else Local())
+        judging = _engine(settings, engine, model)
         embedder = parts.embedder or await _embedder(settings, model, stack, read_only=read_only)
         index = parts.index or await _index(
             path, settings, embedder, stack, read_only=read_only, fresh=reindex
@@ -130,28 +129,23 @@ async def build(
             read_only=read_only,
             ledger=ledger,
             embedder=embedder,
-            reasoner=reasoner,
-            writer=Writer(ledger, index, reasoner, _writing(settings)),
-            reader=Reader(ledger, index, reasoner, counter, _reading(settings), reranker=parts.reranker),
-            routers={
-                "router": router(settings.router, reasoner),
-                "summary": router("never", reasoner),
-                "raw": router("always", reasoner),
-            },
+            engine=judging,
+            writer=Writer(ledger, index, judging, _writing(settings)),
+            reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=parts.reranker),
             closing=stack.pop_all(),
             directory=None if str(path) == IN_MEMORY else Path(path),
             model=model,
-            meter=_daily_meter(settings, ledger, reasoner),
+            meter=_daily_meter(settings, ledger, judging),
             scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
         )
 
 
-def _daily_meter(settings: Settings, ledger: Ledger, reasoner: Reasoner) -> DailyMeter:
+def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMeter:
     """The limits of the day, and what the ledger says was spent today. Local rules cost nothing."""
     limits = Budget(calls=settings.daily_calls, tokens=settings.daily_tokens, cost=settings.daily_cost)
     today = datetime.now(UTC).date()
     return DailyMeter(
-        limits=Budget() if reasoner.name == Local.name else limits,
+        limits=Budget() if engine.free else limits,
         spent=ledger.tier1.spent_on(today),
         day=today,
         space=ledger.space,
@@ -167,7 +161,7 @@ def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
     """Settings and ready-made parts, told apart by type: a model's name is a setting."""
     ready = {
         name: given[name]
-        for name in ("model", "reasoner", "embedder", "index", "reranker")
+        for name in ("model", "embedder", "index", "reranker")
         if given.get(name) is not None and not isinstance(given[name], str)
     }
     settings = given.get("settings") or Settings
@@ -177,8 +171,17 @@ def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
             return Settings.model_validate({**settings.model_dump(), **chosen}), Parts(**ready)
         return Settings(**chosen), Parts(**ready)
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        told = "; ".join(map(_complaint, error.errors()))
         raise InvalidInput(f"these settings cannot be used: {told}") from error
+
+
+def _complaint(error: Mapping[str, Any]) -> str:
+    """What is wrong with one setting, in a line."""
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        near = get_close_matches(name, Settings.model_fields, n=1)
+        return f"no setting is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"
 
 
 def _log(
@@ -204,9 +207,19 @@ def _log(
     return store.open_space(space)
 
 
-def _model(settings: Settings, engine: Engine, parts: Parts) -> LanguageModel | None:
-    if settings.model is None or engine == "local" or parts.reasoner is not None:
-        if engine == "model" and parts.reasoner is None:
+def _engine(settings: Settings, engine: EngineName | Engine, model: LanguageModel | None) -> Engine:
+    """The engine that was asked for, with the router of the settings; one that was given keeps its own."""
+    made = engine if isinstance(engine, Engine) else engine_named(engine, model)
+    if settings.router is not None:
+        made = with_router(made, settings.router)
+    elif not isinstance(engine, Engine):
+        made = with_router(made, "gate" if made.free else "fused")
+    return as_published(made, action_alone=settings.route_reply == "action", abstains=settings.abstain)
+
+
+def _model(settings: Settings, engine: EngineName | Engine) -> LanguageModel | None:
+    if settings.model is None or engine == "local" or isinstance(engine, Engine):
+        if engine == "model":
             raise InvalidInput(
                 "engine='model' needs a model: pass model='…' (and base_url for vLLM or Ollama), "
                 "or set TIERMEM_MODEL"
@@ -222,7 +235,11 @@ def _endpoint(settings: Settings, model: str) -> OpenAIModel:
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         roles=settings.role_models,
         embedding=settings.embedder.partition(":")[2] or "text-embedding-3-small",
-        options=ModelOptions(timeout=settings.model_timeout, concurrency=settings.model_concurrency),
+        options=ModelOptions(
+            timeout=settings.model_timeout,
+            deadline=settings.model_deadline or None,
+            concurrency=settings.model_concurrency,
+        ),
     )
 
 
@@ -230,7 +247,7 @@ async def _embedder(
     settings: Settings, model: LanguageModel | None, stack: AsyncExitStack, *, read_only: bool
 ) -> Embedder:
     kind, _, name = settings.embedder.partition(":")
-    if kind == "minilm" and name in ("", "int8"):
+    if kind == "minilm":
         precision: Precision = "int8" if name else "fp32"
         if read_only:
             return MiniLMEmbedder(settings.weights, precision=precision)  # never asked: nothing is searched
@@ -240,14 +257,10 @@ async def _embedder(
         )
         stack.push_async_callback(_embedders.let_go, key, _nothing_to_close)
         return embedder
-    if kind == "openai" and name:
-        endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
-        if endpoint is not model:
-            stack.push_async_callback(endpoint.close)
-        return await EndpointEmbedder.open(name, endpoint.embed)
-    raise InvalidInput(
-        f"embedder {settings.embedder!r}: give 'minilm', 'minilm:int8' or 'openai:<model name>'"
-    )
+    endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
+    if endpoint is not model:
+        stack.push_async_callback(endpoint.close)
+    return await EndpointEmbedder.open(name, endpoint.embed)
 
 
 async def _index(
@@ -259,27 +272,33 @@ async def _index(
     read_only: bool,
     fresh: bool,
 ) -> Index:
-    if settings.index != "embedded":
+    if settings.index not in (EMBEDDED, IN_PROCESS):
         key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
         remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=fresh)
         stack.push_async_callback(remote.close)
         return remote
     if read_only:
         return AbsentIndex("a memory opened read-only leaves the index to the process that writes")
-    where = await _directory(path, stack)
-    key_of_index = (where.resolve(), embedder.name)
+    if settings.index == IN_PROCESS or str(path) == IN_MEMORY:
+        index = MemoryIndex(embedder)
+        stack.push_async_callback(index.close)
+        return index
+    return await _embedded(Path(path) / "index", embedder, stack, fresh=fresh)
+
+
+async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, fresh: bool) -> Index:
+    """The one index of a directory, which the spaces of a store share."""
+    key = (_resolved(where), embedder.name)
     if not fresh:
-        index = await _indexes.take(key_of_index, lambda: QdrantEdgeIndex(where, embedder))
+        index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder))
     else:
-        index = await _indexes.take(key_of_index, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
-    stack.push_async_callback(_indexes.let_go, key_of_index, QdrantEdgeIndex.close)
+        index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
+    stack.push_async_callback(_indexes.let_go, key, QdrantEdgeIndex.close)
     return index
 
 
-async def _directory(path: str | Path, stack: AsyncExitStack) -> Path:
-    if str(path) != IN_MEMORY:
-        return Path(path) / "index"
-    return Path(stack.enter_context(_passing_directory()))
+def _resolved(where: Path) -> Path:
+    return where.resolve()
 
 
 def _reading(settings: Settings) -> ReadingOptions:
@@ -288,6 +307,11 @@ def _reading(settings: Settings) -> ReadingOptions:
         max_rounds=settings.research_rounds,
         pages_per_round=settings.research_pages,
         links=settings.links,
+        recall_turns=settings.recall_turns,
+        recall_tokens=settings.recall_tokens,
+        recall_by=settings.recall_by,
+        search_first=settings.search_first,
+        unproved=settings.unproved,
         trust=TrustLevels(names=settings.trust_levels),
     )
 
@@ -297,14 +321,11 @@ def _writing(settings: Settings) -> WriterOptions:
         variant=settings.write_back_variant,
         trust=TrustLevels(names=settings.trust_levels),
         write_back_trust=settings.write_back_trust,
+        concurrency=settings.distil_concurrency,
+        page_tokens=settings.page_tokens,
+        idle_seal=settings.idle_seal,
     )
 
 
 async def _nothing_to_close(_: object) -> None:
     """An embedder holds memory only."""
-
-
-def _passing_directory() -> TemporaryDirectory[str]:
-    """The embedded engine needs a directory and syncs it; one that lies in memory costs no disk."""
-    in_memory = _SHARED_MEMORY if Path(_SHARED_MEMORY).is_dir() else None
-    return TemporaryDirectory(prefix="tiermem-", dir=in_memory)

@@ -12,10 +12,9 @@ from anyio import to_thread
 
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
-from tiermem.memory.asking import asked
 from tiermem.memory.opening import House
 from tiermem.model import Answer, AnswerId
-from tiermem.reading import Reader, Replay, differences_between, replayed
+from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
 from tiermem.writing import Projection
 
 
@@ -37,22 +36,18 @@ async def rerun(house: House, answer_id: AnswerId) -> Replay:
     meter = Meter(budget=trace.budget)
     with house.paying(meter):
         async with _reader(house, then, trace.head) as reader:
-            again = await _ask(house, reader, past.answer, meter)
+            again = await _ask(reader, past.answer, meter)
     await house.writer.spent("replay", meter.total())
     return replace(past, rerun=again, differences=differences_between(past.answer, again))
 
 
-async def _ask(house: House, reader: Reader, answer: Answer, meter: Meter) -> Answer:
+async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
     trace = answer.trace
-    outcome = await asked(
-        reader,
-        house.routers[trace.mode],
+    outcome = await reader.ask(
         trace.question,
-        session=trace.session,
         asked_at=trace.asked_at,
-        as_of=trace.as_of,
-        min_trust=trace.min_trust,
-        may_escalate=trace.mode == "router",
+        mode=trace.mode,
+        scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust),
     )
     again, _ = reader.answered(outcome, meter=meter)
     return again
@@ -62,7 +57,7 @@ async def _ask(house: House, reader: Reader, answer: Answer, meter: Meter) -> An
 async def _reader(house: House, then: Ledger, head: int) -> AsyncIterator[Reader]:
     """A reader of the memory as it stood: with the index there is, where it holds nothing newer."""
     changes = await house.ledger.changes(head)
-    if not changes.units and not changes.pages:
+    if not changes.units and not changes.pages and not changes.filling:
         yield house.reader.over(then)
         return
     with TemporaryDirectory(prefix="tiermem-replay-") as directory:

@@ -17,9 +17,11 @@ class Stats:
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from
     summaries alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the pages of answers given from summaries would have cost beyond that.
-    `omissions` are numbers, dates, names and negated statements of pages that no unit kept when they
-    were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is what
-    this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
+    `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
+    claims that nothing confirms: of these the words are kept, and the wording is not.
+    `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
+    when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is
+    what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
     `problems` are the newest failures of background work, which stays pending.
     """
 
@@ -33,6 +35,7 @@ class Stats:
     pages_pending: int
     units: int
     claims_rejected: int
+    claims_worded: int
     omissions: int
     omissions_per_literal: float | None
     findings_pending: int
@@ -77,6 +80,7 @@ def stats(
         pages_pending=len(sealed) - len(pages),
         units=len(tier1.units()),
         claims_rejected=sum(page.rejected for page in pages),
+        claims_worded=sum(page.worded for page in pages),
         omissions=sum(len(page.omissions) for page in pages),
         omissions_per_literal=_rate(pages),
         findings_pending=len(tier1.pending),

@@ -11,7 +11,7 @@ from tiermem.writing import Erasure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What `add` stored: turns given, how many of them were new, pages that sealed."""
+    """What `add` stored: turns given, how many of them were new, pages that sealed, of idle sessions too."""
 
     turns: int
     new: int

@@ -1,16 +1,22 @@
-"""Reading: recall from Tier 1, research in the pages, compose, check, audit. Nothing here writes."""
+"""Reading: recall, widen, look further, research in the pages, compose, check. Nothing here writes."""
 
-from tiermem.reading.answering import Outcome, answered, pending_findings
-from tiermem.reading.audit import Audit, AuditedCitation, Standing
+from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.check import check
 from tiermem.reading.compose import ABSTENTION, Composed
 from tiermem.reading.context import Context
-from tiermem.reading.omissions import OmissionReport, OmissionsAt, PageOmissions, omission_report
+from tiermem.reading.looking_back.audit import Audit, AuditedCitation, Standing
+from tiermem.reading.looking_back.omissions import (
+    OmissionReport,
+    OmissionsAt,
+    PageOmissions,
+    omission_report,
+)
+from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replayed
+from tiermem.reading.looking_back.trail import Standpoint
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.reader import Reader
-from tiermem.reading.replay import Difference, Replay, differences_between, replayed
 from tiermem.reading.rerank import Reranker
-from tiermem.reading.trail import Standpoint
+from tiermem.reading.view import Scope
 
 __all__ = [
     "ABSTENTION",
@@ -27,6 +33,7 @@ __all__ = [
     "ReadingOptions",
     "Replay",
     "Reranker",
+    "Scope",
     "Standing",
     "Standpoint",
     "answered",

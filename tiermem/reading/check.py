@@ -1,24 +1,34 @@
-"""The check after every answer, by code alone: nothing precise is said that the cited words do not hold.
-
-A wrong number, date or name is what a summary answer gets wrong most quietly. The check can only
-refuse: it never changes an answer.
-"""
+"""The check of a worded answer against what it cites: code, no model; see `tiermem.text.check`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from tiermem.model import Check
-from tiermem.text import Source, unsupported_literals
+from tiermem.text import Source, graded
 
-UNCITED = "(the answer cites nothing)"
+UNCITED = "the answer cites nothing"
+INFERRED = "it is concluded from the words cited"
 
 
-def check(question: str, answer: str, cited: Sequence[Source]) -> Check:
-    """Whether every number, date and proper name of `answer` stands in what it cites, or follows from a
-    date there. An answer without any source fails, whatever it says.
+def check(
+    question: str,
+    answer: str,
+    cited: Sequence[Source],
+    *,
+    counted: Sequence[str] = (),
+    asked_at: datetime | None = None,
+    inferred: bool = False,
+) -> Check:
+    """How far `answer` is borne out by what it cites; without any source it is refused, whatever it says.
+
+    What its maker calls `inferred` is no more than worded.
     """
     if not cited:
-        return Check(passed=False, unsupported=(UNCITED,))
-    missing = unsupported_literals(answer, cited, question=question)
-    return Check(passed=not missing, unsupported=missing)
+        return Check(support="contradicted", reason=UNCITED)
+    found = graded(answer, cited, question=question, counted=counted, asked_at=asked_at)
+    if inferred and found.support in ("stated", "derived"):
+        return replace(found, support="worded", reason=INFERRED)
+    return found

@@ -1,240 +1,312 @@
-"""From evidence to a worded answer with numbered sources, checked, or to an abstention.
+"""From evidence to a worded answer with numbered sources and its check, or to an abstention.
 
-From summaries one wording is made; whether it holds decides if the pages must be read. From research
-a wording that does not hold is made once more, from the exact words of the proved facts alone, and
-when that does not hold either there is no answer: an unsupported literal never leaves this file.
+Nothing is asserted here: the engine words, `check` grades. A wording that the words it cites plainly
+contradict is no answer; one that code cannot confirm is an answer, marked as the engine's wording.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pagestore import Page, PageId, Span, TokenCounter
+from anyio import to_thread
+
+from pagestore import Page, PageId, Span
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import BudgetExceeded
-from tiermem.ledger import Ledger
-from tiermem.model import Check, Citation, Claim, Degradation, Evidence, Findings, Grade, LinkedFact, Recalled
+from tiermem.model import (
+    Check,
+    Citation,
+    Claim,
+    Degradation,
+    Derivation,
+    Evidence,
+    LinkedFact,
+    Support,
+    Unproved,
+    is_proved,
+)
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_line, lines, page_evidence, printable, said, words
-from tiermem.reading.scope import Scope
-from tiermem.reading.shelf import fetch
-from tiermem.reasoning import Draft, Reasoner
-from tiermem.text import Source, proof_rank
+from tiermem.reading.quoting import closest_line, lines, printable, quoted, said, words
+from tiermem.reading.view import View
+from tiermem.reasoning import Draft, Engine
+from tiermem.text import Source, link, proof_rank
 
 ABSTENTION = "Nothing in memory answers this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
+class EvidenceItem:
     """One piece of evidence as it is put before the composer, and the fact it stands for, if any."""
 
     evidence: Evidence
-    grade: Grade
+    support: Support = "stated"
     fact: LinkedFact | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """A worded answer that is not recorded yet. `checks` are those of every wording, the last one last."""
+    """A worded answer that is not recorded yet. `checks` are those of every wording, the last one last.
+
+    `withheld` says why a wording is not given as an answer; it is empty where one is. `cited` are the
+    pieces of evidence behind the citations.
+    """
 
     text: str
     abstained: bool
     citations: tuple[Citation, ...] = ()
+    cited: tuple[Evidence, ...] = ()
     facts: tuple[LinkedFact, ...] = ()
     checks: tuple[Check, ...] = ()
     read_tokens: int = 0
+    complete: bool = True
+    missing: str = ""
+    statement: LinkedFact | None = None
+    withheld: str = ""
+    by_rules: bool = False
+    """Whether rules worded it because the budget was spent."""
     degradations: tuple[Degradation, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Whether there is an answer and its check passed."""
-        return not self.abstained and bool(self.checks) and self.checks[-1].passed
+        """Whether there is an answer that may be given."""
+        return not self.abstained and not self.withheld
+
+    @property
+    def suffices(self) -> bool:
+        """Whether nothing more is to be read: all is answered, or no reading would answer it."""
+        return self.complete and not self.withheld
+
+    @property
+    def support(self) -> Support | None:
+        """How far the words cited bear the answer out; `None` without an answer."""
+        if not self.holds or not self.checks or self.checks[-1].support == "contradicted":
+            return None
+        return self.checks[-1].support
+
+    @property
+    def derivations(self) -> tuple[Derivation, ...]:
+        """What code computed for the answer."""
+        return self.checks[-1].derivations if self.holds and self.checks else ()
 
 
-def abstention(after: Composed | None = None) -> Composed:
+def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
     """No answer; what was tried before stays on record."""
     if after is None:
-        return Composed(text=ABSTENTION, abstained=True)
-    return replace(after, text=ABSTENTION, abstained=True, citations=(), facts=())
+        return Composed(text=ABSTENTION, abstained=True, complete=False, missing=missing)
+    return replace(
+        after,
+        text=ABSTENTION,
+        abstained=True,
+        complete=after.abstained and after.complete,
+        citations=(),
+        cited=(),
+        facts=(),
+        statement=None,
+        missing=after.missing or after.withheld,
+    )
+
+
+def _unknown(draft: Draft) -> str:
+    """What an abstention says is not known, for whoever looks further."""
+    said = printable(draft.text).strip()
+    return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
+
+
+def better(new: Composed, before: Iterable[Composed]) -> Composed:
+    """The new wording; where that is no answer, or rules had to make it, the first before it that is one."""
+    if new.holds and not new.by_rules:
+        return new
+    return next((one for one in before if one.holds), new)
 
 
 class Composer:
-    """Words the answer to one question."""
+    """Words the answers to one question, from whatever evidence it is given."""
 
     def __init__(
         self,
         question: str,
         *,
         asked_at: datetime,
-        ledger: Ledger,
-        reasoner: Reasoner,
-        counter: TokenCounter,
-        scope: Scope,
+        view: View,
+        engine: Engine,
+        count: Callable[[str], int],
+        unproved: Unproved = "mark",
     ) -> None:
         self._question = question
         self._asked_at = asked_at
-        self._ledger = ledger
-        self._reasoner = reasoner
-        self._counter = counter
-        self._scope = scope
+        self._view = view
+        self._engine = engine
+        self._count = count
+        self._unproved = unproved
         self._degradations: dict[Degradation, None] = {}
 
-    async def from_summaries(self, recalled: Recalled) -> Composed:
-        """One wording from units and tail, with its check."""
-        return self._finished(
-            await self._word([_exhibit(item) for item in (*recalled.units, *recalled.tail)])
-        )
-
-    async def from_findings(self, findings: Findings, *, pages: int) -> Composed:
-        """A wording that holds, from the facts found, or where none was from `pages` pages; else abstain."""
-        shown = [fact for fact in findings.facts if fact.grade != "page"]
-        first = await self._word(await self._of_facts(shown) or await self._of_pages(findings, pages))
-        if first.holds or first.abstained:
-            return self._finished(first)
-        proved = await self._of_facts([fact for fact in shown if fact.grade == "verbatim"], in_words=True)
-        if not proved:
-            return self._finished(abstention(first))
-        second = await self._word(proved)
-        both = replace(second, checks=(*first.checks, *second.checks))
-        return self._finished(both if second.holds else abstention(both))
-
-    async def _word(self, exhibits: Sequence[Exhibit]) -> Composed:
+    async def word(self, items: Sequence[EvidenceItem]) -> Composed:
         """One wording and its check. Without evidence nobody is asked."""
-        if not exhibits:
+        if not items:
             return abstention()
-        draft = await self._draft([exhibit.evidence for exhibit in exhibits])
-        tokens = sum(self._counter.count(exhibit.evidence.text) for exhibit in exhibits)
+        draft, by_rules = await self._draft([item.evidence for item in items])
         text = printable(draft.text).strip()
         if draft.abstained or not text:
-            return replace(abstention(), read_tokens=tokens)
-        cited = [exhibits[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(exhibits)]
-        pages = await self._pages(span for exhibit in cited for span in exhibit.evidence.spans)
-        verdict = check(self._question, text, sources(cited, pages))
+            settled = draft.abstained and draft.complete
+            worded = replace(abstention(missing=_unknown(draft)), complete=settled)
+        else:
+            cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
+            worded = await self._checked(text, draft, cited)
+        tokens = sum(self._count(f"{item.evidence.text}\n{item.evidence.quote}") for item in items)
+        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._noted())
+
+    async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:
+        pages = await self._pages(span for item in cited for span in item.evidence.spans)
+        verdict = check(
+            self._question,
+            text,
+            sources(cited, pages),
+            counted=draft.counted,
+            asked_at=self._asked_at,
+            inferred=draft.inferred,
+        )
         return Composed(
             text=text,
             abstained=False,
-            citations=citations(cited, pages, about=(self._question, text), trust=self._scope.trust),
-            facts=tuple(exhibit.fact for exhibit in cited if exhibit.fact is not None),
+            citations=citations(cited, pages, about=(self._question, text), trust=self._view.trust),
+            cited=tuple(item.evidence for item in cited),
+            facts=tuple(item.fact for item in cited if item.fact is not None),
             checks=(verdict,),
-            read_tokens=tokens,
+            complete=draft.complete,
+            missing=draft.missing,
+            statement=await self._statement(draft, cited, pages),
+            withheld=_withheld(verdict, self._unproved),
         )
 
-    async def _draft(self, evidence: Sequence[Evidence]) -> Draft:
+    async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
+        """The wording, and whether rules made it."""
         try:
-            return await self._reasoner.compose(self._question, evidence, asked_at=self._asked_at)
+            return await self._engine.compose(self._question, evidence, asked_at=self._asked_at), False
         except BudgetExceeded as error:
-            # A spent budget still owes the answer that what was read can give; local rules cost nothing.
-            from tiermem.reasoning import Local
+            # A spent budget still owes the answer that what was read can give; rules cost nothing.
+            from tiermem.reasoning.rules import by_rules
 
-            self._note(Degradation(stage="compose", reason=str(error), fallback="worded by local rules"))
-            return await Local().compose(self._question, evidence, asked_at=self._asked_at)
+            self._note(Degradation(stage="compose", reason=str(error), fallback="worded by rules"))
+            return await by_rules().compose(self._question, evidence, asked_at=self._asked_at), True
 
-    async def _of_facts(self, facts: Sequence[LinkedFact], *, in_words: bool = False) -> list[Exhibit]:
+    async def _statement(
+        self, draft: Draft, cited: Sequence[EvidenceItem], pages: Mapping[PageId, Page]
+    ) -> LinkedFact | None:
+        """What was found, as a fact of the turns it cites; `None` where they do not prove it."""
+        turns = [item.evidence.spans for item in cited if item.evidence.source == "turn"]
+        quotes = tuple(words(pages[s.page_id], s) for spans in turns for s in spans if s.page_id in pages)
+        if not draft.statement.strip() or not quotes:
+            return None
+        claim = Claim(text=printable(draft.statement).strip(), quotes=quotes)
+        linked = await to_thread.run_sync(link, claim, tuple(pages.values()))
+        return linked if isinstance(linked, LinkedFact) and is_proved(linked.support) else None
+
+    async def of_facts(self, facts: Sequence[LinkedFact]) -> list[EvidenceItem]:
+        """Facts as evidence: a proved claim with its words beside it, of the others the words alone."""
         pages = await self._pages(span for fact in facts for span in fact.spans)
-        return [fact_exhibit(fact, pages, in_words=in_words) for fact in facts]
-
-    async def _of_pages(self, findings: Findings, limit: int) -> list[Exhibit]:
-        read = await self._pages(Span(page_id=i, start=0, end=0) for i in findings.pages_read[:limit])
-        whole = (page_evidence(page) for page in read.values())
-        return [_exhibit(item) for item in (*findings.evidence, *whole)]
+        return [fact_item(fact, pages) for fact in facts]
 
     async def _pages(self, spans: Iterable[Span]) -> Mapping[PageId, Page]:
-        shelf = await fetch(self._ledger, (span.page_id for span in spans))
-        for page_id, reason in shelf.missing.items():
+        shelf = await self._view.fetch(span.page_id for span in spans)
+        for page_id, error in shelf.missing.items():
+            reason = f"{type(error).__name__}: {error}"
             self._note(
                 Degradation(stage="compose", reason=reason, fallback=f"without the words of {page_id}")
             )
-        return {page_id: self._scope.seen(page) for page_id, page in shelf.pages.items()}
+        return shelf.pages
 
     def _note(self, degradation: Degradation) -> None:
         self._degradations[degradation] = None
 
-    def _finished(self, composed: Composed) -> Composed:
-        return replace(composed, degradations=tuple(self._degradations))
+    def _noted(self) -> tuple[Degradation, ...]:
+        return tuple(self._degradations)
 
 
-def _exhibit(evidence: Evidence) -> Exhibit:
-    return Exhibit(evidence=evidence, grade="page" if evidence.source == "page" else "verbatim")
+def _withheld(verdict: Check, unproved: Unproved) -> str:
+    if verdict.refused:
+        return verdict.reason or "the words cited say otherwise"
+    if unproved == "abstain" and verdict.support == "worded":
+        return f"only what is proved may be answered: {verdict.reason}"
+    return ""
 
 
-def fact_exhibit(fact: LinkedFact, pages: Mapping[PageId, Page], *, in_words: bool) -> Exhibit:
-    """A fact as evidence: its claim, or `in_words` the exact words it rests on and who said them."""
+def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
+    """A fact as evidence. Of a wording that could not be confirmed only its words are shown."""
     turns = _turns(fact.spans, pages)
-    text = fact.claim
-    if in_words and turns:
-        quoted = " … ".join(words(pages[s.page_id], s) for s in fact.spans if s.page_id in pages)
-        text = f"{turns[0].speaker}: {quoted}"
+    quote = quoted(fact.spans, pages)
+    proved = is_proved(fact.support) or not quote
     evidence = Evidence(
-        text=printable(text),
+        text=printable(fact.claim if proved else quote),
+        quote=quote if proved else "",
         spans=fact.spans,
         score=1.0,
-        source="page",
+        source="turn",
         said_at=turns[0].said_at if turns else None,
-        event_at=fact.event_at,
+        event_at=fact.event_at if proved else None,
     )
-    return Exhibit(evidence=evidence, grade=fact.grade, fact=fact)
+    return EvidenceItem(evidence=evidence, support=fact.support, fact=fact)
 
 
-def sources(cited: Iterable[Exhibit], pages: Mapping[PageId, Page]) -> list[Source]:
+def sources(cited: Iterable[EvidenceItem], pages: Mapping[PageId, Page]) -> list[Source]:
     """What an answer that cites these may rest on: their text, their dates, and the turns of their spans."""
-    found: list[Source] = []
-    for exhibit in cited:
-        item = exhibit.evidence
-        found.append(Source(item.text, item.said_at))
-        if item.event_at is not None:
-            found.append(Source(item.event_at))
-        found += _turns(item.spans, pages)
-    return found
+    found: dict[Source, None] = {}
+    for item in cited:
+        evidence = item.evidence
+        turns = _turns(evidence.spans, pages)
+        found.update(dict.fromkeys(turns))
+        if evidence.source == "unit" or not turns:
+            found[Source(evidence.text, evidence.said_at)] = None
+        if evidence.event_at is not None:
+            found[Source(evidence.event_at)] = None
+    return list(found)
 
 
 def citations(
-    cited: Iterable[Exhibit],
+    cited: Iterable[EvidenceItem],
     pages: Mapping[PageId, Page],
     *,
     about: Sequence[str],
     trust: TrustLevels = DEFAULT_TRUST,
 ) -> tuple[Citation, ...]:
     """Numbered sources with their words. A whole page is cited for the turn closest to `about`."""
-    return tuple(
-        _citation(number, exhibit, pages, about, trust) for number, exhibit in enumerate(cited, start=1)
-    )
+    return tuple(_citation(number, item, pages, about, trust) for number, item in enumerate(cited, start=1))
 
 
 def _citation(
-    number: int, exhibit: Exhibit, pages: Mapping[PageId, Page], about: Sequence[str], trust: TrustLevels
+    number: int, item: EvidenceItem, pages: Mapping[PageId, Page], about: Sequence[str], trust: TrustLevels
 ) -> Citation:
-    item, spans = exhibit.evidence, exhibit.evidence.spans
-    whole_page = exhibit.grade == "page"
-    if whole_page:
+    evidence, spans = item.evidence, item.evidence.spans
+    if evidence.source == "page":
         spans = tuple(closest_line(pages[s.page_id], about) if s.page_id in pages else s for s in spans)
     turns = _turns(spans, pages)
     quote = " … ".join(words(pages[span.page_id], span) for span in spans if span.page_id in pages)
+    claimed = evidence.source == "unit" or item.fact is not None
     return Citation(
         number=number,
-        claim=quote if whole_page else item.text,
+        claim=(item.fact.claim if item.fact is not None else evidence.text) if claimed else quote,
         quote=quote,
         spans=spans,
-        grade=exhibit.grade,
+        support=item.support,
         speaker=turns[0].speaker if turns else "",
-        said_at=turns[0].said_at if turns else item.said_at,
-        unit_id=item.unit_id,
-        trust=_trust(exhibit, spans, pages, trust),
+        said_at=turns[0].said_at if turns else evidence.said_at,
+        unit_id=evidence.unit_id,
+        trust=_trust(item, spans, pages, trust),
     )
 
 
 def _trust(
-    exhibit: Exhibit, spans: Sequence[Span], pages: Mapping[PageId, Page], trust: TrustLevels
+    item: EvidenceItem, spans: Sequence[Span], pages: Mapping[PageId, Page], trust: TrustLevels
 ) -> str | None:
     """The level of the least trusted turn that a citation needs; `None` when its turns cannot be read."""
     held = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
     turns = [line.turn for span in spans if span.page_id in held for line in lines(held[span.page_id], span)]
     levels = [trust.of(turn) for turn in turns if turn is not None]
-    if levels and exhibit.evidence.source == "unit":
-        levels.append(exhibit.evidence.trust or trust.names[0])
-    if levels and exhibit.fact is not None and exhibit.grade == "verbatim":
-        claim = Claim(text=exhibit.fact.claim, quote=exhibit.fact.quote, event_at=exhibit.fact.event_at)
+    if levels and item.evidence.source == "unit":
+        levels.append(item.evidence.trust or trust.names[0])
+    if levels and item.fact is not None and is_proved(item.support):
+        claim = Claim(text=item.fact.claim, quotes=item.fact.quotes, event_at=item.fact.event_at)
         levels.append(trust.names[proof_rank(claim, spans, tuple(held.values()), trust.rank_of)])
     return trust.lowest(levels)
 

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.model import Unproved
 from tiermem.reading.ranking import RankingOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
-    """Limits and switches of recall and research."""
+    """Limits and switches of the way of a question."""
 
     units: int = 5
-    """Units recalled for a question."""
+    """Units recalled for a question (TierMem paper, A.2: 5)."""
+    recall_turns: int = 15
+    """Single turns recalled beside them; 0 recalls units alone, as published."""
+    recall_tokens: int = 1000
+    """Tokens that units and turns together may take."""
+    recall_by: Literal["hybrid", "vectors"] = "hybrid"
+    """How units are found: by all signals, or by their vectors alone, as published."""
+    widen_turns: int = 40
+    """Turns that are read where what was recalled is not enough, each with those beside it."""
+    widen_tokens: int = 2500
+    """Tokens of those turns at most."""
+    looks: int = 2
+    """Times that a planner may send for more turns after that."""
+    look_turns: int = 8
+    """New turns one look-up brings."""
     max_rounds: int = 3
-    """Searches the research loop may make after reading the linked pages."""
+    """Searches the research loop may make after reading the linked pages (TierMem paper, §4.1.2: 3)."""
     pages_per_round: int = 5
-    """New pages read in one round at most."""
+    """New pages read in one round at most (TierMem paper, A.2: 5)."""
     searches_per_round: int = 5
     """Look-ups followed of one plan at most; a planner that asks for more is cut short."""
-    tail_tokens: int = 500
-    """How much of what was said last, and is not summarised yet, recall quotes verbatim."""
+    search_first: bool = False
+    """Whether research searches for the question itself before its first plan (paper, Algorithm 1)."""
+    unproved: Unproved = "mark"
+    """What becomes of an answer that is no more than worded."""
     as_of_pool: int = 50
     """Hits looked through for a question about a past moment or with a floor of trust, to find the units
     that may be seen."""

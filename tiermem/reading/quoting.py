@@ -7,9 +7,9 @@ another id and the same text, so offsets are used and ids are not compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from pagestore import Page, PageLine, Span
+from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
 from tiermem.text import Source, stems
 
@@ -34,21 +34,41 @@ def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
 def said(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(
-        Source(printable(page.text[line.body : line.end]), line.turn.said_at, printable(line.turn.speaker))
+        Source(
+            printable(page.text[line.body : line.end]),
+            line.turn.said_at,
+            printable(line.turn.speaker),
+            (Span(page_id=page.id, start=line.body, end=line.end),),
+        )
         for line in lines(page, span)
         if line.turn is not None
     )
 
 
-def line_evidence(page: Page, line: PageLine) -> Evidence:
-    """One turn of an open page as evidence: its text says who and when, its span covers the words alone."""
+def turn_evidence(
+    page: Page, line: PageLine, *, score: float = 0.0, similarity: float | None = None
+) -> Evidence:
+    """One turn as evidence: its text says who speaks (`Ann: words`), its span covers the words alone."""
+    turn = line.turn
+    said = printable(page.text[line.body : line.end]).replace("\n\t", "\n").rstrip("\n")
     return Evidence(
-        text=printable(page.text[line.start : line.end]),
+        text=f"{printable(turn.speaker)}: {said}" if turn is not None else said,
         spans=(Span(page_id=page.id, start=line.body, end=line.end),),
-        score=0.0,
-        source="open",
-        said_at=line.turn.said_at if line.turn else None,
+        score=score,
+        source="turn",
+        said_at=turn.said_at if turn is not None else None,
+        similarity=similarity,
     )
+
+
+def quoted(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> str:
+    """The words of spans, each with who said them; spans of pages that are not at hand are left out."""
+    return " … ".join(_quoted(pages[span.page_id], span) for span in spans if span.page_id in pages)
+
+
+def _quoted(page: Page, span: Span) -> str:
+    speakers = dict.fromkeys(turn.speaker for turn in said(page, span))
+    return f'{" and ".join(speakers)}: "{words(page, span)}"'
 
 
 def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = None) -> Evidence:
@@ -68,7 +88,7 @@ def closest_line(page: Page, texts: Iterable[str]) -> Span:
     """The turn of the page that shares most content words with `texts`: what a whole page is cited for."""
     wanted = {stem for text in texts for stem in stems(text)}
     whole = Span(page_id=page.id, start=0, end=len(page.text))
-    candidates = [line_evidence(page, line) for line in page.lines if line.turn is not None]
+    candidates = [turn_evidence(page, line) for line in page.lines if line.turn is not None]
     if not candidates:
         return whole
     return max(candidates, key=lambda line: len(wanted & set(stems(line.text)))).spans[0]

@@ -20,14 +20,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from pagestore import PageLine, Turn
-from tiermem.index.interface import Period, TurnHit
-from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
+from tiermem.index.interface import TurnHit
+from tiermem.reading.question import Asked
+from tiermem.text import stems, words
 
 _Key = TypeVar("_Key")
 
@@ -45,30 +46,10 @@ class RankingOptions:
     named: float = 2.5
     time: float = 2.5
     dated: float = 2.5
-    told_within: int = 3
-    """Days after something happened in which people tell of it."""
     content: float = 1.25
     asks: float = -1.0
     enough: int = 12
     """Content words after which more of them make a turn no better."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a question says about the turn that holds its answer."""
-
-    words: tuple[str, ...]
-    """Its content words, without names of speakers."""
-    worth: tuple[float, ...]
-    """How rare each of the words is."""
-    speaker: str | None
-    """The one speaker it names."""
-    asker: bool = False
-    """Whether it is about whoever asks, and about nobody else who speaks."""
-    time: bool
-    """Whether it asks for a time."""
-    told: tuple[Period, ...] = ()
-    """When something of the days it names was told; empty where it names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,29 +64,6 @@ class Candidate:
     beside: tuple[int, ...]
 
 
-class Covers(Protocol):
-    """Says for each word and each text how near the text comes to saying it, 0 to 1."""
-
-    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
-        """A row for each word."""
-        ...
-
-
-ROUGHLY: Mapping[str, int] = {"week": 3, "month": 10}
-"""By how many days people are off who count back in these."""
-
-_ASKS_TIME = re.compile(
-    r"^\s*when\b|\b(how long|how many (days|weeks|months|years)|(what|which) (date|day|month|year|time)"
-    r"|first|before|after|order|ago|last)\b",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
-# "What did you recommend?", but not "Can you recommend something?", which asks for what is new.
-_ADDRESSES = re.compile(
-    r"\b(?:did you|you (?:had |have |just )?(?:\w+ed|gave|given|made|said|sent|told|wrote|written))\b",
-    re.IGNORECASE,
-)
-_LAST = re.compile(r"(?:(?:the|this)\s+)?(?:last|past)\b", re.IGNORECASE)
 # In lower case, "may" and "march" are verbs.
 _TELLS_TIME = re.compile(
     r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
@@ -114,51 +72,12 @@ _TELLS_TIME = re.compile(
 )
 
 
-def told_when(question: str, asked_at: datetime | None, options: RankingOptions) -> tuple[Period, ...]:
-    """When something of the days that a question names was told: then, and for some days after.
+class Covers(Protocol):
+    """Says for each word and each text how near the text comes to saying it, 0 to 1."""
 
-    Days counted from the moment of asking are known with `asked_at` only, and not looked at beside a date
-    named outright, from which they are counted ("the week before 3 August"). Counted in weeks or months
-    they are meant roughly, and "the last month" may be the one that is not over.
-    """
-    found = resolve_dates(question, asked_at)
-    outright = [mention for mention in found if mention.kind == "absolute"]
-    return tuple(_told(mention, asked_at, options) for mention in outright or found)
-
-
-def _told(mention: DateMention, asked_at: datetime | None, options: RankingOptions) -> Period:
-    first, last = mention.first, _moved(mention.last, options.told_within)
-    if mention.kind == "relative" and mention.precision in ROUGHLY:
-        first = _moved(first, -ROUGHLY[mention.precision])
-        if asked_at is not None and _LAST.match(mention.text):
-            last = max(last, asked_at.date())
-    return first, last
-
-
-def _moved(day: date, by: int) -> date:
-    """Some days later or earlier, as far as the calendar reaches."""
-    ordinal = max(date.min.toordinal(), min(day.toordinal() + by, date.max.toordinal()))
-    return date.fromordinal(ordinal)
-
-
-def asked(
-    question: str, named: Iterable[str], rarity: Mapping[str, float], *, told: Sequence[Period] = ()
-) -> Asked:
-    """Read a question; `named` and `rarity` are what the index knows of its words, `told` what it dates."""
-    names = frozenset(named)
-    first_person = _FIRST_PERSON.search(question) is not None
-    said = list(dict.fromkeys(words(question)))
-    content = [word for word in said if word not in STOP_WORDS and word not in names] or said
-    rarest = max(rarity.values(), default=1.0)
-    worth = (next((rarity[stem] for stem in stems(word) if stem in rarity), rarest) for word in content)
-    return Asked(
-        words=tuple(content),
-        worth=tuple(worth),
-        speaker=next(iter(names)) if len(names) == 1 and not first_person else None,
-        asker=first_person and not names and not _ADDRESSES.search(question),
-        time=_ASKS_TIME.search(question) is not None,
-        told=tuple(told),
-    )
+    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        """A row for each word."""
+        ...
 
 
 def rescore(

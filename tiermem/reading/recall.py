@@ -1,35 +1,42 @@
-"""Recall: what Tier 1 brings to a question, and what was said last and is in no unit yet."""
+"""Recall: the units and single turns at hand for a question, best first, within one budget of tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, zip_longest
 
-from pagestore import Page, PageLine, TokenCounter
-from tiermem.ledger import Ledger
+from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
-from tiermem.reading.lookup import Found, LookUp
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import line_evidence, page_evidence
+from tiermem.reading.quoting import page_evidence, quoted
+from tiermem.reading.search import Found, LookUp
+from tiermem.reading.turns import FoundTurn
+from tiermem.text import STOP_WORDS, stem, words
+
+Count = Callable[[str], int]
 
 
 async def recall(
-    question: str, lookup: LookUp, *, ledger: Ledger, counter: TokenCounter, options: ReadingOptions
+    question: str, lookup: LookUp, *, count: Count, options: ReadingOptions, longest: int | None = None
 ) -> Recalled:
-    """The best units and the tail of the open pages; pages where search is degraded and finds no unit."""
+    """The best units and turns; pages where search is degraded and finds no unit.
+
+    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log
+    answer then, and a `Degradation` says so.
+    """
     found = await lookup.units(question, limit=options.units)
     if found.degradations and not found.units:
         found = await _pages_instead(question, lookup, found, limit=options.units)
-    scope = lookup.scope
-    open_pages = () if scope.as_of is not None else await ledger.open_pages(scope.session)
-    return Recalled(
-        units=found.units,
-        tail=tail([scope.seen(page) for page in open_pages], counter, options.tail_tokens),
-        session=scope.session,
-        as_of=scope.as_of,
-        min_trust=scope.min_trust,
-        dropped=found.dropped,
-        degradations=tuple(dict.fromkeys(found.degradations)),
-    )
+    turns = await lookup.turns(question) if options.recall_turns else None
+    ranked = turns.turns if turns is not None else ()
+    short = (turn for turn in ranked if longest is None or count(turn.evidence().text) <= longest)
+    best = tuple(islice(short, options.recall_turns))
+    shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
+    items = side_by_side(found.units, best, shelf.pages, options.recall_tokens, count)
+    degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
+    dropped = found.dropped + (turns.dropped if turns is not None else 0)
+    return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
 
 
 async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: int) -> Found:
@@ -42,24 +49,67 @@ async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: 
     )
 
 
-def tail(open_pages: Sequence[Page], counter: TokenCounter, limit: int) -> tuple[Evidence, ...]:
-    """The last turns of the open pages, oldest first, as many as fit in `limit` tokens.
+def side_by_side(
+    units: Sequence[Evidence],
+    turns: Sequence[FoundTurn],
+    pages: Mapping[PageId, Page],
+    limit: int,
+    count: Count,
+) -> tuple[Evidence, ...]:
+    """Units and turns by turns, as many as fit. A turn for which there is no room takes no unit's place."""
+    while True:
+        items = within(interleaved(units, turns, pages), limit, count)
+        fitting = tuple(turn for turn in turns if turn.evidence() in items)
+        if len(fitting) == len(turns):
+            return items
+        turns = fitting
 
-    The newest turns of all sessions count, in the order of the log. A turn that alone is longer than
-    the limit is passed over: research can read it on its page.
+
+def interleaved(
+    units: Sequence[Evidence], turns: Sequence[FoundTurn], pages: Mapping[PageId, Page]
+) -> Iterator[Evidence]:
+    """Turns and units by turns, each ranking in its order. A unit that only repeats a turn gives way to it.
+
+    A unit whose words are not among the turns has them beside it as its `quote`.
     """
-    said: list[tuple[PageLine, Page]] = [
-        (line, page) for page in open_pages for line in page.lines if line.turn
-    ]
+    for turn, unit in zip_longest(turns, units):
+        if turn is not None:
+            yield turn.evidence()
+        if unit is not None and not any(repeats(unit, other) for other in turns):
+            yield with_quote(unit, turns, pages)
+
+
+def repeats(unit: Evidence, turn: FoundTurn) -> bool:
+    """Whether the unit rests on this turn alone and says nothing that the turn does not say."""
+    if unit.source != "unit" or not all(turn.holds(span) for span in unit.spans):
+        return False
+    said = {stem(word) for word in words(turn.evidence().text)}
+    return all(stem(word) in said for word in words(unit.text) if word not in STOP_WORDS)
+
+
+def with_quote(unit: Evidence, turns: Iterable[FoundTurn], pages: Mapping[PageId, Page]) -> Evidence:
+    """The unit with those of its words that are in none of the turns."""
+    if unit.source != "unit":
+        return unit
+    beside: list[Span] = [span for span in unit.spans if not any(turn.holds(span) for turn in turns)]
+    return replace(unit, quote=quoted(beside, pages))
+
+
+def each_once(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """Every turn, unit and page at its first place, whatever score it was found with later."""
+    first: dict[object, Evidence] = {}
+    for item in items:
+        first.setdefault((item.source, item.unit_id, item.spans, item.text), item)
+    return tuple(first.values())
+
+
+def within(items: Iterable[Evidence], limit: int, count: Count) -> tuple[Evidence, ...]:
+    """As many items, in order, as fit in `limit` tokens; the first always does."""
     kept: list[Evidence] = []
     left = limit
-    for line, page in sorted(said, key=lambda pair: -pair[0].seq):
-        evidence = line_evidence(page, line)
-        tokens = counter.count(evidence.text)
-        if tokens > limit:
-            continue
-        if tokens > left:
-            break
-        kept.append(evidence)
-        left -= tokens
-    return tuple(reversed(kept))
+    for item in items:
+        tokens = count(f"{item.text}\n{item.quote}")
+        if tokens <= left or not kept:
+            kept.append(item)
+            left -= tokens
+    return tuple(kept)

@@ -1,8 +1,8 @@
 """The bounded research loop: read the linked pages, then integrate, plan and search until it is enough.
 
-The rules: the pages that recalled units link to come first (provenance); at most `max_rounds` searches
-follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is made
-twice; what the last search brought is integrated before anything is answered. Claims become facts by
+The rules: the pages that recalled units and turns stand on come first (provenance); at most `max_rounds`
+searches follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is
+made twice; what the last search brought is integrated before anything is answered. Claims become facts by
 code alone (`tiermem.text.link`), against the pages that were shown, in the order they were shown.
 """
 
@@ -20,6 +20,7 @@ from tiermem.index.interface import Hit
 from tiermem.llm.meter import check_budget, step
 from tiermem.model import (
     Degradation,
+    Evidence,
     Findings,
     LinkedFact,
     Recalled,
@@ -29,11 +30,13 @@ from tiermem.model import (
     SummaryUnit,
     UnitId,
 )
-from tiermem.reading.lookup import Found, LookUp, Pages, fuse, linked_pages
+from tiermem.reading.compose import Composer
+from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import printable
 from tiermem.reading.rerank import Reranker, reordered
-from tiermem.reasoning import PageView, Reasoner
+from tiermem.reading.search import Found, LookUp, Pages, linked_pages
+from tiermem.reasoning import Engine, PageView
 from tiermem.text import link
 
 MAX_QUERY = 400
@@ -52,14 +55,16 @@ class Research:
         *,
         asked_at: datetime,
         lookup: LookUp,
-        reasoner: Reasoner,
+        composer: Composer,
+        engine: Engine,
         options: ReadingOptions,
         reranker: Reranker | None = None,
     ) -> None:
         self._question = question
         self._asked_at = asked_at
         self._lookup = lookup
-        self._reasoner = reasoner
+        self._composer = composer
+        self._engine = engine
         self._options = options
         self._reranker = reranker
         self._findings = Findings(evidence=())
@@ -70,7 +75,7 @@ class Research:
 
         Raises `ModelUnavailable` or `ModelRefused` when that leaves nothing at all to answer from.
         """
-        self._findings = Findings(evidence=(*recalled.units, *recalled.tail))
+        self._findings = Findings(evidence=recalled.items)
         try:
             reason = await self._loop(recalled)
             self._findings = stopped(self._findings, reason)
@@ -84,24 +89,28 @@ class Research:
     async def _loop(self, recalled: Recalled) -> str:
         """Read, then plan and search while there is cause to; returns why it ended."""
         searches, pages = await self._start(recalled)
+        by_question = Search(kind="SEMANTIC", query=self._question)
         for number in range(self._options.max_rounds + 1):
             self._findings = with_round(self._findings, number, searches, pages)
             if not pages:
                 return "nothing new turned up"
             await self._integrate(pages)
             if number < self._options.max_rounds:
-                searches, reason = await self._plan()
+                if number == 0 and self._options.search_first and not searches:
+                    searches, reason = (by_question,), ""
+                else:
+                    searches, reason = await self._plan()
                 if not searches:
                     return reason
                 pages = await self._search(searches)
         return "no rounds left"
 
     async def _start(self, recalled: Recalled) -> tuple[tuple[Search, ...], Read]:
-        """Round 0: the linked pages by rank of their units, and one page that is too new for the index.
+        """Round 0: the pages of what was recalled, by its rank, and one page that is too new for the index.
 
         Where nothing is linked, and in the No-Linked ablation, the question itself is searched for.
         """
-        linked = linked_pages(recalled.units) if self._options.links else ()
+        linked = linked_pages(recalled.items) if self._options.links else ()
         if linked:
             fresh = await self._read(await self._lookup.unindexed(self._question, limit=1), limit=1)
             room = self._options.pages_per_round - len(fresh)
@@ -116,23 +125,30 @@ class Research:
     async def _integrate(self, pages: Read) -> None:
         check_budget()
         views = [PageView(page=page, units=self._units_on(hit, page)) for hit, page in pages]
-        known = [fact for fact in self._findings.facts if fact.grade != "page"]
-        integrated = await self._reasoner.integrate(self._question, views, known, asked_at=self._asked_at)
+        integrated = await self._engine.integrate(
+            self._question, views, await self._known(), asked_at=self._asked_at
+        )
         shown = [page for _, page in pages]
         self._coverage = printable(integrated.coverage)
         # Linking takes milliseconds a claim: other questions do not wait for it.
         outcomes = await to_thread.run_sync(lambda: [link(claim, shown) for claim in integrated.claims])
         self._findings = with_outcomes(self._findings, outcomes, self._coverage)
 
+    async def _known(self) -> list[Evidence]:
+        """What was found so far, the words of worded facts among it."""
+        return [item.evidence for item in await self._composer.of_facts(self._findings.facts)]
+
     async def _plan(self) -> tuple[tuple[Search, ...], str]:
         """What to look up next, and why nothing when there is nothing."""
         check_budget()
-        known = [fact for fact in self._findings.facts if fact.grade != "page"]
         done = [search for r in self._findings.rounds for search in r.searches]
-        plan = await self._reasoner.plan(self._question, known, self._coverage, done, asked_at=self._asked_at)
-        if plan.done:
+        known = [*await self._known(), *self._findings.evidence]
+        planned = await self._engine.plan(
+            self._question, known, self._coverage, done, asked_at=self._asked_at
+        )
+        if planned.done:
             return (), "enough was found"
-        new = new_searches(plan.searches, done, limit=self._options.searches_per_round)
+        new = new_searches(planned.searches, done, limit=self._options.searches_per_round)
         return new, "nothing new to look up"
 
     async def _search(self, searches: Iterable[Search]) -> Read:
@@ -181,7 +197,7 @@ class Research:
     def _units_on(self, hit: Hit, page: Page) -> tuple[SummaryUnit, ...]:
         """The units among the evidence that rest on this page: what it was found by."""
         found = (
-            self._lookup.scope.unit(item.unit_id)
+            self._lookup.view.unit(item.unit_id)
             for item in self._findings.evidence
             if item.unit_id is not None and any(span.page_id in (hit.id, page.id) for span in item.spans)
         )

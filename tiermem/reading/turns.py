@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pagestore import Page, PageLine, Span
 from tiermem.index.interface import TurnHit, turn_id
 from tiermem.model import Evidence
-from tiermem.reading.quoting import printable
-from tiermem.reading.ranking import Asked, Candidate, Covers, RankingOptions, rescore
+from tiermem.reading.question import Asked
+from tiermem.reading.quoting import turn_evidence
+from tiermem.reading.ranking import Candidate, Covers, RankingOptions, rescore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +27,8 @@ class FoundTurn:
         return span.page_id == self.page.id and span.start < self.line.end and self.line.start < span.end
 
     def evidence(self) -> Evidence:
-        """The turn as evidence: its text says who and when, its span covers the words alone."""
-        return Evidence(
-            text=printable(self.page.text[self.line.start : self.line.end]),
-            spans=(Span(page_id=self.page.id, start=self.line.body, end=self.line.end),),
-            score=self.score,
-            source="page" if self.page.sealed_at else "open",
-            said_at=self.line.turn.said_at if self.line.turn else None,
-            similarity=self.similarity,
-        )
+        """The turn as evidence."""
+        return turn_evidence(self.page, self.line, score=self.score, similarity=self.similarity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""The judgement calls, as typed questions: answered by a language model, or by local rules.
+"""The seven judgements, each a value that can be replaced: asked of a language model, or made by rules.
 
-Names load on first use, so that the local engine does not pay for the model's, nor the other way round.
+Names load on first use, so that the rules do not pay for the model's code, nor the other way round.
 """
 
 from __future__ import annotations
@@ -9,31 +9,62 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tiermem.reasoning.interface import (
+    Compose,
+    Distil,
     Draft,
+    Engine,
+    Integrate,
     Integrated,
     Operation,
     PageView,
     Plan,
-    Reasoner,
-    Sufficiency,
+    Planned,
+    Reconcile,
+    Route,
+    Select,
 )
 
 if TYPE_CHECKING:
-    from tiermem.reasoning.by_model import ByModel
-    from tiermem.reasoning.local import Local
+    from tiermem.reasoning.fixed import always, never
+    from tiermem.reasoning.model import by_model
+    from tiermem.reasoning.named import ENGINES, ROUTERS, as_published, engine_named, with_router
+    from tiermem.reasoning.rules import by_rules
 
-_HOME_OF = {"ByModel": "by_model", "Local": "local"}
+_HOME_OF = {
+    "ENGINES": "named",
+    "ROUTERS": "named",
+    "always": "fixed",
+    "as_published": "named",
+    "by_model": "model",
+    "by_rules": "rules",
+    "engine_named": "named",
+    "never": "fixed",
+    "with_router": "named",
+}
 
 __all__ = [
-    "ByModel",
+    "ENGINES",
+    "ROUTERS",
+    "Compose",
+    "Distil",
     "Draft",
+    "Engine",
+    "Integrate",
     "Integrated",
-    "Local",
     "Operation",
     "PageView",
     "Plan",
-    "Reasoner",
-    "Sufficiency",
+    "Planned",
+    "Reconcile",
+    "Route",
+    "Select",
+    "always",
+    "as_published",
+    "by_model",
+    "by_rules",
+    "engine_named",
+    "never",
+    "with_router",
 ]
 
 

@@ -1,8 +1,9 @@
-"""The seven judgement calls, as typed questions. Who answers, a model or local rules, is one file each.
+"""The seven judgements, each a protocol of one method, and the engine that holds one of each.
 
-A reasoner only judges. It is never trusted with provenance: what it claims is linked to pages by
-code (`tiermem.text`), and what cannot be linked is rejected there. It may raise `ModelError` or
-`BudgetExceeded`; nothing else.
+Who judges, a model or rules, is one file a judgement. Who judges is never trusted with provenance: what
+is claimed is linked to pages by code (`tiermem.text`), and what plainly says otherwise is refused there.
+A judgement may raise `ModelError` or `BudgetExceeded`, and nothing else. `replace(engine, route=…)` puts
+another judge in one place: a learned router, recorded facts, a test's own.
 """
 
 from __future__ import annotations
@@ -13,16 +14,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pagestore import Page
-from tiermem.model import Action, Claim, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sufficiency:
-    """Whether the recalled units hold the answer."""
-
-    action: Action
-    confidence: float
-    reason: str
+from tiermem.model import Claim, Decision, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +34,7 @@ class Integrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Planned:
     """Look further, or stop."""
 
     done: bool
@@ -52,11 +44,24 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The answer in words. `cited` are indices into the evidence given; empty when abstaining."""
+    """The answer in words.
+
+    `cited` are indices into the evidence given; empty when abstaining. `complete` is `False` where a part
+    of what is asked is missing or could be told more exactly, and `missing` says what; an abstention is
+    complete where no search could change it (what is asked is told of somebody else). `counted` are the
+    things counted or listed, where the answer is a number of them. `statement` is what was found as one
+    sentence that stands alone, "" where there is none: it may be kept in memory once it is proved.
+    `inferred` says that the answer is concluded from the evidence, and not told by it.
+    """
 
     text: str
     cited: tuple[int, ...]
     abstained: bool
+    complete: bool = True
+    missing: str = ""
+    counted: tuple[str, ...] = ()
+    statement: str = ""
+    inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,50 +79,91 @@ class Operation:
     supersedes: tuple[UnitId, ...] = ()
 
 
-class Reasoner(Protocol):
-    """Answers the typed questions. `name` goes into traces and `made_by`."""
+class Distil(Protocol):
+    """What do these pages tell?"""
 
-    @property
-    def name(self) -> str:
-        """How traces and units call it."""
+    async def __call__(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+        """Self-contained facts of pages of one space, oldest first, each with its words.
+
+        `hints` are things an earlier try lost.
+        """
         ...
 
-    async def distil(self, page: Page, *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
-        """Self-contained facts of a page, each with its words. `hints` are things an earlier try lost."""
+
+class Route(Protocol):
+    """Does this evidence answer the question without guessing?"""
+
+    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+        """ANSWER, or in doubt ESCALATE; `Decision.router` says who decided."""
         ...
 
-    async def route(self, question: str, units: Sequence[Evidence], *, asked_at: datetime) -> Sufficiency:
-        """Do these units answer the question without guessing?"""
-        ...
 
-    async def integrate(
-        self, question: str, pages: Sequence[PageView], known: Sequence[LinkedFact], *, asked_at: datetime
+class Integrate(Protocol):
+    """What do these pages tell for a question?"""
+
+    async def __call__(
+        self, question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
     ) -> Integrated:
-        """Facts of these pages that help to answer, each with an exact quote."""
+        """Facts of these pages that help to answer and are not known yet, each with exact quotes."""
         ...
 
-    async def plan(
+
+class Plan(Protocol):
+    """Is this enough, and if not, what is to be looked up?"""
+
+    async def __call__(
         self,
         question: str,
-        facts: Sequence[LinkedFact],
-        coverage: str,
+        known: Sequence[Evidence],
+        missing: str,
         done: Sequence[Search],
         *,
         asked_at: datetime,
-    ) -> Plan:
-        """Is this enough? If not, what to look up next (never what was looked up before)."""
+    ) -> Planned:
+        """Stop, or look-ups for what is `missing`; never one that was made before (`done`)."""
         ...
 
-    async def compose(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+
+class Compose(Protocol):
+    """What is the answer?"""
+
+    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         """Word the answer from the evidence alone, citing it by index, or abstain."""
         ...
 
-    async def select(
+
+class Select(Protocol):
+    """Which facts are worth keeping?"""
+
+    async def __call__(
         self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
     ) -> tuple[int, ...]:
-        """Indices of the facts worth keeping: relevant, specific, grounded, self-contained."""
+        """Indices of those that are relevant, specific, grounded, self-contained."""
         ...
 
-    async def reconcile(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
-        """ADD, UPDATE or SKIP a fact beside its nearest units (none given: ADD or SKIP only)."""
+
+class Reconcile(Protocol):
+    """What becomes of a fact beside its nearest units?"""
+
+    async def __call__(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
+        """ADD, UPDATE or SKIP it (no neighbours given: ADD or SKIP only)."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """One judge for each judgement. `name` goes into traces and into what units are `made_by`.
+
+    Without a `route` nobody is asked before the answer is worded: `compose` says itself whether what was
+    recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for.
+    """
+
+    name: str
+    distil: Distil
+    route: Route | None
+    integrate: Integrate
+    plan: Plan
+    compose: Compose
+    select: Select
+    reconcile: Reconcile
+    free: bool = False

@@ -1,9 +1,12 @@
 """Normalising, cutting, dating and comparing text: pure functions, and the guard built from them."""
 
+from tiermem.text.check import UNCITED, graded
 from tiermem.text.dates import DateMention, display_date, parse_iso, resolve_dates
+from tiermem.text.derive import holds, recomputed
 from tiermem.text.link import link
 from tiermem.text.literals import Literals, Source, literals, omissions, page_literals, unsupported_literals
 from tiermem.text.normalise import Normalised, normalise
+from tiermem.text.quotation import quotations
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
 from tiermem.text.telltales import Telltales, exactly, telltales
@@ -12,6 +15,7 @@ from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
 __all__ = [
     "STOP_WORDS",
+    "UNCITED",
     "DateMention",
     "Literals",
     "Normalised",
@@ -21,6 +25,8 @@ __all__ = [
     "at_least",
     "display_date",
     "exactly",
+    "graded",
+    "holds",
     "instruction_like",
     "link",
     "literals",
@@ -30,6 +36,8 @@ __all__ = [
     "page_literals",
     "parse_iso",
     "proof_rank",
+    "quotations",
+    "recomputed",
     "resolve_dates",
     "sentences",
     "stem",

@@ -1,37 +1,39 @@
-"""From a claim and its quote to a fact tied to exact characters of a page, or to a rejection with its reason.
+"""From a claim and its quotes to a fact tied to exact characters of pages, or to a rejection with its reason.
 
-`verbatim` facts are proved: their quote stands on the page after normalising, character for character,
-and the claim agrees with the turn it stands in. `close` (a near match) and `page` (the same subject)
-are for showing where to look; they are never written back. Pages are searched in the order given, so
-words that stand on two pages link to the page that was read first.
+A quote stands on a page when its words do, after normalising, character for character. Where they stand
+the claim is compared with all the turns quoted, together: `stated` or `derived` when code agrees, `worded`
+when it cannot tell, rejected when the words plainly say otherwise. A quote that is only nearly on the page
+(0.9 alike) is taken for the page's own words there, and supports no more than `worded`. Pages are searched
+in the order given, so words that stand on two pages link to the page that was read first.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice, product
+from typing import cast
 
 from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
-from tiermem.model import Claim, LinkedFact, Rejected
-from tiermem.text.dates import resolve_dates, without_dates
-from tiermem.text.literals import named_in, names, numbers
+from tiermem.model import Claim, LinkedFact, Rejected, Support
+from tiermem.text.literals import Source
 from tiermem.text.normalise import Normalised, normalise
-from tiermem.text.readings import People
-from tiermem.text.support import Ground, instruction_like, objection
-from tiermem.text.words import STOP_WORDS, sentences, stem, words
+from tiermem.text.support import Ground, Told, Verdict, instruction_like, judged
+from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3
 MIN_CHARACTERS = 12
 CLOSE = 0.9
+NOT_FOUND = "no such words on the pages shown"
 _MAX_CLAIM = 1_000
 _MAX_QUOTE = 4_000
+_MAX_QUOTES = 16
 _MAX_PLACES = 32
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
-_HEADER = re.compile(r"^\s*\[[^\]\n]{0,40}\]\s*(?:[^:\n]{0,80}:)?", re.MULTILINE)
+_ELLIPSIS = re.compile(r"(?:\[\s?(?:\.{3,}|…)\s?\]|\(\s?(?:\.{3,}|…)\s?\)|\.{3,}|…)")
+_HEADER = re.compile(r"^[^\S\n]{0,8}\[[^\]\n]{0,40}\][^\S\n]{0,8}(?:[^:\n]{0,80}:)?", re.MULTILINE)
 _EDGE = " \t\n\"'“”‘’.,;:!?-"
 
 
@@ -42,43 +44,42 @@ class _Place:
     page: Page
     turns: tuple[int, ...]
     spans: tuple[Span, ...]
+    exact: bool = True
+    short: bool = False
+    """Too few words to be known by, and no quote beside them: the same words may stand here by chance."""
 
 
 def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """Tie `claim` to the exact words that support it. Never raises, whatever the claim holds.
 
-    An ellipsis in the quote, a line break or a page-line header inside it separates parts; they must
-    stand in this order on one page.
+    An ellipsis in a quote, a line break or a page-line header inside it separates parts; they must
+    stand in this order on one page. Quotes may stand on different pages.
     """
     unusable = _unusable(claim)
     if unusable:
         return _rejected(claim, unusable)
-    parts = _parts(claim.quote)
-    if not parts or sum(len(words(part)) for part in parts) < 2:
-        return _rejected(claim, "quote is empty or a single word")
-    reason = None
-    for page in pages:
-        for place in islice(_places(parts, page), _MAX_PLACES):
-            why = objection(claim.text, claim.event_at, _ground(place))
-            if why is None:
-                return _fact(claim, place.spans, "verbatim")
-            reason = reason or why
-    if reason is not None:
-        return _rejected(claim, reason)
-    return (
-        _close(claim, parts, pages)
-        or _same_subject(claim, pages)
-        or _rejected(claim, "quote not on the pages shown")
-    )
+    placed = _placed(claim.quotes, pages)
+    if not placed:
+        return _rejected(claim, NOT_FOUND)
+    best: LinkedFact | Rejected | None = None
+    for places in islice(product(*(options for _, options in placed)), _MAX_PLACES):
+        found = _judged(claim, tuple(quote for quote, _ in placed), places)
+        if isinstance(found, LinkedFact) and found.support != "worded":
+            return found
+        if best is None or (isinstance(best, Rejected) and isinstance(found, LinkedFact)):
+            best = found
+    return best or _rejected(claim, NOT_FOUND)
 
 
 def _unusable(claim: Claim) -> str | None:
     if not claim.text.strip():
         return "claim is empty"
-    if len(claim.text) > _MAX_CLAIM or len(claim.quote) > _MAX_QUOTE:
+    if len(claim.text) > _MAX_CLAIM or any(len(quote) > _MAX_QUOTE for quote in claim.quotes):
         return "claim or quote is too long"
+    if len(claim.quotes) > _MAX_QUOTES:
+        return f"claim has more than {_MAX_QUOTES} quotes"
     try:
-        "".join((claim.text, claim.quote, claim.scene or "", claim.event_at or "")).encode()
+        "".join((claim.text, *claim.quotes, claim.scene or "", claim.event_at or "")).encode()
     except UnicodeEncodeError:
         return "claim is not valid text"
     if instruction_like(claim.text) or instruction_like(claim.scene or ""):
@@ -87,14 +88,73 @@ def _unusable(claim: Claim) -> str | None:
 
 
 def _rejected(claim: Claim, reason: str) -> Rejected:
-    return Rejected(claim=claim.text, quote=claim.quote, reason=reason)
+    return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
-def _fact(claim: Claim, spans: tuple[Span, ...], grade: str) -> LinkedFact:
+def _judged(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> LinkedFact | Rejected:
+    """The claim against these places; `worded` at best when a quote is missing or only nearly there."""
+    verdict = judged(claim.text, claim.event_at, _ground(places))
+    if verdict.support == "contradicted":
+        return _rejected(claim, verdict.reason)
+    lacking = _lacking(claim, quotes, places)
+    if lacking:
+        verdict = Verdict(support="worded", reason="; ".join((lacking, *filter(None, [verdict.reason]))))
     return LinkedFact(
-        claim=claim.text, quote=claim.quote, spans=spans, grade=grade,  # type: ignore[arg-type]
+        claim=claim.text,
+        quotes=tuple(quote if at.exact else _words(at) for quote, at in zip(quotes, places, strict=True)),
+        spans=tuple(dict.fromkeys(span for place in places for span in place.spans)),
+        support=cast("Support", verdict.support),
+        derivations=verdict.derivations, reason=verdict.reason,
         event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
+
+
+def _lacking(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> str:
+    wanted = len(dict.fromkeys(quote for quote in claim.quotes if quote.strip()))
+    near = sum(not place.exact for place in places)
+    short = any(place.short for place in places)
+    missing = f"{wanted - len(quotes)} of {wanted} quotes are not on the pages shown"
+    close = f"{near} of {wanted} quotes are on the pages in nearly these words"
+    return "; ".join(
+        [missing] * (wanted > len(quotes))
+        + [close] * (near > 0)
+        + ["a quote is too short to be known by"] * short
+    )
+
+
+def _words(place: _Place) -> str:
+    return " … ".join(place.page.words(span) for span in place.spans)
+
+
+def _placed(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str, list[_Place]]]:
+    """Each quote that stands somewhere, with its places, in the order given.
+
+    A quote too short to be known by itself ("last week") proves something only next to another quote, and
+    a single word says nothing elsewhere.
+    """
+    wanted = [(quote, _parts(quote)) for quote in dict.fromkeys(quotes) if quote.strip()]
+    found: dict[str, list[_Place]] = {}
+    for quote, parts in wanted:
+        several = sum(len(words(part)) for part in parts) >= 2
+        places = list(islice(chain.from_iterable(_places(parts, page) for page in pages), _MAX_PLACES))
+        if several and places:
+            found[quote] = places
+        elif several:
+            close = _close(parts, pages)
+            found |= {quote: [close]} if close else {}
+    anchors = [place for places in found.values() for place in places]
+    for quote, parts in wanted:
+        if quote not in found and parts:
+            near = [place for page in pages for place in _places(parts, page, short=True)]
+            beside = [place for place in near if any(_next_to(place, other) for other in anchors)]
+            alone = [replace(place, short=True) for place in near if len(words(quote)) > 1]
+            found |= {quote: (beside or alone)[:_MAX_PLACES]} if beside or alone else {}
+    return [(quote, found[quote]) for quote, _ in wanted if quote in found]
+
+
+def _next_to(one: _Place, other: _Place) -> bool:
+    same = one.page.id == other.page.id
+    return same and one.turns[0] - 1 <= other.turns[-1] and other.turns[0] - 1 <= one.turns[-1]
 
 
 def _parts(quote: str) -> tuple[str, ...]:
@@ -107,22 +167,22 @@ def _parts(quote: str) -> tuple[str, ...]:
     return tuple(part for part in (normalise(piece).text for piece in pieces) if words(part))
 
 
-def _places(parts: Sequence[str], page: Page) -> Iterator[_Place]:
+def _places(parts: Sequence[str], page: Page, *, short: bool = False) -> Iterator[_Place]:
     """Every place on `page` where the parts stand in order, if need be without their outer punctuation."""
     bodies = [normalise(_body(page, line)) if line.turn is not None else None for line in page.lines]
-    for start in range(len(bodies)):
-        place = _place_from(start, parts, page, bodies)
+    for start in range(len(bodies) if parts else 0):
+        place = _place_from(start, parts, page, bodies, short=short)
         if place is not None:
             yield place
 
 
 def _place_from(
-    first: int, parts: Sequence[str], page: Page, bodies: Sequence[Normalised | None]
+    first: int, parts: Sequence[str], page: Page, bodies: Sequence[Normalised | None], *, short: bool
 ) -> _Place | None:
     turns: list[int] = []
     spans: list[Span] = []
     turn, at = first, 0
-    long_enough = False
+    long_enough = short
     for part in parts:
         hit = None
         while hit is None and turn < len(bodies):
@@ -177,19 +237,39 @@ def _long_enough(part: str, turn: str) -> bool:
     return len(words(part)) >= MIN_WORDS and len(part) >= MIN_CHARACTERS
 
 
-def _ground(place: _Place) -> Ground:
-    lines = [place.page.lines[index] for index in place.turns]
-    turns = [line.turn for line in lines if line.turn is not None]
-    everyone = dict.fromkeys(line.turn.speaker for line in place.page.lines if line.turn is not None)
-    said = tuple(dict.fromkeys(turn.speaker for turn in turns))
+def _ground(places: Sequence[_Place]) -> Ground:
+    at = {(place.page.id, index): (place.page, index) for place in places for index in place.turns}
+    pages = {page.id: page for page, _ in at.values()}
+    everyone = [line.turn.speaker for page in pages.values() for line in page.lines if line.turn is not None]
+    last = {
+        page.id: max(index for other, index in at.values() if other.id == page.id) for page in pages.values()
+    }
     return Ground(
-        quote="\n".join(place.page.words(span) for span in place.spans),
-        text="\n".join(_body(place.page, line) for line in lines),
-        asked=_asked(place.page, place.turns[0]),
-        beside=_beside(place),
-        earlier=place.page.text[: lines[-1].end],
-        people=People(speaker=said[0], others=tuple(name for name in everyone if name != said[0])),
-        said_at=turns[-1].said_at,
+        told=tuple(_told(page, index, places) for page, index in at.values()),
+        asked="\n".join(dict.fromkeys(_asked(place.page, place.turns[0]) for place in places)),
+        beside="\n".join(dict.fromkeys(_beside(place) for place in places)),
+        earlier="\n".join(page.text[: page.lines[last[page.id]].end] for page in pages.values()),
+        everyone=tuple(dict.fromkeys(everyone)),
+    )
+
+
+def _told(page: Page, index: int, places: Sequence[_Place]) -> Told:
+    line = page.lines[index]
+    inside = (
+        span for place in places if place.page.id == page.id for span in place.spans
+        if line.start <= span.start < line.end
+    )  # fmt: skip
+    source = Source(
+        text=_body(page, line),
+        said_at=line.turn.said_at if line.turn else None,
+        speaker=line.turn.speaker if line.turn else "",
+        spans=(Span(page_id=page.id, start=line.body, end=line.end),),
+    )
+    return Told(
+        quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
+        turn=source,
+        page=page.id,
+        line=index,
     )
 
 
@@ -204,50 +284,32 @@ def _asked(page: Page, index: int) -> str:
     return " ".join(piece.text for piece in sentences(before.text) if "?" in piece.text) if before else ""
 
 
-def _close(claim: Claim, parts: Sequence[str], pages: Sequence[Page]) -> LinkedFact | None:
-    """The best near match of the whole quote inside one turn, with every literal of the claim in it."""
+def _close(parts: Sequence[str], pages: Sequence[Page]) -> _Place | None:
+    """The best near match of the whole quote inside one turn, on whole words."""
     wanted = " ".join(parts)
     if not _long_enough(wanted, ""):
         return None
-    best: tuple[float, Page, PageLine, int, int] | None = None
+    best: tuple[float, _Place] | None = None
     for page in pages:
-        for line in page.lines:
+        for index, line in enumerate(page.lines):
             body = normalise(_body(page, line))
             if line.turn is None or len(body.text) * 2 < len(wanted):
                 continue
             found = fuzz.partial_ratio_alignment(wanted, body.text, score_cutoff=CLOSE * 100)
-            if (
-                found is not None
-                and found.dest_end > found.dest_start
-                and (best is None or found.score > best[0])
-            ):
-                best = (found.score, page, line, *body.original(found.dest_start, found.dest_end))
-    if best is None:
+            if found is None or found.dest_end <= found.dest_start or (best and found.score <= best[0]):
+                continue
+            span = _whole_words(page, line, body.original(found.dest_start, found.dest_end))
+            if span is not None:
+                best = (found.score, _Place(page, (index,), (span,), exact=False))
+    return best[1] if best else None
+
+
+def _whole_words(page: Page, line: PageLine, place: tuple[int, int]) -> Span | None:
+    """`place` in the words of `line`, widened to whole words."""
+    body = _body(page, line)
+    touched = [
+        match.span() for match in WORD.finditer(body) if match.start() < place[1] and place[0] < match.end()
+    ]
+    if not touched:
         return None
-    _, page, line, start, end = best
-    span = Span(page_id=page.id, start=line.body + start, end=line.body + end)
-    if not _literals_inside(claim.text, f"{line.turn.speaker if line.turn else ''} {page.words(span)}", line):
-        return None
-    return _fact(claim, (span,), "close")
-
-
-def _literals_inside(claim: str, shown: str, line: PageLine) -> bool:
-    said_at = line.turn.said_at if line.turn is not None else None
-    told = resolve_dates(claim, said_at)
-    if any(not any(found.holds(m.first, m.last) for found in resolve_dates(shown, said_at)) for m in told):
-        return False
-    plain = without_dates(claim, told)
-    known, held = set(numbers(shown, loose=True)), {stem(word) for word in words(shown)}
-    return all(number in known for number in numbers(plain)) and all(
-        named_in(name, held) for name in names(plain)
-    )
-
-
-def _same_subject(claim: Claim, pages: Sequence[Page]) -> LinkedFact | None:
-    """The first page that holds most key words of the claim: where to look, not what was found."""
-    content = {stem(word) for word in words(claim.text) if word not in STOP_WORDS}
-    for page in pages:
-        held = {stem(word) for word in words(page.text)}
-        if content and page.text and 4 * len(content & held) >= 3 * len(content):
-            return _fact(claim, (Span(page_id=page.id, start=0, end=len(page.text)),), "page")
-    return None
+    return Span(page_id=page.id, start=line.body + touched[0][0], end=line.body + touched[-1][1])

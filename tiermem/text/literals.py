@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from pagestore import Page
+from pagestore import Page, Span, Turn
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
+from tiermem.text.rare import rare_words
 from tiermem.text.readings import negated
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
 
@@ -46,6 +47,7 @@ _SAME_NUMBER = {
     "twin": 2,
     "twins": 2,
 }
+_LONGEST = 40
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _NOT_NAMES = STOP_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | frozenset(
     word_list("""
@@ -97,7 +99,7 @@ def numbers(text: str, *, loose: bool = False) -> list[str]:
     found = [_figure(match.group()) for match in _FIGURE.finditer(text)]
     run: list[str] = []
     for word in [*words(text), ""]:
-        if word in _NUMBER_PARTS or (word == "and" and run):
+        if word in NUMBER_PARTS or (word == "and" and run):
             run.append(word)
             continue
         found += _spoken(run)
@@ -107,11 +109,13 @@ def numbers(text: str, *, loose: bool = False) -> list[str]:
     return found
 
 
-_NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
+NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
 
 
 def _figure(text: str) -> str:
     plain = re.sub(r",(?=\d{3}\b)", "", text).rstrip(".,:")
+    if len(plain) > _LONGEST:  # no number anybody counts with, and more than int() reads
+        return plain
     whole, _, rest = plain.partition(".")
     if rest.isdigit() and whole.isdigit():
         return f"{int(whole)}.{rest.rstrip('0')}".rstrip(".")
@@ -193,11 +197,15 @@ def _roots(word: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Words an answer may rest on, and when and by whom they were said."""
+    """Words an answer may rest on, when and by whom they were said, and where they stand.
+
+    With one span as long as `text`, every part of the text can be pointed at.
+    """
 
     text: str
     said_at: datetime | None = None
     speaker: str = ""
+    spans: tuple[Span, ...] = ()
 
 
 def unsupported_literals(
@@ -241,9 +249,12 @@ def _missing_names(answer: str, sources: Sequence[Source]) -> list[str]:
 
 
 def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
-    """Literals of `page` that none of its units preserves, each as "kind: words", in page order.
+    """Literals and rare words of `page` that none of its units keeps, each as "kind: words", in page order.
 
-    A negated statement is preserved when a negated unit holds half of its content words.
+    A negated statement is preserved when a negated unit holds half of its content words, a rare word when a
+    unit holds its stem. On 154 pages of LoCoMo, facts that a language model wrote keep 53 % of the literals
+    (6.1 of 12.9 a page are lost) and 71 % of the rare words (2.5 of 8.8), of all content words 46 %. Of the
+    rare words lost 2.8 % stand in an answer that is asked for, of the names lost 1.9 %.
     """
     units = list(unit_texts)
     unit_numbers = {number for text in units for number in numbers(text)}
@@ -251,7 +262,8 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     unit_dates = [mention for text in units for mention in resolve_dates(text, None)]
     denied = [frozenset(map(stem, words(text))) for text in units if negated(text)]
     lost: list[str] = []
-    for found in _literals_of(page):
+    for turn in _turns_of(page):
+        found = literals(turn.text, turn.said_at)
         lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
         lost += [
             f"date: {mention.text}" for mention in found.dates
@@ -262,19 +274,29 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
             for name in found.names
             if any(stem(word) not in unit_words for word in words(name))
         ]
+        lost += [f"word: {word}" for word in _plain_words(turn, found) if stem(word) not in unit_words]
         lost += [f"negation: {text}" for text in found.negations if not _kept(text, denied)]
     return tuple(dict.fromkeys(lost))
 
 
 def page_literals(page: Page) -> tuple[str, ...]:
-    """Everything on `page` that a unit could preserve, told as `omissions` tells what none does."""
+    """Every literal and rare word that a unit of `page` could keep, in the words of `omissions`."""
     return omissions(page, ())
 
 
-def _literals_of(page: Page) -> Iterator[Literals]:
-    for line in page.lines:
-        if line.turn is not None:
-            yield literals(line.turn.text, line.turn.said_at)
+def _turns_of(page: Page) -> Iterator[Turn]:
+    return (line.turn for line in page.lines if line.turn is not None)
+
+
+def _plain_words(turn: Turn, found: Literals) -> Iterator[str]:
+    """The rare words of a turn that are in none of its literals, but for the negated statements."""
+    counted = " ".join((turn.speaker, *found.names, *(mention.text for mention in found.dates)))
+    literal = {stem(word) for word in words(counted)}
+    return (
+        word
+        for word in rare_words(turn.text)
+        if word not in NUMBER_PARTS and word not in _NOT_NAMES and stem(word) not in literal
+    )
 
 
 def _kept(statement: str, denied: Sequence[frozenset[str]]) -> bool:

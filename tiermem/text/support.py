@@ -1,8 +1,10 @@
 """Whether the words of a turn support a claim: the checks between "the quote is there" and "it is proved".
 
 Finding a quote proves that words were said, not that a claim follows from them. These checks are
-lexical on purpose: each can only refuse. Numbers, dates and names of the claim must be told by the
-turn; who does what and whether it is denied must agree; and the claim must be about the turn at all.
+lexical on purpose, and a check that fails says only that code could not confirm the claim: numbers, dates
+and names must be told by the turns quoted or computed from them; who does what and whether it is denied
+must agree; and the claim must be about the turns at all. What refuses a claim is something else, and has
+to be plain: see `contradiction`.
 """
 
 from __future__ import annotations
@@ -10,13 +12,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import product
 
+from tiermem.model import Derivation, Graded
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
-from tiermem.text.literals import ORDINALS, named_in, names, numbers
+from tiermem.text.derive import amounts, count_of, counted_date, mentions, reckoned, term, written
+from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
-from tiermem.text.readings import People, Reading, idioms, negated, read_claim, read_turn, speech
+from tiermem.text.readings import People, Reading, Speech, idioms, negated, read_claim, read_turn, speech
 from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 _INSTRUCTION = re.compile(
@@ -39,6 +44,15 @@ _ASKS = re.compile(
     r"\b(?:ask|wonder|want|suggest|invit|offer|plan|propos|propose|would like|curious|interest)",
     re.IGNORECASE,
 )
+_REPLY = re.compile(
+    r"(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|right|exactly|certainly|indeed|no|nope|nah"
+    r"|never|not yet|i do|i did|i have|i am)\b",
+    re.IGNORECASE,
+)
+_BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
+_NEAR = 2
+_PLAIN = 0.2
+"""How much more must fit the people of a claim where several speakers are quoted."""
 _TELLING = frozenset(
     map(
         stem,
@@ -52,6 +66,11 @@ _TELLING = frozenset(
 _NOT_CONTENT = _TELLING | {
     stem(word) for word in ("shared", "photo", "picture", "image", "called", "feels", "found")
 }
+_WHICH_ONE = frozenset(
+    (*WEEKDAYS, *word_list("last this next past coming previous following on in by until"))
+)
+"""What begins a date that people count in two ways: "last Tuesday" is of this week or the one before."""
+_SECOND_PERSON = re.compile(r"\b(?:you|your|yours|we|our|us|he|she|they|his|her|their)\b", re.IGNORECASE)
 _STANDS_FOR = frozenset(map(stem, word_list("something anything someone anyone thing things stuff like")))
 """Words in place of what is meant, as in "never been to something like that"."""
 
@@ -59,18 +78,78 @@ _Read = Callable[[str, People], list[Reading]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What a claim may rest on: the words quoted, the turns they stand in, the page up to there."""
+class Told:
+    """One quoted turn: the words quoted of it, and the turn itself with who said it, when and where."""
 
     quote: str
-    text: str
+    turn: Source
+    page: str = ""
+    line: int = 0
+    """Which line of which page it is: turns near each other speak of the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a claim may rest on: the turns quoted, all together, and the pages up to there."""
+
+    told: tuple[Told, ...]
     asked: str
-    """What was asked just before the turn, "" when nothing was: it tells what a short reply is about."""
+    """What was asked just before a turn, "" when nothing was: it tells what a short reply is about."""
     beside: str
-    """What was said just before and after the turn: it may tell what the turn takes as understood."""
+    """What was said just before and after the turns: it may tell what they take as understood."""
     earlier: str
-    people: People
-    said_at: datetime | None
+    everyone: tuple[str, ...]
+    """All who speak on the pages, by name."""
+
+    @property
+    def text(self) -> str:
+        """The quoted turns, whole."""
+        return "\n".join(told.turn.text for told in self.told)
+
+    @property
+    def quote(self) -> str:
+        """The words quoted."""
+        return "\n".join(told.quote for told in self.told)
+
+    @property
+    def turns(self) -> tuple[Source, ...]:
+        """The quoted turns."""
+        return tuple(told.turn for told in self.told)
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who said what is quoted."""
+        return tuple(dict.fromkeys(told.turn.speaker for told in self.told))
+
+    @property
+    def people(self) -> People:
+        """Everybody, with the speaker of the first turn as the one who speaks."""
+        return self.people_of(self.told[0])
+
+    def people_of(self, told: Told) -> People:
+        """Everybody, with the speaker of this turn as the one who speaks."""
+        speaker = told.turn.speaker
+        return People(speaker=speaker, others=tuple(name for name in self.everyone if name != speaker))
+
+    def times(self) -> tuple[datetime, ...]:
+        """When the quoted turns were said."""
+        return tuple(told.turn.said_at for told in self.told if told.turn.said_at is not None)
+
+    def only_by(self, speaker: str) -> Ground:
+        """The turns of this speaker alone; what the others said stands beside them."""
+        mine = tuple(told for told in self.told if told.turn.speaker == speaker)
+        rest = (told.quote for told in self.told if told.turn.speaker != speaker)
+        asked = "\n".join((self.asked, *rest)) if len(mine) < len(self.told) else self.asked
+        return replace(self, told=mine, asked=asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How far a ground bears out a claim, and what was computed or why it could not be confirmed."""
+
+    support: Graded
+    reason: str = ""
+    derivations: tuple[Derivation, ...] = ()
 
 
 def instruction_like(text: str) -> bool:
@@ -78,39 +157,75 @@ def instruction_like(text: str) -> bool:
     return bool(_INSTRUCTION.search(text))
 
 
-def objection(claim: str, event_at: str | None, ground: Ground) -> str | None:
-    """Why `ground` does not support `claim`; `None` when every check passes.
+def judged(claim: str, event_at: str | None, ground: Ground) -> Verdict:
+    """How far `ground` bears out `claim`.
 
     A claim in somebody's own words (`Ann: I went …`) must be that speaker's; what it says was asked must
     have been asked just before, and needs no other support.
     """
     own = speech(claim)
-    if own is not None and own.speaker in (ground.people.speaker, *ground.people.others):
-        if own.speaker != ground.people.speaker:
-            return "said by somebody else"
-        if own.asked and normalise(own.asked).text not in normalise(ground.asked).text:
-            return "not what was asked"
-        return _objection(own.said, event_at, ground, read_turn)
-    return _objection(claim, event_at, ground, read_claim)
+    if own is None or (own.speaker not in ground.everyone and not _word_for_word(own, ground)):
+        return _judged(claim, event_at, ground, read_claim)
+    if own.speaker not in ground.speakers:
+        return Verdict(support="contradicted", reason="said by somebody else")
+    mine = ground.only_by(own.speaker)
+    if own.asked and normalise(own.asked).text not in normalise(mine.asked).text:
+        return Verdict(support="worded", reason="not what was asked")
+    return _judged(own.said, event_at, mine, read_turn)
 
 
-def _objection(claim: str, event_at: str | None, ground: Ground, read: _Read) -> str | None:
-    told = resolve_dates(claim, ground.said_at)
+def _word_for_word(own: Speech, ground: Ground) -> bool:
+    """Whether words of the turns are given to somebody who is not there, by name."""
+    name = own.speaker.split()
+    named = len(name) <= 3 and all(word[0].isupper() for word in name)
+    known = _people(ground) & set(map(stem, words(own.speaker)))
+    said = " ".join(words(own.said))
+    return named and not known and said.count(" ") >= 2 and said in " ".join(words(ground.text))
+
+
+def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Verdict:
+    told = resolve_dates(claim, ground.told[-1].turn.said_at)
     plain = without_dates(claim, told)
-    return (
-        _wrong_number(plain, ground)
-        or _wrong_date(claim, told, event_at, ground)
+    derived: list[Derivation] = []
+    why = (
+        _wrong_number(plain, ground, derived)
+        or _wrong_date(claim, told, event_at, ground, derived)
         or _wrong_name(plain, ground)
         or _wrong_words(plain, ground)
+        or _mixed(plain, ground)
         or _wrong_reading(plain, ground, read)
     )
+    if why is None:
+        return Verdict(support="derived" if derived else "stated", derivations=tuple(dict.fromkeys(derived)))
+    against = contradiction(claim, ground, read)
+    return Verdict(support="contradicted" if against else "worded", reason=against or why)
 
 
-def _wrong_number(claim: str, ground: Ground) -> str | None:
+def _wrong_number(claim: str, ground: Ground, derived: list[Derivation]) -> str | None:
     held = set(numbers(ground.text, loose=True))
     for number in numbers(claim):
-        if number not in held and not _told_before(number, claim, ground):
+        if number in held or _told_before(number, claim, ground):
+            continue
+        found = _computed(number, claim, ground)
+        if found is None:
             return f"number not in the turn: {number}"
+        derived.append(found)
+    return None
+
+
+def _computed(number: str, claim: str, ground: Ground) -> Derivation | None:
+    """The number as a count of the quoted turns, each of which names the thing, or reckoned from theirs."""
+    if len(ground.told) < 2 or not number.replace(".", "", 1).isdigit():
+        return None
+    for amount in amounts(Source(claim)):
+        if written(amount.value) != number or not amount.unit:
+            continue
+        naming = [told.turn for told in ground.told if amount.unit in map(stem, words(told.quote))]
+        if len(naming) == len(ground.told) and str(len(naming)) == number:
+            return count_of([term(turn, 0, len(turn.text)) for turn in naming])
+        quoted = [Source(told.quote) for told in ground.told]
+        if reckoned(amount.value, quoted, sign=amount.sign, units={amount.unit}) is not None:
+            return reckoned(amount.value, ground.turns, sign=amount.sign, units={amount.unit})
     return None
 
 
@@ -125,9 +240,11 @@ def _told_before(number: str, claim: str, ground: Ground) -> bool:
     return any(str(ORDINALS[word]) == number for word in words(claim) if word in before)
 
 
-def _wrong_date(claim: str, told: Sequence[DateMention], event_at: str | None, ground: Ground) -> str | None:
-    shown = resolve_dates(ground.text, ground.said_at, durations=True)
-    quoted = resolve_dates(ground.quote, ground.said_at)
+def _wrong_date(
+    claim: str, told: Sequence[DateMention], event_at: str | None, ground: Ground, derived: list[Derivation]
+) -> str | None:
+    shown = [mention for turn in ground.turns for mention in mentions(turn)]
+    quoted = [mention for part in ground.told for mention in resolve_dates(part.quote, part.turn.said_at)]
     # A quote that gives its own time leaves no room for the time of saying it, unless the claim gives both
     # or tells of the saying itself.
     open_time = _teller(claim, ground.people) is not None or all(
@@ -139,11 +256,23 @@ def _wrong_date(claim: str, told: Sequence[DateMention], event_at: str | None, g
         weekday = _weekday_before(claim, mention)
         if weekday is not None and weekday != mention.first.weekday():
             return f"weekday and date disagree: {mention.text}"
-        if not _told(mention, claim[: mention.start], shown, ground.said_at, open_time=open_time):
+        if not _told(mention, claim[: mention.start], shown, ground.times(), open_time=open_time):
             return f"date does not follow from the turn: {mention.text.strip()}"
-    if event_at is not None and not _event_told(event_at, shown, quoted, ground.said_at):
+        if not _stated(mention, shown, ground.times()):
+            found = counted_date(mention, ground.turns)
+            derived += [found] if found is not None else []
+    if event_at is not None and not _event_told(event_at, shown, quoted, ground.times()):
         return f"event date does not follow from the turn: {event_at}"
     return None
+
+
+def _stated(mention: DateMention, shown: Iterable[DateMention], times: Iterable[datetime]) -> bool:
+    """Whether the words or the time of a turn tell the date as it is, with nothing to count."""
+    return any(mention.first <= moment.date() <= mention.last for moment in times) or any(
+        found.holds(mention.first, mention.last)
+        and (found.kind == "absolute" or words(found.text) == words(mention.text))
+        for found in shown
+    )
 
 
 def _weekday_before(claim: str, mention: DateMention) -> int | None:
@@ -162,7 +291,7 @@ def _told(
     mention: DateMention,
     before: str,
     shown: Sequence[DateMention],
-    said_at: datetime | None,
+    times: Sequence[datetime],
     *,
     open_time: bool,
 ) -> bool:
@@ -175,48 +304,93 @@ def _told(
     anchored = bool(_ANCHOR.search(before))
     if anchored and any(mention.first == found.first or mention.last == found.last for found in shown):
         return True
-    said_then = said_at is not None and mention.first <= said_at.date() <= mention.last
+    said_then = any(mention.first <= moment.date() <= mention.last for moment in times)
     return said_then and (anchored or open_time)
 
 
 def _event_told(
-    event_at: str, shown: Iterable[DateMention], quoted: Iterable[DateMention], said_at: datetime | None
+    event_at: str, shown: Iterable[DateMention], quoted: Sequence[DateMention], times: Iterable[datetime]
 ) -> bool:
     days = parse_iso(event_at)
     if days is None:
         return False
     if any(found.holds(*days) for found in shown):
         return True
-    said_then = said_at is not None and days[0] <= said_at.date() <= days[1]
-    return said_then and not any(True for _ in quoted)
+    return not quoted and any(days[0] <= moment.date() <= days[1] for moment in times)
 
 
 def _wrong_name(claim: str, ground: Ground) -> str | None:
-    people = " ".join((ground.people.speaker, *ground.people.others))
+    people = " ".join(ground.everyone)
     held = {stem(word) for word in words(f"{ground.text}\n{ground.earlier}\n{people}")}
     missing = [name for name in names(claim) if not named_in(name, held)]
     return f"name not on the page so far: {missing[0]}" if missing else None
 
 
 def _wrong_words(claim: str, ground: Ground) -> str | None:
-    people = {stem(word) for name in (ground.people.speaker, *ground.people.others) for word in words(name)}
-    content = {stem(word) for word in words(claim) if word not in STOP_WORDS} - people - _NOT_CONTENT
+    content = _content(claim, ground)
     turn = {stem(word) for word in words(f"{ground.text}\n{ground.asked}")}
     quoted = {stem(word) for word in words(ground.quote) if word not in STOP_WORDS}
     if 2 * len(content & turn) < len(content) and not _takes_up(claim, content, quoted, turn, ground):
         return "claim is not about the turn"
     if content and quoted and not content & quoted:
         return "claim is not about the quote"
+    if len(ground.told) > 1 and not _asserted(content, ground):
+        return "what was asked is not answered"
     if _only_asks(ground.quote) and not _ASKS.search(claim):
         return "a question asserts nothing"
     return None
 
 
+def _people(ground: Ground) -> set[str]:
+    return {stem(word) for name in ground.everyone for word in words(name)}
+
+
+def _content(claim: str, ground: Ground) -> set[str]:
+    return {stem(word) for word in words(claim) if word not in STOP_WORDS} - _people(ground) - _NOT_CONTENT
+
+
+def _asserted(content: set[str], ground: Ground) -> bool:
+    """Whether some words quoted tell part of the claim, or say yes or no to a question that does."""
+    pieces = [piece.text for told in ground.told for piece in sentences(told.quote)]
+    asserting = [piece for piece in pieces if not (piece.endswith("?") and _ASKING.match(piece))]
+    return not content or any(
+        _REPLY.match(piece) or content & {stem(word) for word in words(piece)} for piece in asserting
+    )
+
+
+def _mixed(claim: str, ground: Ground) -> str | None:
+    """A name or number of one turn, said in one breath with what only a turn far from it tells."""
+    if len(ground.told) < 2:
+        return None
+    held = [{stem(word) for word in words(told.turn.text)} for told in ground.told]
+    for clause in _BREATH.split(claim):
+        exact = {stem(word) for name in names(clause) for word in words(name)} - _people(ground)
+        exact |= {word for word in words(clause) if word.isdigit()}
+        places = {word: _only(word, held) for word in _content(clause, ground) | exact}
+        for word, other in product(exact, places):
+            if _far(places.get(word), places[other], ground):
+                return f"told in different places: {word}, {other}"
+    return None
+
+
+def _only(word: str, held: Sequence[set[str]]) -> int | None:
+    """The one turn that holds the word."""
+    places = [at for at, stems in enumerate(held) if word in stems]
+    return places[0] if len(places) == 1 else None
+
+
+def _far(one: int | None, two: int | None, ground: Ground) -> bool:
+    """Whether the turns stand on different pages, or more than two lines apart."""
+    if one is None or two is None:
+        return False
+    here, there = ground.told[one], ground.told[two]
+    return here.page != there.page or abs(here.line - there.line) > _NEAR
+
+
 def _takes_up(claim: str, content: set[str], quoted: set[str], turn: set[str], ground: Ground) -> bool:
     """Whether a claim about the speaker tells what the quote says in words of the turns around it."""
-    people = {stem(word) for name in (ground.people.speaker, *ground.people.others) for word in words(name)}
     around = turn | {stem(word) for word in words(ground.beside)}
-    about = next((word for word in map(stem, words(claim)) if word in people), None)
+    about = next((word for word in map(stem, words(claim)) if word in _people(ground)), None)
     if about not in {stem(word) for word in words(ground.people.speaker)}:
         return False
     told, shared = len(content & around) / len(content), len(content & quoted) / max(1, len(quoted))
@@ -229,11 +403,16 @@ def _only_asks(quote: str) -> bool:
 
 def _wrong_reading(claim: str, ground: Ground, read: _Read) -> str | None:
     told = read(claim, ground.people)
-    quote = read_turn(ground.quote, ground.people)
-    held = _by_stem(read_turn(ground.text, ground.people)) | _by_stem(quote)
+    quote = _quoted(ground)
+    whole = [reading for part in ground.told for reading in read_turn(part.turn.text, ground.people_of(part))]
+    held = _by_stem(whole) | _by_stem(quote)
     return _wrong_polarity(claim, told, quote, held, ground) or _wrong_person(
         told, held, ground, None if read is read_turn else _teller(claim, ground.people)
     )
+
+
+def _quoted(ground: Ground) -> list[Reading]:
+    return [reading for part in ground.told for reading in read_turn(part.quote, ground.people_of(part))]
 
 
 def _by_stem(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
@@ -300,13 +479,36 @@ def _wrong_person(
     told: Sequence[Reading], held: Mapping[str, Sequence[Reading]], ground: Ground, teller: str | None
 ) -> str | None:
     if teller is not None:
-        return None if teller == ground.people.speaker else "said by somebody else"
+        return None if teller in ground.speakers and _tells(teller, told, ground) else "said by somebody else"
     same = differ = 0
     for reading in told:
         if reading.owner and reading.stem in held:
             agrees = any(other.owner == reading.owner for other in held[reading.stem])
             same, differ = same + agrees, differ + (not agrees)
-    return "said of somebody else" if differ and differ >= same else None
+    if differ and differ >= same:
+        return "said of somebody else"
+    if len(ground.speakers) > 1 and _margin(told, held) < _PLAIN:
+        return "the quotes do not make plain of whom it is said"
+    return None
+
+
+def _tells(teller: str, told: Sequence[Reading], ground: Ground) -> bool:
+    """Whether, of several people quoted, the teller said most of what the claim makes them say."""
+    content = {reading.stem for reading in told} - _TELLING
+    shared: dict[str, int] = defaultdict(int)
+    for part in ground.told:
+        own = len(content & {stem(word) for word in words(part.quote)})
+        shared[part.turn.speaker] = max(shared[part.turn.speaker], own)
+    return all(shared[teller] > other for name, other in shared.items() if name != teller)
+
+
+def _margin(told: Sequence[Reading], held: Mapping[str, Sequence[Reading]]) -> float:
+    """How much more of what several speakers say fits the people of the claim than anybody else: -1 to 1."""
+    known = [
+        (reading.owner, held[reading.stem]) for reading in told if reading.owner and reading.stem in held
+    ]
+    shares = [sum(other.owner == owner for other in others) / len(others) for owner, others in known]
+    return sum(2 * share - 1 for share in shares) / len(shares) if shares else 1.0
 
 
 def _teller(claim: str, people: People) -> str | None:
@@ -316,3 +518,81 @@ def _teller(claim: str, people: People) -> str | None:
         if name.removesuffix("'s") in people.by_name:
             return people.by_name.get(name) if stem(found[at + 1]) in _TELLING else None
     return None
+
+
+def contradiction(claim: str, ground: Ground, read: _Read = read_claim) -> str | None:
+    """What the very words quoted plainly say against `claim`, `None` when nothing: another number of the same
+    thing, another day, the opposite, or the same of somebody else. All other words must be the same.
+    """
+    plain = without_dates(claim, resolve_dates(claim, ground.told[-1].turn.said_at))
+    content = {word for word in _content(plain, ground) if not word.isdigit() and not numbers(word)}
+    for part in ground.told:
+        found = _against(claim, content, part, ground, read)
+        if found is not None:
+            return found
+    return None
+
+
+def _against(claim: str, content: set[str], part: Told, ground: Ground, read: _Read) -> str | None:
+    quoted = {stem(word) for word in words(part.quote)}
+    if "?" in part.quote or len(content) < 2 or 4 * len(content & quoted) < 3 * len(content):
+        return None
+    return (
+        _other_number(claim, part, ground)
+        or _other_day(claim, part, ground)
+        or (_opposite(claim, content, part, ground, read) if content <= quoted else None)
+        or (_other_person(claim, part, ground) if content <= quoted and read is read_claim else None)
+    )
+
+
+def _other_number(claim: str, part: Told, ground: Ground) -> str | None:
+    there = amounts(Source(part.quote, part.turn.said_at))
+    here = amounts(Source(claim, part.turn.said_at))
+    held = set(numbers(f"{ground.text}\n{ground.beside}", loose=True))
+    for amount in here:
+        same = {other.value for other in there if other.unit and other.unit == amount.unit}
+        if len(same) == 1 and len(here) == len(there) == 1 and written(amount.value) not in held:
+            return f"the quote says {written(same.pop())}, not {written(amount.value)}"
+    return None
+
+
+def _other_day(claim: str, part: Told, ground: Ground) -> str | None:
+    said_at = part.turn.said_at
+    here, there = resolve_dates(claim, said_at), resolve_dates(part.quote, said_at)
+    if len(here) != 1 or len(there) != 1 or {here[0].precision, there[0].precision} != {"day"}:
+        return None
+    if there[0].kind != "absolute" and there[0].text.lower().split()[0] in _WHICH_ONE:
+        return None
+    if here[0].first == there[0].first or _ANCHOR.search(claim[: here[0].start]):
+        return None
+    near = any(here[0].first == moment.date() for moment in ground.times())
+    named = any(here[0].first == found.first for turn in ground.turns for found in mentions(turn))
+    return None if near or named else f"the quote says {there[0].display}, not {here[0].display}"
+
+
+def _opposite(claim: str, content: set[str], part: Told, ground: Ground, read: _Read) -> str | None:
+    if idioms(part.quote) or idioms(claim):
+        return None
+    here = [reading for reading in read(claim, ground.people_of(part)) if reading.stem in content]
+    there = [reading for reading in read_turn(part.quote, ground.people_of(part)) if reading.stem in content]
+    if len({reading.clause for reading in here}) > 1 or len({reading.clause for reading in there}) > 1:
+        return None
+    if {reading.owner for reading in here} != {reading.owner for reading in there}:
+        return None
+    denied, said = negated(claim), negated(part.quote)
+    first_here, first_there = _first_denied(here), _first_denied(there)
+    if denied and not said and first_here:
+        return "the quote says the opposite"
+    if said and not denied and first_there and not negated(ground.text.replace(part.quote, "")):
+        return "the quote says the opposite"
+    return None
+
+
+def _other_person(claim: str, part: Told, ground: Ground) -> str | None:
+    people = ground.people_of(part)
+    named = [people.by_name[word] for word in words(claim) if word in people.by_name]
+    first = words(claim)[:1]
+    if not named or first != words(named[0])[:1] or part.turn.speaker in named or len(set(named)) != 1:
+        return None
+    own = words(part.quote)[:1] == ["i"] and not _SECOND_PERSON.search(part.quote)
+    return f"the quote is of {part.turn.speaker}" if own and negated(claim) == negated(part.quote) else None

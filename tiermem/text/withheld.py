@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pagestore import Page, PageLine, Span, Turn
-from tiermem.model import Claim, LinkedFact
+from tiermem.model import Claim, LinkedFact, is_proved
 from tiermem.text.link import link
 
 _MARK = "[withheld] _:"
@@ -34,9 +34,9 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
 
 
 def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
-    """Whether these pages, some turns of which may be withheld or erased, prove the claim."""
+    """Whether these pages, some turns of which may be withheld or erased, state the claim or give it."""
     linked = link(claim, pages)
-    return isinstance(linked, LinkedFact) and linked.grade == "verbatim"
+    return isinstance(linked, LinkedFact) and is_proved(linked.support)
 
 
 def proof_rank(
@@ -44,7 +44,8 @@ def proof_rank(
 ) -> int:
     """The highest rank at which the claim is proved by turns of at least that rank alone.
 
-    A name or a question that only a less trusted turn told pulls a claim down to that turn's rank.
+    A claim that needs several turns, of one page or of more, has the rank of the lowest; a name or a
+    question that only a less trusted turn told pulls it down to that turn's rank too.
     """
     turns = [line.turn for page in pages for line in page.lines if line.turn is not None]
     ranks = sorted({rank(turn) for turn in turns}, reverse=True)

@@ -4,6 +4,7 @@ The rules:
 - A unit loses the spans that stood in the turns. It stays when the words that are left prove it, linked
   again as if the turns had never been said; a unit beside them stays unless it needed them (a name, a
   question) to be proved.
+- A unit that code derived goes with any turn that a term of the derivation stands in.
 - An answer goes when any evidence it was shown stood in the turns, when it read a page of theirs whole,
   or when it repeats their words; what it cost stays. A finding goes with its answer; a decision goes with
   its unit, and its finding, where the answer stays, is pending again.
@@ -113,7 +114,7 @@ def _distilled(entry: Distilled | Redistilled, gone: Gone) -> Distilled | Redist
         if units == entry.units and not gone.repeated_in([encode(entry)]):
             return entry
         # Rejected claims and omissions hold words of this page alone, which stays; the claims may not.
-        told = tuple(one for one in entry.rejected if not gone.repeated_in([one.claim, one.quote]))
+        told = tuple(one for one in entry.rejected if not gone.repeated_in([one.claim, *one.quotes]))
         return replace(entry, units=units, rejected=told)
     page = gone.after(entry.page_id)
     lost = omissions(page, [unit.text for unit in units])
@@ -125,7 +126,10 @@ def _distilled(entry: Distilled | Redistilled, gone: Gone) -> Distilled | Redist
 
 def unit_left(unit: SummaryUnit, gone: Gone) -> SummaryUnit | None:
     """The unit as it may stay: itself, with fewer spans, or not at all."""
-    if gone.everything or gone.repeated_in([unit.text]):
+    terms = [term for one in unit.derivations for term in one.terms]
+    if gone.everything or gone.repeated_in([unit.text, *(term.text for term in terms)]):
+        return None
+    if any(gone.touches(span) for term in terms for span in term.spans):
         return None
     spans = tuple(span for span in unit.spans if not gone.touches(span))
     beside = any(span.page_id in gone.pages for span in unit.spans)
@@ -140,15 +144,20 @@ def unit_left(unit: SummaryUnit, gone: Gone) -> SummaryUnit | None:
 
 
 def _proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
-    """Whether the words of one of the unit's pages prove it by themselves."""
-    for page_id in dict.fromkeys(span.page_id for span in unit.spans):
-        spans = [span for span in unit.spans if span.page_id == page_id]
-        page = page_of(page_id)
-        quote = " … ".join(page.text[span.start : span.end] for span in spans)
-        claim = Claim(text=unit.text, quote=quote, event_at=unit.event_at)
-        if still_proved(claim, (page,)):
-            return True
-    return False
+    """Whether the words the unit rests on prove it: all of them together, or those of one page alone.
+
+    A unit that was merged from two holds when either side's page tells all of it.
+    """
+    ids = tuple(dict.fromkeys(span.page_id for span in unit.spans))
+    pages = tuple(page_of(page_id) for page_id in ids)
+    return _proved_by(unit, pages) or (len(pages) > 1 and any(_proved_by(unit, (page,)) for page in pages))
+
+
+def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
+    by_id = {page.id: page for page in pages}
+    spans = [span for span in unit.spans if span.page_id in by_id]
+    quotes = tuple(by_id[span.page_id].text[span.start : span.end] for span in spans)
+    return still_proved(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
 
 
 def _wrote_back(entry: WroteBack, gone: Gone) -> Entry | None:

@@ -1,37 +1,65 @@
-"""From a sealed page to the units it proves: a reasoner asserts, code links, the rest is kept apart."""
+"""From sealed pages to the units they prove: an engine asserts, code links, the rest is kept apart.
+
+Of a claim whose wording code cannot confirm the words it quotes become a unit, in their speaker's own
+words; the wording does not. Pages that are read in one call are one ground: a claim may quote several.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from anyio import to_thread
 
-from pagestore import Page
+from pagestore import Page, PageId
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
-from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit
-from tiermem.reasoning.interface import Reasoner
-from tiermem.text import link, omissions, page_literals, proof_rank
+from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, UnitId, UnitKind, Usage, is_proved
+from tiermem.reasoning.interface import Engine
+from tiermem.text import link, omissions, page_literals, proof_rank, quotations
 
 
-async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = DEFAULT_TRUST) -> Distilled:
-    """Ask for the facts of a page and prove each; raises what the reasoner raises."""
+@dataclass(slots=True)
+class Told:
+    """What claims about some pages come to: units by id, rejected claims, and how many were only worded."""
+
+    units: dict[UnitId, SummaryUnit] = field(default_factory=dict)
+    rejected: list[Rejected] = field(default_factory=list)
+    worded: int = 0
+
+    def of(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
+        """The units whose first words stand on a page."""
+        return tuple(unit for unit in self.units.values() if unit.spans[0].page_id == page_id)
+
+
+async def distil(
+    pages: Sequence[Page], engine: Engine, trust: TrustLevels = DEFAULT_TRUST
+) -> tuple[Distilled, ...]:
+    """Ask for the facts of pages in one call and prove each; an entry a page, in order.
+
+    What the call cost, what was rejected and how many claims were only worded stand in the first entry.
+    Raises what the engine raises.
+    """
     with counted() as meter, step("distil"):
-        claims = await reasoner.distil(page)
+        claims = await engine.distil(pages)
 
-    def linked() -> Distilled:
-        units, rejected = proved(page, claims, made_by=reasoner.name, trust=trust)
-        return Distilled(
-            page_id=page.id,
-            units=units,
-            rejected=rejected,
-            omissions=omissions(page, [unit.text for unit in units]),
-            made_by=reasoner.name,
-            prompts=tuple(meter.prompts),
-            usage=meter.total(),
-            literals=len(page_literals(page)),
+    def linked() -> tuple[Distilled, ...]:
+        told = proved(pages, claims, made_by=engine.name, trust=trust)
+        return tuple(
+            Distilled(
+                page_id=page.id,
+                units=told.of(page.id),
+                rejected=tuple(told.rejected) if at == 0 else (),
+                worded=told.worded if at == 0 else 0,
+                omissions=omissions(page, [unit.text for unit in told.of(page.id)]),
+                made_by=engine.name,
+                prompts=tuple(meter.prompts),
+                usage=meter.total() if at == 0 else Usage(),
+                literals=len(page_literals(page)),
+            )
+            for at, page in enumerate(pages)
         )
 
     # Linking is pure and takes milliseconds a claim: questions asked meanwhile do not wait for a whole page.
@@ -40,7 +68,7 @@ async def distil(page: Page, reasoner: Reasoner, trust: TrustLevels = DEFAULT_TR
 
 async def redistil(
     page: Page,
-    reasoner: Reasoner,
+    engine: Engine,
     trust: TrustLevels = DEFAULT_TRUST,
     *,
     hints: tuple[str, ...],
@@ -48,19 +76,20 @@ async def redistil(
 ) -> Redistilled:
     """Ask again, told what was lost; only units that say what none of `kept` says are in the entry."""
     with counted() as meter, step("distil"):
-        claims = await reasoner.distil(page, hints=hints)
+        claims = await engine.distil([page], hints=hints)
 
     def linked() -> Redistilled:
-        units, rejected = proved(page, claims, made_by=reasoner.name, trust=trust)
-        texts = [unit.text for unit in (*kept, *units)]
+        told = proved([page], claims, made_by=engine.name, trust=trust)
+        texts = [unit.text for unit in (*kept, *told.units.values())]
         return Redistilled(
             page_id=page.id,
-            units=units,
-            rejected=rejected,
+            units=tuple(told.units.values()),
+            rejected=tuple(told.rejected),
+            worded=told.worded,
             hints=hints,
             omissions=omissions(page, texts),
             literals=len(page_literals(page)),
-            made_by=reasoner.name,
+            made_by=engine.name,
             prompts=tuple(meter.prompts),
             usage=meter.total(),
         )
@@ -69,23 +98,27 @@ async def redistil(
 
 
 def proved(
-    page: Page, claims: Sequence[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
-) -> tuple[tuple[SummaryUnit, ...], tuple[Rejected, ...]]:
-    """The units that the words of this page prove, each once, and the claims they do not."""
-    units: dict[str, SummaryUnit] = {}
-    rejected: list[Rejected] = []
+    pages: Sequence[Page], claims: Iterable[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
+) -> Told:
+    """The units that the words of these pages prove, each once, and the claims they contradict."""
+    told = Told()
     for claim in claims:
-        fact = link(claim, (page,))
+        fact = link(claim, pages)
         if isinstance(fact, Rejected):
-            rejected.append(fact)
-        elif fact.grade != "verbatim":
-            reason = f"quote not on the page word for word ({fact.grade} match)"
-            rejected.append(Rejected(claim=claim.text, quote=claim.quote, reason=reason))
+            told.rejected.append(fact)
+        elif is_proved(fact.support):
+            _put(told, _unit(fact, "summary", pages, made_by, trust))
         else:
-            rank = proof_rank(claim, fact.spans, (page,), trust.rank_of)
-            unit = _unit(page, fact, made_by, trust=trust.names[rank])
-            units[unit.id] = unit
-    return tuple(units.values()), tuple(rejected)
+            told.worded += 1
+            for words in quotations(fact, pages):
+                quoted = link(words, pages)
+                if isinstance(quoted, LinkedFact) and is_proved(quoted.support):
+                    _put(told, _unit(quoted, "quote", pages, made_by, trust))
+    return told
+
+
+def _put(told: Told, unit: SummaryUnit) -> None:
+    told.units.setdefault(unit.id, unit)
 
 
 def bounded(importance: float) -> float:
@@ -93,18 +126,25 @@ def bounded(importance: float) -> float:
     return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.5
 
 
-def _unit(page: Page, fact: LinkedFact, made_by: str, *, trust: str) -> SummaryUnit:
+def _unit(
+    fact: LinkedFact, kind: UnitKind, pages: Sequence[Page], made_by: str, trust: TrustLevels
+) -> SummaryUnit:
+    page = next(page for page in pages if page.id == fact.spans[0].page_id)
     turn = page.line_at(fact.spans[0].start).turn
+    claim = Claim(text=fact.claim, quotes=fact.quotes, event_at=fact.event_at)
+    rank = proof_rank(claim, fact.spans, tuple(pages), trust.rank_of)
     return SummaryUnit(
         id=summary_unit_id(page.space, page.id, fact.claim, fact.spans),
         text=fact.claim,
         spans=fact.spans,
-        kind="summary",
+        kind=kind,
         session=page.session,
         said_at=turn.said_at if turn is not None else None,
         event_at=fact.event_at,
         scene=fact.scene,
         importance=bounded(fact.importance),
         made_by=made_by,
-        trust=trust,
+        trust=trust.names[rank],
+        support=fact.support,
+        derivations=fact.derivations,
     )

@@ -1,6 +1,6 @@
 """What an operation on a proved fact does to Tier 1: pure, and in no case more than the evidence allows.
 
-The reasoner proposes, this file disposes. It may name only units it was shown. A merged text must be
+The engine proposes, this file disposes. It may name only units it was shown. A merged text must be
 told by its two sides and must forget none of their literals, otherwise the fact is added by itself.
 A fact supersedes only what was said no later, and nothing that somebody trusted more has said. Units
 of different trust are not merged: the lower would gain words it did not prove, the higher lose its standing.
@@ -195,6 +195,8 @@ def _merged(
         revision=unit.revision + 1,
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
         trust=target.grounds.level,
+        support="derived" if "derived" in (unit.support, fact.support) else "stated",
+        derivations=tuple(dict.fromkeys((*unit.derivations, *fact.derivations))),
     )
 
 
@@ -213,6 +215,8 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
         made_by=made_by,
         supersedes=superseded,
         trust=proved.grounds.level,
+        support=fact.support,
+        derivations=fact.derivations,
     )
 
 

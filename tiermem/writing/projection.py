@@ -3,6 +3,10 @@
 The mark says up to which record the index reflects the ledger. It moves only when everything before
 it is in the index and flushed, so whatever a crash leaves half-done lies after the mark and is done
 again. Ids are the ledger's, so doing it again stores nothing twice.
+
+An open page and its turns are put under its `o1:` id as it grows. The record that seals it is newer than
+all of them: the run that puts the sealed page takes the open one out, before the mark passes that record.
+What such an id still finds in between resolves to the sealed page.
 """
 
 from __future__ import annotations
@@ -13,7 +17,8 @@ from typing import TypeVar
 
 import anyio
 
-from pagestore import Page, PageId, PageInfo, PageLine
+from pagestore import OpenInfo, Page, PageId, PageInfo, PageLine
+from pagestore.codec import open_page_id
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Compacts, Entry, Index, Said, turn_id
 from tiermem.ledger import Ledger
@@ -95,16 +100,45 @@ class Projection:
             # The index has seen records this log does not hold: it belongs to another history of the space.
             await self._forget()
             changes = await self._ledger.changes(_NOTHING)
-        self._to_mark = self._to_mark or bool(changes.units or changes.pages)
+        self._to_mark = self._to_mark or bool(changes.units or changes.pages or changes.filling)
+        nothing_yet = self._put_up_to == _NOTHING and not await self._index.count(space, "turns")
         for units in _batches(changes.units):
             await self._index.put(space, "units", [self._unit_entry(unit) for unit in units])
+        for filling in _batches(changes.filling):
+            await self._put_filling(filling)
         for pages in _batches(changes.pages):
-            read = [await self._ledger.page(info.id) for info in pages]
-            await self._index.put(space, "pages", [_page_entry(page) for page in read])
-            for page in read:
-                await self._index.put(space, "turns", turn_entries(page, await self._before(page)))
+            await self._put_sealed(pages)
+            if not nothing_yet:
+                await self._remove_open(pages)
         self._put_up_to = changes.head
-        return Projected(units=len(changes.units), pages=len(changes.pages))
+        return Projected(units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling))
+
+    async def _put_sealed(self, pages: Sequence[PageInfo]) -> None:
+        """Sealed pages and their turns."""
+        space = self._ledger.space
+        read = [await self._ledger.page(info.id) for info in pages]
+        await self._index.put(space, "pages", [_page_entry(page) for page in read])
+        for page in read:
+            await self._index.put(space, "turns", turn_entries(page, await self._before(page)))
+
+    async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
+        """The open pages that these sealed pages were, and their turns."""
+        space = self._ledger.space
+        opened = {open_page_id(space, info.session, info.number): info for info in pages}
+        turns = [turn_id(page_id, number) for page_id, info in opened.items() for number in range(info.turns)]
+        await self._index.remove(space, "turns", turns)
+        await self._index.remove(space, "pages", list(opened))
+
+    async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
+        """Open pages, and of their turns those that are new and those that these stand around."""
+        read = [await self._ledger.page(info.id) for info in filling]
+        # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
+        read = [page for page in read if page.sealed_at is None]
+        await self._index.put(self._ledger.space, "pages", [_page_entry(page) for page in read])
+        for page in read:
+            new = sum(line.seq > self._put_up_to for line in page.lines if line.turn is not None)
+            entries = turn_entries(page, await self._before(page))
+            await self._index.put(self._ledger.space, "turns", entries[-(new + _AROUND) :])
 
     async def _forget(self) -> None:
         # The mark goes first: a crash inside `drop` must leave no holes behind a mark that says all is there.
@@ -122,6 +156,7 @@ class Projection:
             page_ids=tuple(dict.fromkeys(span.page_id for span in unit.spans)),
             said_at=unit.said_at,
             active=self._ledger.tier1.is_active(unit.id),
+            scene=unit.scene or "",
         )
 
     async def _before(self, page: Page) -> Page | None:
@@ -144,10 +179,11 @@ def _page_entry(page: Page) -> Entry:
 
 
 def turn_entries(page: Page, before: Page | None) -> list[Entry]:
-    """The turns of a sealed page, found also by what was said around them.
+    """The turns of a page, found also by what was said around them.
 
     That reaches back to the page before. It does not reach on to the next page, which may not exist
-    yet: what is in the index never depends on when it was put there.
+    yet, and the turns that new ones of an open page stand around are put again with these: what is in
+    the index never depends on when it was put there.
     """
     earlier = [] if before is None else _turns(before)[-_AROUND:]
     turns = [*earlier, *_turns(page)]

@@ -19,6 +19,10 @@ class WriterOptions:
     variant: WriteBackVariant = "retrieve-and-edit"
     neighbours: int = 3
     concurrency: int = 4
+    page_tokens: int = 1000
+    """Small pages are summarised together, as many as hold so many tokens."""
+    idle_seal: float = 30.0
+    """Minutes after which an open page of an idle session seals; `inf` for never."""
     trust: TrustLevels = DEFAULT_TRUST
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
@@ -38,21 +42,26 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projected:
-    """How many entries were put into the index."""
+    """How many units, sealed pages, and open pages with what is new on them were put into the index."""
 
     units: int = 0
     pages: int = 0
+    open_pages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistilReport:
-    """What one run of summarising did. `pending` pages are left for the next run."""
+    """What one run of summarising did. `pending` pages are left for the next run.
+
+    `worded` claims could not be confirmed: of these the words are kept, and the wording is not.
+    """
 
     distilled: int
     units: int
     rejected: int
     omissions: int
     pending: int
+    worded: int = 0
     unfinished: tuple[Unfinished, ...] = ()
 
 

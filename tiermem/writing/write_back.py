@@ -28,8 +28,9 @@ from tiermem.model import (
     UnitId,
     WriteBack,
     WriteBackVariant,
+    is_proved,
 )
-from tiermem.reasoning.interface import Reasoner
+from tiermem.reasoning.interface import Engine
 from tiermem.text import link, proof_rank
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
 from tiermem.writing.known import known
@@ -63,11 +64,11 @@ class WriteBacks:
     """Decides on findings one after another, so that each sees what the one before it wrote."""
 
     def __init__(
-        self, ledger: Ledger, index: Index, reasoner: Reasoner, projection: Projection, options: WriterOptions
+        self, ledger: Ledger, index: Index, engine: Engine, projection: Projection, options: WriterOptions
     ) -> None:
         self._ledger = ledger
         self._index = index
-        self._reasoner = reasoner
+        self._engine = engine
         self._projection = projection
         self._options = options
         self._one_at_a_time = anyio.Lock()
@@ -116,10 +117,8 @@ class WriteBacks:
         """The finding with its proof; without one it is skipped, or left for later."""
         if finding.id in self._ledger.tier1.decisions:
             return None
-        if finding.fact.grade != "verbatim":
-            await self._write(
-                run, skipped(finding.id, f"not proved word for word ({finding.fact.grade} match)")
-            )
+        if not is_proved(finding.fact.support):
+            await self._write(run, skipped(finding.id, f"not proved: {unproved(finding.fact)}"))
             return None
         try:
             pages = await self._pages(finding.fact.spans)
@@ -153,7 +152,7 @@ class WriteBacks:
         facts = [candidate.proved.fact for candidate in candidates]
         with step("select"):
             return frozenset(
-                await self._reasoner.select(candidates[0].finding.question, facts, tuple(pages.values()))
+                await self._engine.select(candidates[0].finding.question, facts, tuple(pages.values()))
             )
 
     async def _decide(self, candidate: _Candidate, variant: WriteBackVariant) -> WroteBack:
@@ -163,13 +162,13 @@ class WriteBacks:
             return skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
         with step("reconcile"):
-            operation = await self._reasoner.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
+            operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
         return settle(
             operation,
             proved,
             {neighbour.unit.id: neighbour for neighbour in shown},
             unit_id=finding_unit_id(self._ledger.space, proved.finding_id),
-            made_by=self._reasoner.name,
+            made_by=self._engine.name,
         )
 
     async def _neighbours(self, fact: LinkedFact) -> list[Neighbour]:
@@ -199,11 +198,16 @@ class WriteBacks:
         run.decisions.append(entry.write_back)
 
 
+def unproved(fact: LinkedFact) -> str:
+    """Why the fact is no proof of what it claims, in words."""
+    return fact.reason or "no rule could confirm the wording from the words it cites"
+
+
 def claim_of(fact: LinkedFact) -> Claim:
     """What a fact asserts, to be proved again."""
     return Claim(
         text=fact.claim,
-        quote=fact.quote,
+        quotes=fact.quotes,
         scene=fact.scene,
         event_at=fact.event_at,
         importance=fact.importance,
@@ -211,8 +215,8 @@ def claim_of(fact: LinkedFact) -> Claim:
 
 
 def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
-    """The fact linked anew to its own pages: what a caller says of spans and grade is not taken on trust."""
+    """The fact linked anew to its own pages: a caller's word on spans and support is not taken."""
     linked = link(claim_of(fact), pages)
-    if isinstance(linked, LinkedFact) and linked.grade != "verbatim":
-        return Rejected(claim=fact.claim, quote=fact.quote, reason=f"only a {linked.grade} match")
+    if isinstance(linked, LinkedFact) and not is_proved(linked.support):
+        return Rejected(claim=fact.claim, quotes=fact.quotes, reason=unproved(linked))
     return linked

@@ -7,24 +7,28 @@ finishes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn
+from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError, UnknownId
 from tiermem.index.interface import Index
 from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, Spent
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, UnitId, Usage, WriteBackVariant
-from tiermem.reasoning.interface import Reasoner
+from tiermem.reasoning.interface import Engine
 from tiermem.text import Telltales, omissions
+from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.erase import Eraser, Erasure, Selection
+from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
 from tiermem.writing.in_order import in_order
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -49,13 +53,13 @@ class Writer:
     """Writes one space: turns, summaries, findings, and the index behind them."""
 
     def __init__(
-        self, ledger: Ledger, index: Index, reasoner: Reasoner, options: WriterOptions | None = None
+        self, ledger: Ledger, index: Index, engine: Engine, options: WriterOptions | None = None
     ) -> None:
         self._ledger = ledger
-        self._reasoner = reasoner
+        self._engine = engine
         self._options = options or WriterOptions()
         self._projection = Projection(ledger, index)
-        self._write_backs = WriteBacks(ledger, index, reasoner, self._projection, self._options)
+        self._write_backs = WriteBacks(ledger, index, engine, self._projection, self._options)
         self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
 
@@ -67,6 +71,35 @@ class Writer:
         """Seal the open page of one session, or of all."""
         return await self._ledger.seal(session)
 
+    async def seal_idle(self, now: datetime) -> tuple[PageId, ...]:
+        """Seal the open pages whose newest turn was recorded `WriterOptions.idle_seal` minutes ago."""
+        pages = await self._ledger.filling()
+        return await self._seal_each(idle_by_clock(pages, now=now, minutes=self._options.idle_seal))
+
+    async def seal_behind(self, session: SessionId, told: Iterable[TurnTimes]) -> tuple[PageId, ...]:
+        """Seal the open pages that `session`, with the turns it was just told, left behind by said time."""
+        pages, minutes = await self._ledger.filling(), self._options.idle_seal
+        return await self._seal_each(left_behind(pages, by=session, turns=told, minutes=minutes))
+
+    async def seal_at_opening(self, now: datetime) -> tuple[PageId, ...]:
+        """Seal every open page that is idle, by the clock or by said time."""
+        pages, minutes = await self._ledger.filling(), self._options.idle_seal
+        by_clock = idle_by_clock(pages, now=now, minutes=minutes)
+        by_said_time = idle_by_said_time(pages, minutes=minutes)
+        return await self._seal_each(dict.fromkeys((*by_clock, *by_said_time)))
+
+    async def until_idle(self, now: datetime) -> float | None:
+        """Seconds until the first open page seals should nothing be said; `None` when none ever does."""
+        seconds = next_look(await self._ledger.filling(), now=now, minutes=self._options.idle_seal)
+        return None if seconds is None or math.isinf(seconds) else seconds
+
+    async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
+        return tuple([page for session in sessions for page in await self._ledger.seal(session)])
+
+    async def index_said(self) -> Unfinished | None:
+        """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
+        return await self._projection.attempt()
+
     async def distil_pending(self, progress: Progress | None = None) -> DistilReport:
         """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
 
@@ -76,11 +109,12 @@ class Writer:
         async with self._distilling:
             pending = await self.pending_pages()
             run = _DistilRun(len(pending), progress)
-            for start in range(0, len(pending), _SLICE):
+            together = batches(pending, page_tokens=self._options.page_tokens)
+            for start in range(0, len(together), _SLICE):
                 await in_order(
-                    pending[start : start + _SLICE],
-                    lambda info: self._distil(run, info),
-                    lambda outcome: self._keep(run, outcome),
+                    together[start : start + _SLICE],
+                    lambda infos: self._distil(run, infos),
+                    lambda outcomes: self._keep(run, outcomes),
                     at_once=self._options.concurrency,
                 )
                 run.index = await self._projection.attempt()
@@ -97,7 +131,7 @@ class Writer:
         """Look at a distilled page again, told what its units lost; what is new and proved is added.
 
         Nothing is removed, and every look is recorded. Raises `InvalidInput` for a page that is not
-        distilled yet, and what the reasoner raises; then what it cost is recorded.
+        distilled yet, and what the engine raises; then what it cost is recorded.
         """
         async with self._distilling:
             page, tier1 = await self._ledger.page(page_id), self._ledger.tier1
@@ -108,7 +142,7 @@ class Writer:
             kept = tier1.units_of_page(page.id)
             lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
             async with self.recording("distil"):
-                entry = await redistil(page, self._reasoner, self._options.trust, hints=lost, kept=kept)
+                entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
             new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
             entry = replace(entry, units=new)
             await self._ledger.write(entry)
@@ -178,26 +212,33 @@ class Writer:
         """Drop this space from the index and build it again from pages and ledger, without a model call."""
         return await self._projection.rebuild()
 
-    async def _distil(self, run: _DistilRun, info: PageInfo) -> Distilled | Unfinished:
+    async def _distil(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[Distilled | Unfinished, ...]:
+        """Summarise pages in one call. What cannot be done to them together is tried page by page."""
         try:
             if run.failed_in_a_row >= _PATIENCE:
                 raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
             async with self.recording("distil"):
-                outcome = await distil(await self._ledger.page(info.id), self._reasoner, self._options.trust)
+                pages = [await self._ledger.page(info.id) for info in infos]
+                outcomes = await distil(pages, self._engine, self._options.trust)
         except (TierMemError, Corrupt) as error:
-            run.failed_in_a_row += isinstance(error, (ModelUnavailable, ModelRefused))
-            return Unfinished(stage="distil", what=info.id, reason=repr(error))
+            down = isinstance(error, ModelUnavailable | ModelRefused)
+            run.failed_in_a_row += down
+            if len(infos) > 1 and not down:
+                return tuple([one for info in infos for one in await self._distil(run, (info,))])
+            return tuple(Unfinished(stage="distil", what=info.id, reason=repr(error)) for info in infos)
         run.failed_in_a_row = 0
-        return outcome
+        return outcomes
 
-    async def _keep(self, run: _DistilRun, outcome: Distilled | Unfinished) -> None:
-        if isinstance(outcome, Distilled):
-            # A finding may have told some of it already, where the page had to wait for its summary.
-            tier1 = self._ledger.tier1
-            new = tuple(unit for unit in outcome.units if known(tier1, unit.text, unit.spans) is None)
-            outcome = replace(outcome, units=new)
-            await self._ledger.write(outcome)
-        run.add(outcome)
+    async def _keep(self, run: _DistilRun, outcomes: Sequence[Distilled | Unfinished]) -> None:
+        for outcome in outcomes:
+            kept = outcome
+            if isinstance(kept, Distilled):
+                # A finding may have told some of it already, where the page had to wait for its summary.
+                tier1 = self._ledger.tier1
+                new = tuple(unit for unit in kept.units if known(tier1, unit.text, unit.spans) is None)
+                kept = replace(kept, units=new)
+                await self._ledger.write(kept)
+            run.add(kept)
 
 
 class _DistilRun:
@@ -224,6 +265,7 @@ class _DistilRun:
             distilled=len(self._done),
             units=sum(len(entry.units) for entry in self._done),
             rejected=sum(len(entry.rejected) for entry in self._done),
+            worded=sum(entry.worded for entry in self._done),
             omissions=sum(len(entry.omissions) for entry in self._done),
             pending=len(self._failed),
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),

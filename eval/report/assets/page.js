@@ -24,7 +24,10 @@ function reply(one) {
   const box = make("div", "reply");
   const head = make("header");
   head.append(make("b", "", one.system));
-  const verdict = one.verdict === true ? "right" : one.verdict === false ? "wrong" : "undecided";
+  const inWords = (said) => (said === true ? "right" : said === false ? "wrong" : "undecided");
+  const styles = Object.entries(one.verdicts || {});
+  const verdict = styles.length > 1
+    ? styles.map(([style, said]) => style + ": " + inWords(said)).join(", ") : inWords(one.verdict);
   head.append(make("span", verdictClass(one.verdict), one.ranks ? (one.verdict ? "all found" : "not all found") : verdict));
   if (one.route) head.append(make("span", "", one.route));
   if (one.f1 !== undefined) head.append(make("span", "", "F1 " + one.f1));

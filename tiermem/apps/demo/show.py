@@ -15,9 +15,9 @@ from tiermem.apps.demo import SPACE, Asked, Demo, dialogue, run_demo
 from tiermem.apps.ingest import Engine, Ingested
 from tiermem.apps.tables import pairs, table
 from tiermem.apps.terminal import out, safe
-from tiermem.apps.views import cited_in_page, next_step, route, tokens
+from tiermem.apps.views import cited_in_page, next_step, route, support, tokens
 
-_TIERS = {"ANSWER": "summaries", "ESCALATE": "raw pages"}
+_TIERS = {"recall": "recall", "widened": "more turns", "researched": "pages"}
 
 
 def show_demo(store: Path | None, engine: Engine) -> None:
@@ -55,7 +55,7 @@ def _answered(number: int, one: Asked, console: Console) -> Group:
     head = Text(f"{number}  ", style="cyan").append(safe(one.asked.question), style="bold")
     why = Text(one.asked.why, style="dim italic")
     words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold green")
-    rows = pairs([("route", route(answer)), ("read", tokens(one.cost))])
+    rows = pairs([("support", support(answer)), ("route", route(answer)), ("read", tokens(one.cost))])
     trail = [
         cited_in_page(page, citation.spans, console)
         for citation in answer.citations[:1]
@@ -88,7 +88,7 @@ def _sums(result: Demo) -> Group:
 
 
 def _tier(one: Asked) -> str:
-    return _TIERS[one.answer.route] + (", abstained" if one.answer.abstained else "")
+    return _TIERS[one.answer.trace.way] + (", abstained" if one.answer.abstained else "")
 
 
 def _next(result: Demo) -> list[Text]:

@@ -1,0 +1,21 @@
+"""An engine for tests: whatever judgement a test does not give fails loudly when it is asked for."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tiermem.reasoning import Engine
+
+JUDGEMENTS = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
+
+
+def engine(*, name: str = "test", free: bool = True, **judgements: Any) -> Engine:
+    """The judgements given (`route=None`: nobody is asked beforehand); the others fail when asked."""
+    given = {judgement: _unasked(judgement) for judgement in JUDGEMENTS} | judgements
+    return Engine(name=name, free=free, **given)
+
+
+def _unasked(judgement: str) -> Callable[..., Awaitable[Any]]:
+    async def fail(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError(f"{judgement!r} was asked, and this test gives no such judgement")
+
+    return fail

@@ -1,0 +1,81 @@
+"""A turn is put while its page is open and again when it seals; its words are embedded once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pagestore import SessionId, SpaceId
+from tiermem.index import QdrantEdgeIndex
+from tiermem.index import projection as of_index
+from tiermem.index.interface import Entry, Said
+from tiermem.index.testing import HashEmbedder
+
+pytestmark = pytest.mark.anyio
+
+SPACE = SpaceId("ann")
+SAID = ["The ferry leaves at twenty to ten.", "My dog Pixel cannot have any chicken.", "It rained all day."]
+
+
+class Counting(HashEmbedder):
+    """An embedder that tells which texts it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.given += texts
+        return await super().embed(texts)
+
+
+def turns(page: str) -> list[Entry]:
+    return [
+        Entry(
+            id=f"{page}/{number}",
+            session=SessionId("s"),
+            text=text,
+            kind="turn",
+            said=Said(speaker="Ann", before=f"Ann: {SAID[number - 1]}" if number else ""),
+        )
+        for number, text in enumerate(SAID)
+    ]
+
+
+async def test_words_put_again_are_not_embedded_again(tmp_path: Path) -> None:
+    embedder = Counting()
+    index = QdrantEdgeIndex(tmp_path, embedder)
+    await index.put(SPACE, "turns", turns("o1:a"))
+    once = sorted(embedder.given)
+    assert len(set(once)) == len(once)
+    await index.put(SPACE, "turns", turns("p1:a"))
+    assert sorted(embedder.given) == once
+    await index.remove(SPACE, "turns", [entry.id for entry in turns("o1:a")])
+    hits = (await index.turns(SPACE, SAID[1], limit=3)).hits
+    assert max(hits, key=lambda hit: hit.meaning).id == "p1:a/1"
+    assert max(hit.meaning for hit in hits) == pytest.approx(1.0, abs=0.2)
+    await index.close()
+
+
+async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> None:
+    embedder = Counting()
+    index = QdrantEdgeIndex(tmp_path, embedder)
+    await index.put(SPACE, "turns", turns("o1:a"))
+    once = len(embedder.given)
+    await index.drop(SPACE)
+    await index.put(SPACE, "turns", turns("o1:a"))
+    assert len(embedder.given) == 2 * once
+    await index.close()
+
+
+async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_index, "KEPT", 2)
+    embedder = Counting()
+    index = QdrantEdgeIndex(tmp_path, embedder)
+    await index.put(SPACE, "turns", turns("o1:a"))
+    once = len(set(embedder.given))
+    assert once > 2
+    embedder.given.clear()
+    await index.put(SPACE, "turns", turns("p1:a"))
+    assert len(embedder.given) == once - 2
+    await index.close()

@@ -1,0 +1,60 @@
+"""The index of a process: the contract of every index, but for what outlives it, and the engine's scores."""
+
+from pathlib import Path
+
+import pytest
+
+from tiermem.index import MemoryIndex, QdrantEdgeIndex
+from tiermem.index.interface import Hit, Index
+from tiermem.index.testing import ANN, GARDEN, TALK, HashEmbedder, IndexContract, entry, same
+
+pytestmark = pytest.mark.anyio
+
+
+class TestMemoryIndex(IndexContract):
+    async def new_index(self, where: Path) -> Index:
+        return MemoryIndex(HashEmbedder())
+
+    def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
+        """The opposite is promised here: nothing outlives the index, and nothing was written."""
+
+        async def store(index: Index) -> int:
+            await index.put(ANN, "units", GARDEN)
+            await index.set_mark(ANN, 7)
+            return await index.mark(ANN)
+
+        async def look(index: Index) -> tuple[int, int, tuple[Hit, ...]]:
+            hits = await index.search(ANN, "units", "garden", limit=9)
+            return await index.mark(ANN), await index.count(ANN, "units"), hits
+
+        assert self.run(tmp_path, store) == 7
+        assert self.run(tmp_path, look) == (-1, 0, ())
+        assert list(tmp_path.iterdir()) == []
+
+
+async def test_scores_are_those_of_the_embedded_engine(tmp_path: Path) -> None:
+    mine, engine = MemoryIndex(HashEmbedder()), QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
+    crowd = [" ".join(f"word{at}" for at in range(n)) for n in range(40)]
+    more = [entry(f"m{n}", f"Ann met a neighbour in the garden, by the beans: {crowd[n]}") for n in range(40)]
+    for index in (mine, engine):
+        await index.put(ANN, "units", [*GARDEN, *more])
+        await index.put(ANN, "turns", TALK)
+    for query in ("the neighbour grows beans", "red bicycle in the garden", "thunderstorms"):
+        for mode in ("hybrid", "dense", "words"):
+            few, many = [
+                [await index.search(ANN, "units", query, limit=limit, mode=mode) for index in (mine, engine)]
+                for limit in (7, 60)
+            ]
+            same(*many)
+            # Which of equals are cut off is left to the engine.
+            assert [hit.score for hit in few[0]] == pytest.approx([hit.score for hit in few[1]], abs=1e-4)
+    asked = [await index.turns(ANN, "Does Ann fear the thunderstorms?", limit=3) for index in (mine, engine)]
+    assert asked[0].named == asked[1].named == {"ann"}
+    assert dict(asked[0].rarity) == pytest.approx(dict(asked[1].rarity), abs=1e-4)
+    for left, right in zip(asked[0].hits, asked[1].hits, strict=True):
+        assert left.id == right.id
+        assert (left.meaning, left.exchange, left.around) == pytest.approx(
+            (right.meaning, right.exchange, right.around), abs=1e-4
+        )
+    await mine.close()
+    await engine.close()

@@ -1,0 +1,115 @@
+"""Routes and engines by name: who may decide that what was recalled is enough, and that doubts escalate."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagestore import PageId, Span
+from tests.engines import JUDGEMENTS, engine
+from tiermem.errors import InvalidInput
+from tiermem.llm.scripted import ScriptedModel
+from tiermem.model import Decision, Evidence
+from tiermem.reasoning import (
+    ENGINES,
+    ROUTERS,
+    always,
+    by_model,
+    by_rules,
+    engine_named,
+    never,
+    with_router,
+)
+from tiermem.reasoning.rules.route import gate, route
+
+pytestmark = pytest.mark.anyio
+ASKED = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def evidence(text: str, similarity: float | None = 0.7) -> Evidence:
+    span = Span(page_id=PageId("p1:a"), start=0, end=1)
+    return Evidence(text=text, spans=(span,), score=1.0, source="unit", similarity=similarity)
+
+
+RECALLED = (evidence("Ann adopted three grey cats."),)
+
+
+@pytest.mark.parametrize("recalled", [RECALLED, ()])
+async def test_always_and_never_do_not_look(recalled: Sequence[Evidence]) -> None:
+    assert (await always("?", recalled, asked_at=ASKED)).action == "ESCALATE"
+    assert (await never("?", recalled, asked_at=ASKED)).action == "ANSWER"
+
+
+async def test_the_gate_answers_what_a_unit_states_and_escalates_what_none_does() -> None:
+    stated = await gate("How many grey cats did Ann adopt?", RECALLED, asked_at=ASKED)
+    assert (stated.action, stated.router) == ("ANSWER", "gate")
+    for question in ("How many dogs did Ann adopt?", "Why did Bob sell his car?"):
+        assert (await gate(question, RECALLED, asked_at=ASKED)).action == "ESCALATE"
+    assert (await gate("How many grey cats?", (), asked_at=ASKED)).action == "ESCALATE"
+
+
+@given(question=st.text(max_size=60), texts=st.lists(st.text(max_size=60), max_size=4))
+def test_rules_decide_every_question_the_same_way_twice_and_sign_it(question: str, texts: list[str]) -> None:
+    async def main() -> None:
+        recalled = tuple(evidence(text) for text in texts)
+        first = await gate(question, recalled, asked_at=ASKED)
+        assert first == await gate(question, recalled, asked_at=ASKED)
+        assert first.action == "ESCALATE" or texts
+        assert first.confidence is not None
+        assert 0 <= first.confidence <= 1
+        theirs = await route(question, recalled, asked_at=ASKED)
+        assert (theirs.action, theirs.reason, theirs.router) == (first.action, first.reason, "rules")
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("name", ["gate", "always", "never"])
+async def test_a_router_is_put_in_by_name_and_signs_its_decisions(name: str) -> None:
+    chosen = with_router(engine(), name).route
+    assert chosen is not None
+    assert (await chosen("How many?", RECALLED, asked_at=ASKED)).router == name
+
+
+def test_llm_leaves_the_engines_own_route_and_fused_takes_it_out() -> None:
+    judging = by_rules()
+    assert with_router(judging, "llm") == judging
+    assert with_router(judging, "fused").route is None
+    assert with_router(judging, "fused").compose is judging.compose
+
+
+def test_an_unknown_router_is_an_error_that_names_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match=r"'oracle'.*always, fused, gate, llm, never"):
+        with_router(engine(), "oracle")
+    assert sorted(ROUTERS) == ["always", "fused", "gate", "llm", "never"]
+
+
+def test_engines_are_made_by_name() -> None:
+    model = ScriptedModel(name="big-model")
+    assert engine_named("local", model) == engine_named("auto") == by_rules()
+    assert engine_named("model", model) == engine_named("auto", model) == by_model(model)
+    with pytest.raises(InvalidInput, match="'model' needs a language model"):
+        engine_named("model")
+    with pytest.raises(InvalidInput, match=r"'oracle'.*auto, local, model"):
+        engine_named("oracle")
+    assert sorted(ENGINES) == ["auto", "local", "model"]
+
+
+@pytest.mark.parametrize("judgement", JUDGEMENTS)
+async def test_a_judgement_that_a_test_does_not_give_fails_loudly(judgement: str) -> None:
+    with pytest.raises(AssertionError, match=f"{judgement!r} was asked"):
+        await getattr(engine(), judgement)("?", [], asked_at=ASKED)
+
+
+async def test_a_judgement_that_a_test_gives_is_asked() -> None:
+    decided = Decision(action="ANSWER", confidence=1.0, reason="so", router="mine")
+
+    async def mine(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+        return decided
+
+    judging = engine(name="mine", route=mine)
+    assert judging.route is not None
+    assert await judging.route("?", [], asked_at=ASKED) is decided
+    assert engine(route=None).route is None

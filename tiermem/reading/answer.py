@@ -1,0 +1,152 @@
+"""The last step of a question, pure: parts become one `Answer` with its trace, proved facts findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pagestore import Page, PageId, SpaceId
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.ledger import finding_id
+from tiermem.llm.meter import Meter
+from tiermem.model import (
+    Answer,
+    AnswerId,
+    AskMode,
+    Check,
+    Decision,
+    Degradation,
+    Evidence,
+    Finding,
+    Findings,
+    LinkedFact,
+    Recalled,
+    Trace,
+    Way,
+)
+from tiermem.reading.compose import Composed
+from tiermem.reading.view import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Everything one question went through, before it has an id and is recorded."""
+
+    question: str
+    asked_at: datetime
+    mode: AskMode
+    scope: Scope
+    recalled: Recalled
+    decision: Decision
+    attempts: tuple[Composed, ...]
+    """The other wordings, in the order they were made."""
+    composed: Composed
+    """The wording that counts."""
+    way: Way
+    evidence: tuple[Evidence, ...]
+    """Everything that was put before the engine, what was recalled first."""
+    findings: Findings | None
+    """What research found; `None` where none was made."""
+    facts: tuple[LinkedFact, ...]
+    """What was proved on the way and may be kept."""
+    pages: Mapping[PageId, Page]
+    """The pages these facts stand on."""
+    head: int
+    engine: str
+    raw_tokens: int
+    summary_tokens: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of every wording, that of the one that counts last."""
+        return tuple(check for one in (*self.attempts, self.composed) for check in one.checks)
+
+    @property
+    def all_degradations(self) -> tuple[Degradation, ...]:
+        """What could not run as meant, each once, in order."""
+        parts = (self.recalled, *self.attempts, self.findings, self.composed, self)
+        return tuple(dict.fromkeys(d for part in parts if part is not None for d in part.degradations))
+
+
+def answered(
+    outcome: Outcome,
+    *,
+    answer_id: AnswerId,
+    space: SpaceId,
+    meter: Meter,
+    trust: TrustLevels = DEFAULT_TRUST,
+) -> Answer:
+    """The answer as it is recorded."""
+    composed = outcome.composed
+    return Answer(
+        id=answer_id,
+        space=space,
+        text=composed.text,
+        route="ANSWER" if outcome.way == "recall" else "ESCALATE",
+        citations=composed.citations,
+        facts=composed.facts,
+        abstained=composed.abstained,
+        usage=meter.total(),
+        trace=_trace(outcome, meter),
+        trust=trust.lowest(citation.trust for citation in composed.citations),
+        support=composed.support,
+        derivations=composed.derivations,
+        complete=composed.complete,
+        missing=composed.missing,
+    )
+
+
+def _trace(outcome: Outcome, meter: Meter) -> Trace:
+    recalled, findings, scope = outcome.recalled, outcome.findings or Findings(evidence=()), outcome.scope
+    return Trace(
+        question=outcome.question,
+        asked_at=outcome.asked_at,
+        as_of=scope.as_of,
+        head=outcome.head,
+        engine=outcome.engine,
+        candidates=outcome.evidence,
+        decision=outcome.decision,
+        rounds=findings.rounds,
+        checks=outcome.checks,
+        rejected=findings.rejected,
+        prompts=tuple(meter.prompts),
+        models=tuple(meter.models),
+        usage=meter.by_step(),
+        degradations=outcome.all_degradations,
+        read_tokens=outcome.composed.read_tokens,
+        raw_tokens=outcome.raw_tokens,
+        summary_tokens=outcome.summary_tokens,
+        session=scope.session,
+        mode=outcome.mode,
+        budget=meter.budget,
+        dropped=recalled.dropped + findings.dropped,
+        min_trust=scope.min_trust,
+        way=outcome.way,
+    )
+
+
+def pending_findings(answer: Answer, outcome: Outcome) -> tuple[Finding, ...]:
+    """The proved facts of a question for which more was read, for write-back to decide on.
+
+    None from a question about a past moment: what held then must not return as if it were new.
+    """
+    if answer.abstained or outcome.scope.as_of is not None:
+        return ()
+    found: dict[str, Finding] = {}
+    for fact in outcome.facts:
+        page = outcome.pages.get(fact.spans[0].page_id) if fact.spans else None
+        if page is None:
+            continue
+        identity = finding_id(answer.space, answer.id, fact.claim, fact.spans)
+        line = next((line for line in page.lines if line.start <= fact.spans[0].start < line.end), None)
+        found[identity] = Finding(
+            id=identity,
+            answer_id=answer.id,
+            question=outcome.question,
+            fact=fact,
+            session=page.session,
+            said_at=line.turn.said_at if line is not None and line.turn is not None else None,
+        )
+    return tuple(found.values())

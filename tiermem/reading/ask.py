@@ -1,0 +1,301 @@
+"""The way of a question: recall, decide and answer, widen, look further or research, each only where needed.
+
+`ask` is the description of the system. Nothing is recorded here, and nothing is read twice: all steps
+share one view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pagestore import PageId
+from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
+from tiermem.llm.meter import step
+from tiermem.model import (
+    Action,
+    AskMode,
+    Decision,
+    Degradation,
+    Evidence,
+    Findings,
+    LinkedFact,
+    Recalled,
+    Way,
+    is_proved,
+)
+from tiermem.reading.answer import Outcome
+from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.recall import each_once, recall
+from tiermem.reading.rerank import Reranker
+from tiermem.reading.research import Research
+from tiermem.reading.search import LookUp, linked_pages
+from tiermem.reading.seek import Seeking
+from tiermem.reading.view import View
+from tiermem.reading.wider import widened
+from tiermem.reasoning import Engine
+
+FUSED = "fused"
+"""The router's name where nobody decides beforehand: the wording says itself whether it is complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """One question and all that answering it needs."""
+
+    question: str
+    asked_at: datetime
+    mode: AskMode
+    view: View
+    engine: Engine
+    options: ReadingOptions
+    count: Callable[[str], int]
+    reranker: Reranker | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """The best wording so far, those that this step made, the evidence they were given, and how."""
+
+    composed: Composed
+    way: Way
+    wordings: tuple[Composed, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    findings: Findings | None = None
+
+
+async def ask(asking: Asking) -> Outcome:
+    """What one question comes to."""
+    reading = _Reading(asking)
+    with step("recall"):
+        recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
+    decision, first = await reading.decide(recalled)
+    steps = [first] if first is not None else []
+    for further in reading.ways_on(decision, asking.mode):
+        if steps and steps[-1].composed.suffices:
+            break
+        steps.append(await reading.attempt(further, recalled, steps))
+    return await reading.outcome(recalled, decision, steps)
+
+
+class _Reading:
+    """The steps of one question."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+        self._fused = asking.engine.route is None
+        self._degradations: list[Degradation] = []
+        self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at)
+        self._composer = Composer(
+            asking.question,
+            asked_at=asking.asked_at,
+            view=asking.view,
+            engine=asking.engine,
+            unproved=asking.options.unproved,
+            count=asking.count,
+        )
+
+    async def decide(self, recalled: Recalled) -> tuple[Decision, _Step | None]:
+        """What the router decides, and the answer from what was recalled where it is to be tried."""
+        asking = self._asking
+        if asking.mode != "router":
+            decision = _fixed(asking.mode)
+        elif self._fused:
+            return await self._fused_decision(recalled)
+        else:
+            decision = await self._routed(recalled)
+        if decision.action == "ESCALATE":
+            return decision, None
+        return decision, await self._from_recall(recalled)
+
+    async def _fused_decision(self, recalled: Recalled) -> tuple[Decision, _Step | None]:
+        """The wording itself says whether it is enough. A reply that cannot be read escalates."""
+        try:
+            first = await self._from_recall(recalled)
+        except MalformedReply as error:
+            reason = f"the reply could not be used: {error}"
+            return Decision(action="ESCALATE", confidence=0.0, reason=reason, router=FUSED), None
+        return fused_decision(first.composed), first
+
+    async def _routed(self, recalled: Recalled) -> Decision:
+        """The router's decision; with the budget spent, what was recalled must do, and the trace says so."""
+        route = self._asking.engine.route
+        assert route is not None  # noqa: S101  (fused questions do not come here)
+        try:
+            with step("route"):
+                return await route(self._asking.question, recalled.items, asked_at=self._asking.asked_at)
+        except BudgetExceeded as error:
+            self._note("route", error, "answer from what was recalled")
+            return Decision(action="ANSWER", confidence=0.0, reason=str(error), router="budget")
+
+    def ways_on(self, decision: Decision, mode: AskMode) -> tuple[Way, ...]:
+        """What may follow, in order, where the answer does not suffice."""
+        if mode == "summary":
+            return ()
+        return ("widened", "researched") if self._fused and mode == "router" else ("researched",)
+
+    async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
+        """The next step. Where a model or the budget gives out, the answer there is stands; that is said."""
+        try:
+            if way == "widened":
+                return await self._widen(recalled, steps)
+            if self._fused and self._asking.mode == "router":
+                return await self._seek(recalled, steps)
+            return await self._research(recalled, steps)
+        except (ModelError, BudgetExceeded) as error:
+            answered = next((one for one in reversed(steps) if one.composed.holds), None)
+            if answered is None and not isinstance(error, BudgetExceeded):
+                raise
+            self._note(way, error, "the answer from what was read until then")
+            if answered is not None:
+                return _Step(composed=answered.composed, way=answered.way, evidence=answered.evidence)
+            return _Step(composed=abstention(missing=str(error)), way="recall")
+
+    async def _from_recall(self, recalled: Recalled) -> _Step:
+        composed = await self._composer.word([_item(item) for item in recalled.items])
+        return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
+
+    async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+        """The best turns with those beside them, and the units that were recalled."""
+        evidence = (*recalled.units, *await self._wide())
+        composed = await self._composer.word([_item(item) for item in evidence])
+        return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
+
+    async def _wide(self) -> tuple[Evidence, ...]:
+        """The best turns for the question with those beside them."""
+        options, found = self._asking.options, await self.lookup.turns(self._asking.question)
+        self._degradations += found.degradations
+        return widened(
+            found.turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count
+        )
+
+    async def _seek(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+        asking, before = self._asking, steps[-1] if steps else None
+        evidence = before.evidence if before is not None else recalled.items
+        seeking = Seeking(
+            asking.question,
+            asked_at=asking.asked_at,
+            lookup=self.lookup,
+            composer=self._composer,
+            engine=asking.engine,
+            options=asking.options,
+            count=asking.count,
+        )
+        sought = await seeking.run(
+            before.composed if before is not None else abstention(), evidence, recalled=recalled.items
+        )
+        findings = Findings(
+            evidence=each_once((*evidence, *sought.evidence)),
+            rounds=sought.rounds,
+            degradations=sought.degradations,
+        )
+        return _Step(
+            composed=_best(sought.composed, steps),
+            way="researched",
+            wordings=sought.wordings,
+            findings=findings,
+        )
+
+    async def _research(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+        asking = self._asking
+        loop = Research(
+            asking.question,
+            asked_at=asking.asked_at,
+            lookup=self.lookup,
+            composer=self._composer,
+            engine=asking.engine,
+            options=asking.options,
+            reranker=asking.reranker,
+        )
+        findings = await loop.run(recalled)
+        facts = await self._composer.of_facts(findings.facts)
+        besides = [_item(item) for item in await self._beside_facts(findings)]
+        composed = await self._composer.word([*facts, *besides])
+        return _Step(
+            composed=_best(composed, steps), way="researched", wordings=(composed,), findings=findings
+        )
+
+    async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
+        """What was recalled that no fact tells; where nothing was found on the pages, more turns as well."""
+        told = {span for fact in findings.facts for span in fact.spans}
+        kept = tuple(item for item in findings.evidence if not told.issuperset(item.spans))
+        if findings.facts:
+            return kept
+        wide = await self._wide()
+        return (*(item for item in kept if item.source == "unit"), *wide) if wide else kept
+
+    async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
+        """All of it, as the answer is made from."""
+        asking, view, last = self._asking, self._asking.view, steps[-1]
+        composed = last.composed if last.composed.holds else abstention(last.composed)
+        findings = next((one.findings for one in reversed(steps) if one.findings is not None), None)
+        facts = _proved(composed, findings, last.way)
+        return Outcome(
+            question=asking.question,
+            asked_at=asking.asked_at,
+            mode=asking.mode,
+            scope=view.scope,
+            recalled=recalled,
+            decision=decision,
+            attempts=tuple(w for one in steps for w in one.wordings if w is not last.composed),
+            composed=composed,
+            way=last.way,
+            evidence=_read_by(recalled, steps),
+            findings=findings,
+            facts=facts,
+            pages=(await view.fetch(fact.spans[0].page_id for fact in facts)).pages,
+            head=view.tier1.head if view.scope.as_of is not None else view.ledger.tier1.head,
+            engine=asking.engine.name,
+            raw_tokens=await self._raw_tokens(recalled),
+            summary_tokens=sum(asking.count(f"{item.text}\n{item.quote}") for item in recalled.items),
+            degradations=tuple(self._degradations),
+        )
+
+    async def _raw_tokens(self, recalled: Recalled) -> int:
+        """What reading the linked pages would cost: the tokens of the pages round 0 reads."""
+        linked = linked_pages(recalled.items)[: self._asking.options.pages_per_round]
+        shelf = await self._asking.view.fetch(PageId(hit.id) for hit in linked)
+        return sum(self._asking.count(page.text) for page in {p.id: p for p in shelf.pages.values()}.values())
+
+    def _note(self, stage: str, error: Exception, fallback: str) -> None:
+        reason = f"{type(error).__name__}: {error}"
+        self._degradations.append(Degradation(stage=stage, reason=reason, fallback=fallback))
+
+
+def fused_decision(first: Composed) -> Decision:
+    """What a wording decides about itself: enough, or read more."""
+    if first.suffices:
+        told = "no reading would tell more" if first.abstained else "what was recalled tells it"
+        return Decision(action="ANSWER", confidence=None, reason=told, router=FUSED)
+    reason = first.missing or first.withheld or "what was recalled does not tell it"
+    return Decision(action="ESCALATE", confidence=None, reason=reason, router=FUSED)
+
+
+def _fixed(mode: AskMode) -> Decision:
+    action: Action = "ANSWER" if mode == "summary" else "ESCALATE"
+    return Decision(action=action, confidence=1.0, reason=f"asked with mode {mode!r}", router="mode")
+
+
+def _item(evidence: Evidence) -> EvidenceItem:
+    return EvidenceItem(evidence=evidence)
+
+
+def _best(new: Composed, steps: list[_Step]) -> Composed:
+    """The new wording, or the one of an earlier step that it does not better."""
+    return better(new, (one.composed for one in reversed(steps)))
+
+
+def _proved(composed: Composed, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
+    """What was proved on the way and may be kept in memory; nothing where no more was read than recalled."""
+    facts = findings.facts if findings is not None else ()
+    told = (composed.statement,) if composed.statement is not None and way != "recall" else ()
+    return tuple(fact for fact in (*facts, *told) if is_proved(fact.support))
+
+
+def _read_by(recalled: Recalled, steps: list[_Step]) -> tuple[Evidence, ...]:
+    """Everything that was put before the engine, each once, what was recalled first."""
+    found = (item for one in steps for item in one.evidence)
+    later = (i for one in steps if one.findings is not None for i in one.findings.evidence)
+    return each_once((*recalled.items, *found, *later))

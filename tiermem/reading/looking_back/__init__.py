@@ -1,0 +1,1 @@
+"""Looking back: where an answer came from, what it went through, what the summaries lost."""

@@ -1,0 +1,213 @@
+"""From an answer back to the characters of the pages it rests on, for a person and for a program.
+
+Nothing is taken from the answer but its citations: the words shown are read from the pages again, so
+that a difference between what was cited and what stands there is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pagestore import Page, PageId, SessionId, Span
+from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
+from tiermem.reading.quoting import lines, printable, words
+from tiermem.reading.view import Shelf
+from tiermem.text import recomputed
+from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Cited words where they stand: page, turn (counted from 1), who said them and when, what is around."""
+
+    page_id: PageId
+    session: SessionId
+    page_number: int
+    turn: int
+    speaker: str
+    said_at: datetime | None
+    start: int
+    end: int
+    before: str
+    words: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedCitation:
+    """One citation, the step that chose it, and its words as they stand now.
+
+    `intact` says that they are the words that were cited; `missing` names what cannot be read.
+    """
+
+    citation: Citation
+    chosen_by: str
+    standing: tuple[Standing, ...]
+    missing: tuple[str, ...]
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedDerivation:
+    """A value the answer was said to follow by, and what code computes today from the same words.
+
+    `now` is `None` where their words cannot be read, or no longer give a value.
+    """
+
+    derivation: Derivation
+    now: str | None
+
+    @property
+    def intact(self) -> bool:
+        """Whether the words give the same value again."""
+        return self.now == self.derivation.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """The trail of one answer."""
+
+    answer: Answer
+    citations: tuple[AuditedCitation, ...]
+    derivations: tuple[AuditedDerivation, ...] = ()
+
+    @property
+    def intact(self) -> bool:
+        """Whether every citation still stands as it was cited, and every derivation gives its value again."""
+        return all(one.intact for one in self.citations) and all(one.intact for one in self.derivations)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def explain(self) -> str:
+        """The trail in plain text."""
+        answer, trace = self.answer, self.answer.trace
+        decision = trace.decision
+        opening = [
+            f"Question: {trace.question}",
+            f"Answer:   {answer.text}",
+            f"Support:  {support_in_words(answer)}",
+            *([f"Missing:  {answer.missing}"] if answer.missing and not answer.complete else []),
+            f"Route:    {answer.route} ({decision_in_words(decision)}; {WAYS[trace.way]})",
+            *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
+            *(f"Check:    {check_in_words(c)}" for c in trace.checks),
+            *(f"Derived:  {derived_in_words(one)}" for one in self.derivations),
+            *(f"Degraded: {d.stage}: {d.reason}; instead: {d.fallback}" for d in trace.degradations),
+        ]
+        return "\n".join([*opening, *(_cited_in_words(cited) for cited in self.citations)])
+
+
+WAYS: Mapping[Way, str] = {
+    "recall": "nothing beyond what was recalled was read",
+    "widened": "more turns were read",
+    "researched": "what was missing was searched for and read",
+}
+
+
+def derived_in_words(one: AuditedDerivation) -> str:
+    """A derivation, and whether computing it again gives the same."""
+    again = "computed again: the same" if one.intact else f"computed again: {one.now or 'nothing'}"
+    return f"{derivation_in_words(one.derivation)}; {again}"
+
+
+def _round_in_words(pages: tuple[PageId, ...], facts: int, stop: str | None) -> str:
+    return f"{len(pages)} pages, {facts} facts" + (f"; stopped: {stop}" if stop else "")
+
+
+def _cited_in_words(cited: AuditedCitation) -> str:
+    rows = [
+        f"\n[{cited.citation.number}] {cited.citation.claim}",
+        f"    {cited.citation.support}; {cited.chosen_by}",
+    ]
+    for place in cited.standing:
+        time = f"{place.said_at:%Y-%m-%d %H:%M}" if place.said_at else "no time"
+        where = f"session {place.session!r}, page {place.page_number}, turn {place.turn}"
+        rows.append(f"    {where} (page id {place.page_id})")
+        rows.append(f"    {place.speaker}, {time}, characters {place.start} to {place.end}:")
+        rows += [f"    | {row}" for row in f"{place.before}«{place.words}»{place.after}".splitlines()]
+    rows += [f"    MISSING: {what}" for what in cited.missing]
+    if not cited.intact:
+        rows.append("    NOT INTACT: what stands there is not what was cited")
+    return "\n".join(rows)
+
+
+def audited(answer: Answer, shelf: Shelf, *, context: int) -> Audit:
+    """The trail of `answer` over the pages its citations name."""
+    trail = (_audited(citation, answer.trace, shelf, context) for citation in answer.citations)
+    derived = (AuditedDerivation(derivation=one, now=again(one, shelf.pages)) for one in answer.derivations)
+    return Audit(answer=answer, citations=tuple(trail), derivations=tuple(derived))
+
+
+def again(derivation: Derivation, pages: Mapping[PageId, Page]) -> str | None:
+    """The value of a derivation from the words as they stand on the pages now."""
+    terms = tuple(_as_it_stands(term, pages) for term in derivation.terms)
+    if any(term is None for term in terms):
+        return None
+    return recomputed(replace(derivation, terms=tuple(term for term in terms if term is not None)))
+
+
+def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
+    """A term with the words and the time that stand at its spans; one without spans as it was recorded."""
+    if not term.spans:
+        return term
+    found = standings(term.spans, pages, context=0)
+    if len(found) < len(term.spans):
+        return None
+    # A term without words stands for the time its turn was said at.
+    text = " … ".join(place.words for place in found) if term.text else ""
+    return replace(term, text=text, said_at=found[0].said_at)
+
+
+def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> AuditedCitation:
+    standing = standings(citation.spans, shelf.pages, context=context)
+    gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in shelf.missing)
+    return AuditedCitation(
+        citation=citation,
+        chosen_by=chosen_by(citation, trace),
+        standing=standing,
+        missing=tuple(f"{type(shelf.missing[i]).__name__}: {shelf.missing[i]}" for i in gone),
+        intact=not gone and citation.quote == " … ".join(place.words for place in standing),
+    )
+
+
+def standings(spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int) -> tuple[Standing, ...]:
+    """Where spans stand now; those of pages that cannot be read are left out."""
+    return tuple(_standing(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
+
+
+def _standing(page: Page, span: Span, context: int) -> Standing:
+    touched = lines(page, span)
+    turn = touched[0].turn if touched else None
+    return Standing(
+        page_id=page.id,
+        session=page.session,
+        page_number=page.number,
+        turn=page.lines.index(touched[0]) + 1 if touched else 0,
+        speaker=printable(turn.speaker) if turn else "",
+        said_at=turn.said_at if turn else None,
+        start=span.start,
+        end=span.end,
+        before=printable(page.text[max(0, span.start - context) : span.start]),
+        words=words(page, span),
+        after=printable(page.text[span.end : span.end + context]),
+    )
+
+
+def chosen_by(citation: Citation, trace: Trace) -> str:
+    """The step that brought what is cited: a rank of recall, the open tail, or a round of research."""
+    cited_pages = {span.page_id for span in citation.spans}
+    for round_ in trace.rounds:
+        if round_.number > 0 and cited_pages & set(round_.pages):
+            return f"research, round {round_.number}: found by search"
+    for rank, item in enumerate(trace.candidates, start=1):
+        if citation.unit_id is not None and item.unit_id == citation.unit_id:
+            return f"recall, rank {rank}"
+        if item.source == "turn" and item.spans == citation.spans:
+            return f"{'recall' if trace.way == 'recall' else 'reading'}, rank {rank}, as a turn"
+    for round_ in trace.rounds:
+        if cited_pages & set(round_.pages):
+            how = "found by search" if round_.searches else "linked from recalled units"
+            return f"research, round {round_.number}: {how}"
+    return "recall, by keywords over pages"

@@ -1,0 +1,124 @@
+"""What the summaries lost: literals and rare words of pages that no unit keeps, and since when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from anyio import to_thread
+
+from pagestore import Page, PageId, SessionId
+from pagestore.errors import Corrupt, PageNotFound
+from tiermem.errors import InvalidInput
+from tiermem.ledger import Ledger, Loss
+from tiermem.model import SummaryUnit
+from tiermem.text import omissions, page_literals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageOmissions:
+    """What one page's units do not keep now; `lost_at_first` counts what its first units did not.
+
+    `literals` counts rare words too. What was counted when a page was distilled stands as it was counted:
+    before rare words were, it holds none, and `lost` may be more.
+    """
+
+    page_id: PageId
+    session: SessionId
+    number: int
+    literals: int
+    lost: tuple[str, ...]
+    lost_at_first: int
+    redistilled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmissionsAt:
+    """Literals of the pages distilled by a moment, and how many of them were lost then."""
+
+    at: datetime
+    literals: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmissionReport:
+    """Omissions of pages as they stand now, and how their number came about, one point a distilling."""
+
+    pages: tuple[PageOmissions, ...]
+    over_time: tuple[OmissionsAt, ...]
+    unreadable: tuple[PageId, ...] = ()
+
+    @property
+    def literals(self) -> int:
+        """How many numbers, dates, names, negated statements and rare words the pages hold."""
+        return sum(page.literals for page in self.pages)
+
+    @property
+    def lost(self) -> int:
+        """How many of them no unit keeps."""
+        return sum(len(page.lost) for page in self.pages)
+
+    @property
+    def rate(self) -> float | None:
+        """Omissions per literal; `None` where there are no literals."""
+        return self.lost / self.literals if self.literals else None
+
+
+async def omission_report(
+    ledger: Ledger, *, page: PageId | None = None, session: SessionId | None = None
+) -> OmissionReport:
+    """Read the distilled pages again (one page, one session, or all) and compare them with their units.
+
+    Raises `PageNotFound`, and `InvalidInput` for a page that is not distilled.
+    """
+    wanted = await _wanted(ledger, page, session)
+    found: list[PageOmissions] = []
+    unreadable: list[PageId] = []
+    for page_id in wanted:
+        try:
+            read = await ledger.page(page_id)
+        except (PageNotFound, Corrupt):
+            unreadable.append(page_id)
+            continue
+        found.append(await to_thread.run_sync(_of_page, ledger, read))
+    losses = [loss for loss in ledger.tier1.losses if loss.page_id in set(wanted)]
+    return OmissionReport(pages=tuple(found), over_time=over_time(losses), unreadable=tuple(unreadable))
+
+
+def over_time(losses: list[Loss]) -> tuple[OmissionsAt, ...]:
+    """Running totals: each distilling of a page replaces what the one before it counted."""
+    newest: dict[PageId, Loss] = {}
+    literals = lost = 0
+    points: list[OmissionsAt] = []
+    for loss in losses:
+        before = newest.get(loss.page_id)
+        literals += (loss.literals or 0) - ((before.literals or 0) if before else 0)
+        lost += loss.lost - (before.lost if before else 0)
+        newest[loss.page_id] = loss
+        points.append(OmissionsAt(at=loss.at, literals=literals, lost=lost))
+    return tuple(points)
+
+
+async def _wanted(ledger: Ledger, page: PageId | None, session: SessionId | None) -> list[PageId]:
+    distilled = ledger.tier1.pages
+    if page is not None:
+        read = await ledger.page(page)
+        if read.id not in distilled:
+            raise InvalidInput(f"page {read.id!r} is not summarised yet: `index_pending` does it")
+        return [read.id] if session in (None, read.session) else []
+    return [info.id for info in await ledger.pages(session) if info.id in distilled]
+
+
+def _of_page(ledger: Ledger, page: Page) -> PageOmissions:
+    units: tuple[SummaryUnit, ...] = ledger.tier1.units_of_page(page.id)
+    first = next(loss for loss in ledger.tier1.losses if loss.page_id == page.id)
+    return PageOmissions(
+        page_id=page.id,
+        session=page.session,
+        number=page.number,
+        literals=len(page_literals(page)),
+        lost=omissions(page, [unit.text for unit in units]),
+        lost_at_first=first.lost,
+        redistilled=ledger.tier1.pages[page.id].redistilled,
+    )

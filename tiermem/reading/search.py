@@ -1,0 +1,325 @@
+"""Searching that does not fail: by meaning and words, else by words, else in the log itself.
+
+The index is a projection and may lag behind the ledger, be emptied, or be out of reach. What it does
+not hold is found by keywords in Tier 1 and in the pages; every step down is said in a `Degradation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+
+from anyio import to_thread
+
+from pagestore import OpenInfo, Page, PageId, PageInfo
+from pagestore.codec import open_page_id
+from pagestore.errors import PageNotFound
+from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
+from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
+from tiermem.index.lexicon import Stems
+from tiermem.model import Degradation, Evidence, SummaryUnit
+from tiermem.reading.fusion import AGREEING, fuse, once
+from tiermem.reading.keywords import Keywords
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.question import Question, read_question
+from tiermem.reading.quoting import printable
+from tiermem.reading.ranking import Covers, together
+from tiermem.reading.turns import FoundTurn, gather, ranked_turns
+from tiermem.reading.view import View
+
+UNITS = 50
+"""Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Units or pages by rank, hits of nothing this space holds, and what could not run as meant."""
+
+    units: tuple[Evidence, ...] = ()
+    pages: tuple[Hit, ...] = ()
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pages:
+    """Pages that were read, each with the hit that led to it; ids of no page of this space; damage."""
+
+    read: tuple[tuple[Hit, Page], ...]
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Turns by rank; ids of no page of this space; what could not run as meant."""
+
+    turns: tuple[FoundTurn, ...] = ()
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidates:
+    """Turns by id, with how near the index found them where it could say, and what it knows of the query."""
+
+    hits: Mapping[str, TurnHit | None] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
+    rarity: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hits:
+    hits: tuple[Hit, ...]
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Newer:
+    """Pages the index does not hold all of; of the open ones, after which record the turns it lacks begin."""
+
+    pages: Sequence[Page]
+    keywords: Keywords
+    said_after: Mapping[PageId, int]
+
+
+class LookUp:
+    """Looks up units, turns and pages of one view, for one question, asked at some moment."""
+
+    def __init__(self, view: View, options: ReadingOptions, *, asked_at: datetime | None = None) -> None:
+        self.view = view
+        self._asked_at = asked_at
+        self._options = options
+        self._usable = True
+        self._newer: _Newer | None = None
+        self._ranked: dict[str, Turns] = {}
+
+    async def units(self, query: str, *, limit: int) -> Found:
+        """Units active in the view, best first; hits that name no such unit are dropped and counted."""
+        if self._options.recall_by == "vectors":
+            return await self._units_by_vectors(query, limit=limit)
+        pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
+        found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
+        newer = await self._units_beyond_index()
+        by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
+        turns = await self.turns(query)
+        by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
+        hits = fuse(fuse(found.hits, by_words[:pool]), by_turns, constant=AGREEING)
+        degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
+        return self._found_units(hits, limit, degradations)
+
+    async def _units_by_vectors(self, query: str, *, limit: int) -> Found:
+        pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
+        found = await self._search("units", query, limit=pool, mode="dense")
+        return self._found_units(found.hits, limit, found.degradations)
+
+    def _found_units(self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]) -> Found:
+        known = [(hit, unit) for hit in hits if (unit := self.view.unit(hit.id)) is not None]
+        return Found(
+            units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
+            # Seen from a past moment or from a floor of trust, most other hits are simply out of sight.
+            dropped=len(hits) - len(known) if self.view.scope.is_open else 0,
+            degradations=degradations,
+        )
+
+    def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
+        """Units that rest on these turns, each as good as the best of its turns."""
+        return [
+            Hit(id=unit.id, score=turn.score)
+            for turn in turns
+            for unit in self.view.tier1.units_of_page(turn.page.id)
+            if any(turn.holds(span) for span in unit.spans)
+        ]
+
+    async def turns(self, query: str) -> Turns:
+        """The turns that may hold what is asked, best first; open pages count."""
+        if query not in self._ranked:
+            self._ranked[query] = await self._turns(read_question(query, self._asked_at))
+        return self._ranked[query]
+
+    async def _turns(self, question: Question) -> Turns:
+        found, lexicon, degradations = await self._candidates(question)
+        read = await self._pages_of(found.hits)
+        newer = await self._newer_turns(question.text)
+        pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
+        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer)
+        hits |= _as_sealed(found.hits, pages.values())
+        gathered = gather(hits, pages.values())
+        asked = question.among(found.named, found.rarity)
+        turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
+        return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
+
+    async def _candidates(self, question: Question) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+        """From the index by meaning and words; by words alone where there are no vectors."""
+        limit = self._options.ranking.candidates
+        if not self.view.scope.is_open:
+            limit = max(limit, self._options.as_of_pool)
+        try:
+            return (*await self._from_index(question, limit), ())
+        except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
+            degraded = (_degraded(error, "keywords in the index"),)
+        except SummaryIndexError as error:
+            return _Candidates(), Stems(), self._without_index(error).degradations
+        words = await self._search("turns", question.text, limit=limit, mode="words")
+        bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
+        return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
+
+    async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Covers]:
+        index, scope = self.view.index, self.view.scope
+        found = await index.turns(
+            self.view.space, printable(question.text), limit=limit, session=scope.session, told=question.told
+        )
+        hits = {hit.id: hit for hit in found.hits}
+        return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
+
+    async def _pages_of(self, turns: Iterable[str]) -> Pages:
+        ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
+        return await self.read((Hit(id=page_id, score=0.0) for page_id in ids), limit=len(ids))
+
+    async def _newer_turns(self, query: str) -> list[tuple[Page, int]]:
+        """The turns that share most words with the query, of those the index does not hold."""
+        newer = await self._pages_beyond_index()
+        said = [
+            (page, number, line.turn.text)
+            for page in newer.pages
+            for number, line in enumerate(page.lines)
+            if line.turn is not None and line.seq > newer.said_after.get(page.id, -1)
+        ]
+        ranked = Keywords(text for *_, text in said).rank(query)
+        return [said[at][:2] for at, _ in ranked[: self._options.ranking.candidates]]
+
+    async def pages(self, query: str, *, limit: int, mode: Mode) -> Found:
+        """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
+        found = await self._search("pages", query, limit=limit, mode="words")
+        by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
+        if mode == "words":
+            return Found(pages=by_words, degradations=found.degradations)
+        turns = await self.turns(query)
+        hits = (*_pages_by_turns(turns.turns), *by_words)
+        return Found(
+            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
+        )
+
+    async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
+        """The pages of which the index does not hold all that share a word with the query."""
+        newer = await self._pages_beyond_index()
+        return tuple(_ranked(query, [page.id for page in newer.pages], newer.keywords)[:limit])
+
+    async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
+        """The first `limit` pages of `hits` in the view that are not to be skipped, each once."""
+        pages: dict[PageId, tuple[Hit, Page]] = {}
+        dropped = 0
+        degradations: list[Degradation] = []
+        waiting = iter(hits)
+        while batch := tuple(islice(waiting, limit - len(pages))):
+            shelf = await self.view.fetch(PageId(hit.id) for hit in batch)
+            for hit in batch:
+                page = shelf.pages.get(PageId(hit.id))
+                if page is not None and page.id not in skip and self.view.holds(page):
+                    pages.setdefault(page.id, (hit, page))
+            for page_id, error in shelf.missing.items():
+                if isinstance(error, PageNotFound):
+                    dropped += 1
+                else:
+                    degradations.append(_degraded(error, f"without page {page_id}"))
+        return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
+
+    async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
+        """Ask the index, without vectors where there are none; without the index where it is out of use."""
+        try:
+            return _Hits(hits=await self._ask(collection, query, limit, mode))
+        except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
+            degraded = (_degraded(error, "keywords in the index"),)
+        except SummaryIndexError as error:
+            return self._without_index(error)
+        try:
+            return _Hits(hits=await self._ask(collection, query, limit, "words"), degradations=degraded)
+        except SummaryIndexError as error:
+            return self._without_index(error)
+
+    async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
+        return await self.view.index.search(
+            self.view.space,
+            collection,
+            printable(query),
+            limit=limit,
+            mode=mode,
+            session=self.view.scope.session,
+            inactive=self.view.scope.as_of is not None,
+        )
+
+    def _without_index(self, error: SummaryIndexError) -> _Hits:
+        if self._usable:
+            self._usable, self._newer = False, None
+        return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
+
+    async def _units_beyond_index(self) -> Sequence[SummaryUnit]:
+        _, beyond = await self.view.beyond_index(usable=self._usable)
+        changed = (self.view.unit(unit.id) for unit in beyond.units)
+        return [unit for unit in changed if unit is not None]
+
+    async def _pages_beyond_index(self) -> _Newer:
+        """Read once a question: a scan of the whole log must not be repeated with every search."""
+        if self._newer is None:
+            mark, beyond = await self.view.beyond_index(usable=self._usable)
+            among = self.view.scope.session
+            newer: tuple[PageInfo | OpenInfo, ...] = (*beyond.pages, *beyond.filling)
+            hits = [Hit(id=page.id, score=0.0) for page in newer if among in (None, page.session)]
+            pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
+            self._newer = _Newer(
+                pages=pages,
+                keywords=Keywords(page.text for page in pages),
+                said_after=dict.fromkeys((page.id for page in beyond.filling), mark),
+            )
+        return self._newer
+
+
+def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
+    """The hits, those found by the id of an open page that is sealed by now by the sealed page's."""
+    sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
+    places = ((turn_place(id_), hit) for id_, hit in hits.items())
+    return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
+
+
+def _ranked(query: str, ids: Sequence[str], texts: Keywords) -> list[Hit]:
+    return [Hit(id=ids[i], score=score) for i, score in texts.rank(query)]
+
+
+def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
+    """Pages by their turns together, each with the cosine of its nearest turn."""
+    nearest: dict[str, float] = {}
+    for turn in turns:
+        if turn.similarity is not None:
+            nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
+    ranked = together((turn.page.id, turn.score) for turn in turns)
+    return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
+
+
+def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:
+    """A unit as evidence; its words come from the ledger, score and cosine from the search."""
+    return Evidence(
+        text=unit.text,
+        spans=unit.spans,
+        score=hit.score,
+        source="unit",
+        unit_id=unit.id,
+        said_at=unit.said_at,
+        event_at=unit.event_at,
+        similarity=hit.similarity,
+        trust=unit.trust,
+    )
+
+
+def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:
+    """The pages that units link to and turns stand on, each once, in the order of the best of them."""
+    best: dict[PageId, Hit] = {}
+    for item in items:
+        for span in item.spans:
+            best.setdefault(span.page_id, Hit(id=span.page_id, score=item.score, similarity=item.similarity))
+    return tuple(best.values())
+
+
+def _degraded(error: Exception, fallback: str) -> Degradation:
+    return Degradation(stage="search", reason=f"{type(error).__name__}: {error}", fallback=fallback)

@@ -1,0 +1,170 @@
+"""What is still missing, looked for: planned, searched for among turns, and the answer worded anew.
+
+The rules: at most `looks` times; no look-up is made twice and no turn is shown as new twice; it ends when
+the answer is complete, when the planner is done, or when nothing new turns up. A wording that is no answer
+never replaces one that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pagestore import PageId, Span
+from tiermem.errors import BudgetExceeded, ModelError
+from tiermem.llm.meter import check_budget, step
+from tiermem.model import Degradation, Evidence, Round, Search
+from tiermem.reading.compose import Composed, Composer, EvidenceItem, better
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.recall import each_once, within
+from tiermem.reading.research import new_searches
+from tiermem.reading.search import LookUp
+from tiermem.reading.turns import FoundTurn
+from tiermem.reading.wider import place_of, widened
+from tiermem.reasoning import Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What looking further came to: the best wording, every one that was made, what was read, each round."""
+
+    composed: Composed
+    wordings: tuple[Composed, ...]
+    evidence: tuple[Evidence, ...]
+    rounds: tuple[Round, ...]
+    degradations: tuple[Degradation, ...] = ()
+
+
+class Seeking:
+    """One question's way through the turns. Made for one question, run once."""
+
+    def __init__(
+        self,
+        question: str,
+        *,
+        asked_at: datetime,
+        lookup: LookUp,
+        composer: Composer,
+        engine: Engine,
+        options: ReadingOptions,
+        count: Callable[[str], int],
+    ) -> None:
+        self._question = question
+        self._asked_at = asked_at
+        self._lookup = lookup
+        self._composer = composer
+        self._engine = engine
+        self._options = options
+        self._count = count
+        self._rounds: list[Round] = []
+        self._recalled: tuple[Evidence, ...] = ()
+        self._new: list[Evidence] = []
+        self._wordings: list[Composed] = []
+        self._degradations: list[Degradation] = []
+
+    async def run(
+        self, composed: Composed, evidence: Sequence[Evidence], *, recalled: Sequence[Evidence]
+    ) -> Sought:
+        """Look for what `composed`, worded from `evidence`, still misses; the planner is shown `recalled`.
+
+        Raises what the model or the budget raises while there is no answer of its own to keep.
+        """
+        self._recalled = tuple(recalled)
+        try:
+            await self._look(composed, evidence)
+        except (ModelError, BudgetExceeded) as error:
+            if not any(one.holds for one in self._wordings):
+                raise
+            reason = f"{type(error).__name__}: {error}"
+            self._degradations.append(
+                Degradation(
+                    stage="researched", reason=reason, fallback="the answer from what was read until then"
+                )
+            )
+        return Sought(
+            composed=self._best(composed),
+            wordings=tuple(self._wordings),
+            evidence=tuple(self._new),
+            rounds=tuple(self._rounds),
+            degradations=tuple(self._degradations),
+        )
+
+    async def _look(self, composed: Composed, evidence: Sequence[Evidence]) -> None:
+        for number in range(1, self._options.looks + 1):
+            searches, reason = await self._plan(composed)
+            turns = await self._turns(searches, evidence) if searches else ()
+            self._keep(number, searches, turns, composed.missing, reason)
+            if not turns:
+                return
+            self._wordings.append(await self._word(composed, evidence, turns))
+            composed = self._best(composed)
+            if composed.suffices:
+                return
+
+    def _best(self, before: Composed) -> Composed:
+        """The newest wording that is an answer; without one, the newest."""
+        best = before
+        for worded in self._wordings:
+            best = better(worded, (best,))
+        return best
+
+    async def _plan(self, composed: Composed) -> tuple[tuple[Search, ...], str]:
+        check_budget()
+        done = [search for one in self._rounds for search in one.searches]
+        best = each_once((*composed.cited, *self._new, *self._recalled))
+        known = within(best, self._options.recall_tokens, self._count)
+        planned = await self._engine.plan(
+            self._question, known, composed.missing, done, asked_at=self._asked_at
+        )
+        if planned.done:
+            return (), "enough was found"
+        return (
+            new_searches(planned.searches, done, limit=self._options.searches_per_round),
+            "nothing new to look up",
+        )
+
+    async def _turns(self, searches: Sequence[Search], evidence: Sequence[Evidence]) -> tuple[FoundTurn, ...]:
+        """The best turns of each look-up that were not shown yet."""
+        shown = self._shown(evidence)
+        found: dict[tuple[PageId, int], FoundTurn] = {}
+        with step("search"):
+            for search in searches:
+                ranked = await self._lookup.turns(search.query)
+                self._degradations += [one for one in ranked.degradations if one not in self._degradations]
+                new = [turn for turn in ranked.turns if not shown.intersection(turn.evidence().spans)]
+                for turn in new[: self._options.look_turns]:
+                    found.setdefault(place_of(turn), turn)
+        return tuple(found.values())
+
+    def _shown(self, evidence: Iterable[Evidence]) -> set[Span]:
+        """Where the turns stand that were put before the engine."""
+        return {span for item in (*evidence, *self._new) if item.source == "turn" for span in item.spans}
+
+    async def _word(
+        self, composed: Composed, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
+    ) -> Composed:
+        """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
+        wide = widened(turns, limit=len(turns), tokens=self._options.widen_tokens, count=self._count)
+        self._new = list(each_once((*self._new, *wide)))
+        pieces = each_once((*composed.cited, *wide, *evidence))
+        kept = within(pieces, self._options.widen_tokens, self._count)
+        return await self._composer.word([EvidenceItem(evidence=item) for item in kept])
+
+    def _keep(
+        self,
+        number: int,
+        searches: tuple[Search, ...],
+        turns: Sequence[FoundTurn],
+        missing: str,
+        reason: str,
+    ) -> None:
+        opened = Round(
+            number=number,
+            searches=searches,
+            pages=tuple(dict.fromkeys(turn.page.id for turn in turns)),
+            facts=0,
+            rejected=0,
+            coverage=missing,
+        )
+        self._rounds.append(opened if turns else replace(opened, stop=reason))

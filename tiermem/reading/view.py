@@ -1,0 +1,176 @@
+"""What one question may see, made once for it: Tier 1, the index, and pages, each read at most once.
+
+A view is bounded by a session, by a past moment and by a level of trust. Whatever step asks, and however
+often: the ledger is folded once, and a page that was read is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pagestore import Page, PageId, PageLine, SessionId, SpaceId
+from pagestore.codec import open_page_id
+from pagestore.errors import Corrupt, PageNotFound
+from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.errors import SummaryIndexError
+from tiermem.index.interface import Index
+from tiermem.ledger import Around, Changes, Ledger, Tier1
+from tiermem.model import SummaryUnit, UnitId
+from tiermem.text import at_least, withheld
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What a question is confined to: a session (`None`: all), a past moment (`None`: now), and the level
+    of trust below which nothing is seen (`None`: everything is).
+    """
+
+    session: SessionId | None = None
+    as_of: datetime | None = None
+    min_trust: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it sees all that the index finds by default."""
+        return self.as_of is None and self.min_trust is None
+
+
+EVERYTHING = Scope()
+"""All that the space holds now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """Pages by the id they were asked for, as they may be seen, and why others cannot be read."""
+
+    pages: Mapping[PageId, Page]
+    missing: Mapping[PageId, PageNotFound | Corrupt]
+
+
+class View:
+    """What one question sees. Open it with `View.open`."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: Index,
+        tier1: Tier1,
+        *,
+        scope: Scope,
+        trust: TrustLevels = DEFAULT_TRUST,
+        around: Around | None = None,
+    ) -> None:
+        """Use `View.open`; `around` are the records around the moment that is looked back to."""
+        self.ledger = ledger
+        self.index = index
+        self.tier1 = tier1
+        self.scope = scope
+        self.trust = trust
+        self._around = around
+        self._read: dict[PageId, Page | PageNotFound | Corrupt] = {}
+        self._beyond: tuple[int, Changes] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        ledger: Ledger,
+        index: Index,
+        scope: Scope = EVERYTHING,
+        *,
+        trust: TrustLevels = DEFAULT_TRUST,
+    ) -> View:
+        """The view of a space; a moment that is not past means now. A time without a zone is UTC.
+
+        Raises `InvalidInput` when `scope.min_trust` is no level.
+        """
+        moment = _past(scope.as_of)
+        floor = None if scope.min_trust is None else trust.required(scope.min_trust)
+        bounded = Scope(session=scope.session, as_of=moment, min_trust=floor)
+        if moment is None:
+            return cls(ledger, index, ledger.tier1, scope=bounded, trust=trust)
+        tier1, around = await ledger.as_of(moment)
+        return cls(ledger, index, tier1, scope=bounded, trust=trust, around=around)
+
+    @property
+    def space(self) -> SpaceId:
+        """The space that is looked at."""
+        return self.ledger.space
+
+    def unit(self, unit_id: str) -> SummaryUnit | None:
+        """The unit as it read then, or `None` when it was not active, not of this session, or not trusted."""
+        unit = self.tier1.unit(UnitId(unit_id))
+        if unit is None or not self.tier1.is_active(unit.id) or not self._trusts(unit):
+            return None
+        return unit if self.scope.session in (None, unit.session) else None
+
+    def _trusts(self, unit: SummaryUnit) -> bool:
+        floor = self.scope.min_trust
+        return floor is None or self.trust.rank(unit.trust) >= self.trust.rank(floor)
+
+    def holds(self, page: Page) -> bool:
+        """Whether the page belongs to the session, and any of its turns had been said by the moment."""
+        if self.scope.session not in (None, page.session):
+            return False
+        return self._around is None or any(self._said_by_then(line) for line in page.lines)
+
+    def seen(self, page: Page) -> Page:
+        """The page with the turns withheld that came later, or that are not trusted enough."""
+        if self._around is not None and not all(map(self._said_by_then, page.lines)):
+            page = withheld(page, self._said_by_then)
+        if self.scope.min_trust is None:
+            return page
+        return at_least(page, self.trust.rank(self.scope.min_trust), self.trust.rank_of)
+
+    def _said_by_then(self, line: PageLine) -> bool:
+        """By when it was recorded; where logs did not keep that, by its place, or when said."""
+        if self._around is None or line.seq < self._around.before:
+            return True
+        if line.recorded_at is not None and self.scope.as_of is not None:
+            return line.recorded_at <= self.scope.as_of
+        if self._around.after is not None and line.seq > self._around.after:
+            return False
+        said_at, moment = line.turn.said_at if line.turn is not None else None, self.scope.as_of
+        return said_at is None or moment is None or said_at.astimezone(UTC) <= moment
+
+    async def fetch(self, ids: Iterable[PageId]) -> Shelf:
+        """Every page of `ids` that can be read, as it may be seen, whatever session or time it is of."""
+        wanted = tuple(dict.fromkeys(ids))
+        unread = [page_id for page_id in wanted if page_id not in self._read]
+        if unread:
+            for page_id, found in zip(unread, await self.ledger.read(unread), strict=True):
+                self._keep(page_id, found)
+        read = {page_id: self._read[page_id] for page_id in wanted}
+        return Shelf(
+            pages={page_id: found for page_id, found in read.items() if isinstance(found, Page)},
+            missing={page_id: found for page_id, found in read.items() if not isinstance(found, Page)},
+        )
+
+    def _keep(self, page_id: PageId, found: Page | PageNotFound | Corrupt) -> None:
+        if isinstance(found, Page):
+            known = self._read.get(found.id)
+            found = known if isinstance(known, Page) else self.seen(found)
+            self._read[found.id] = self._read[open_page_id(found.space, found.session, found.number)] = found
+        self._read[page_id] = found
+
+    async def beyond_index(self, *, usable: bool = True) -> tuple[int, Changes]:
+        """Up to which record the index holds what the ledger does, and what the ledger holds beyond it.
+
+        That is everything, after record -1, when the index cannot be used.
+        """
+        if self._beyond is None or (not usable and self._beyond[0] >= 0):
+            mark = await self._mark() if usable else -1
+            self._beyond = mark, await self.ledger.changes(mark)
+        return self._beyond
+
+    async def _mark(self) -> int:
+        try:
+            return await self.index.mark(self.space)
+        except SummaryIndexError:
+            return -1
+
+
+def _past(moment: datetime | None) -> datetime | None:
+    aware = moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None if aware is None or aware >= datetime.now(UTC) else aware

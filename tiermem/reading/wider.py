@@ -1,0 +1,70 @@
+"""More turns than were recalled, each with those beside it, in the order they were said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from pagestore import Page, PageId
+from tiermem.model import Evidence
+from tiermem.reading.quoting import turn_evidence
+from tiermem.reading.turns import FoundTurn
+
+Place = tuple[PageId, int]
+"""A page, and which line of it."""
+
+
+def widened(
+    turns: Sequence[FoundTurn],
+    *,
+    limit: int,
+    tokens: int,
+    count: Callable[[str], int],
+    besides: Iterable[Place] = (),
+) -> tuple[Evidence, ...]:
+    """The best `limit` turns with their neighbours, as many as fit in `tokens`, oldest first.
+
+    Better turns are taken in first, a turn before its neighbours; `besides` are left out.
+    """
+    taken: dict[Place, Evidence] = {}
+    left_out, left = set(besides), tokens
+    for page, number in _by_worth(turns[:limit]):
+        place = (page.id, number)
+        if place in taken or place in left_out:
+            continue
+        evidence = turn_evidence(page, page.lines[number])
+        needed = count(evidence.text)
+        if needed <= left:
+            taken[place] = evidence
+            left -= needed
+    pages = {turn.page.id: turn.page for turn in turns}
+    ordered = sorted(taken, key=lambda place: _order(pages[place[0]], place[1]))
+    return tuple(taken[place] for place in ordered)
+
+
+def _by_worth(turns: Sequence[FoundTurn]) -> Iterable[tuple[Page, int]]:
+    """The better half of the turns, their neighbours, then the others and theirs."""
+    half = (len(turns) + 1) // 2
+    for group in (turns[:half], turns[half:]):
+        places = [(turn.page, turn.page.lines.index(turn.line)) for turn in group]
+        yield from places
+        for page, number in places:
+            yield from (
+                (page, beside)
+                for beside in (number - 1, number + 1)
+                if 0 <= beside < len(page.lines) and page.lines[beside].turn is not None
+            )
+
+
+def place_of(turn: FoundTurn) -> Place:
+    """Where a turn stands."""
+    return turn.page.id, turn.page.lines.index(turn.line)
+
+
+def _order(page: Page, number: int) -> tuple[datetime, str, int, int]:
+    turn = page.lines[number].turn
+    said_at = turn.said_at if turn is not None else None
+    moment = (
+        datetime.min.replace(tzinfo=UTC) if said_at is None else said_at.replace(tzinfo=said_at.tzinfo or UTC)
+    )
+    return moment, page.session, page.number, number

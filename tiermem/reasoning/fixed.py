@@ -1,0 +1,28 @@
+"""The two routes that never look: always to the pages, never to the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tiermem.model import Action, Decision, Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """Gives the same decision to every question."""
+
+    name: str
+    action: Action
+
+    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+        """The one decision there is."""
+        reason = f"the router {self.name!r} was chosen"
+        return Decision(action=self.action, confidence=1.0, reason=reason, router=self.name)
+
+
+always = Fixed(name="always", action="ESCALATE")
+"""Escalates every question: every answer is read from the pages."""
+never = Fixed(name="never", action="ANSWER")
+"""Escalates no question; an answer that fails its check may still lead to the pages."""

@@ -1,0 +1,61 @@
+"""What pages tell for a question, asked of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tiermem.llm.interface import LanguageModel
+from tiermem.model import Claim, Evidence
+from tiermem.reasoning.interface import Integrated, PageView
+from tiermem.reasoning.model import shown
+from tiermem.reasoning.model.asking import ask, room_for
+from tiermem.reasoning.model.fields import Date, Quotes, Reply, quotes_of
+
+
+class FoundFact(Reply):
+    """One fact that helps to answer the question."""
+
+    fact: str
+    evidence_quotes: Quotes
+    event_at: Date = None
+
+
+class IntegrateReply(Reply):
+    """What pages give for a question."""
+
+    linked_facts: list[FoundFact]
+    coverage_assessment: str
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrateByModel:
+    """Facts of these pages that help to answer, each with exact quotes."""
+
+    model: LanguageModel
+
+    async def __call__(
+        self, question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
+    ) -> Integrated:
+        """One call for all of the pages; none without a page."""
+        if not pages:
+            return Integrated(claims=(), coverage="no page was read")
+        reply = await ask(
+            self.model,
+            "integrate",
+            IntegrateReply,
+            question=question,
+            pages=shown.views(pages),
+            known=shown.known(known),
+            asked_at=shown.moment(asked_at),
+            max_tokens=room_for(len(pages)),
+        )
+        return Integrated(
+            claims=tuple(_claim(found) for found in reply.linked_facts if found.fact.strip()),
+            coverage=reply.coverage_assessment.strip(),
+        )
+
+
+def _claim(found: FoundFact) -> Claim:
+    return Claim(text=found.fact.strip(), quotes=quotes_of(found.evidence_quotes), event_at=found.event_at)

@@ -1,0 +1,67 @@
+"""Whether what was recalled answers the question, asked of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from tiermem.errors import MalformedReply
+from tiermem.llm.interface import LanguageModel
+from tiermem.model import Decision, Evidence
+from tiermem.reasoning.model import shown
+from tiermem.reasoning.model.asking import ask
+from tiermem.reasoning.model.fields import Reply, Share, Words
+
+_ROUTER = "llm"
+
+
+class RouteReply(Reply):
+    """S: the summaries hold the answer. R: read the pages."""
+
+    thinking: Words = None
+    action: Literal["S", "R"]
+    confidence: Share = None
+
+
+@dataclass(frozen=True, slots=True)
+class RouteByModel:
+    """Whether the evidence states the answer. A reply that cannot be used escalates, with confidence 0.
+
+    `prompt` is `route`, or `route_action` for a reply that is the action alone, as published.
+    """
+
+    model: LanguageModel
+    prompt: Literal["route", "route_action"] = "route"
+
+    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+        """ANSWER only where the model says so in form; with nothing recalled it is not asked."""
+        if not evidence:
+            return _escalate("nothing was recalled", confidence=1.0)
+        try:
+            reply = await ask(
+                self.model,
+                "route",
+                RouteReply,
+                prompt=self.prompt,
+                question=question,
+                recalled=shown.evidence(evidence),
+                asked_at=shown.moment(asked_at),
+            )
+        except MalformedReply as error:
+            return _escalate(f"the reply could not be used: {error}", confidence=0.0)
+        return _decision(reply)
+
+
+def _decision(reply: RouteReply) -> Decision:
+    return Decision(
+        action="ANSWER" if reply.action == "S" else "ESCALATE",
+        confidence=reply.confidence,
+        reason=reply.thinking or f"the model chose {reply.action}",
+        router=_ROUTER,
+    )
+
+
+def _escalate(reason: str, *, confidence: float) -> Decision:
+    return Decision(action="ESCALATE", confidence=confidence, reason=reason, router=_ROUTER)

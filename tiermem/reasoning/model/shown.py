@@ -1,0 +1,144 @@
+"""How material is written down for a model: numbered, dated, one entry a block that no text can forge.
+
+Entries open with their number at the start of a line and everything of an entry after its first line
+is indented, so that words inside one cannot pretend to be the next. No ids are shown: the model names
+things by number, and code knows which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pagestore import Page, PageId, Span
+from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
+from tiermem.reasoning.interface import PageView
+
+NOTHING = "(none)"
+
+
+def moment(at: datetime) -> str:
+    """A time with its weekday, which "last Friday" is counted from."""
+    return f"{at:%Y-%m-%d %H:%M}, {at:%A}"
+
+
+def numbered(entries: Iterable[str]) -> str:
+    """Entries as `[0] …`, `[1] …`."""
+    return "\n".join(f"[{n}] {_indented(entry)}" for n, entry in enumerate(entries)) or NOTHING
+
+
+def listed(entries: Iterable[str]) -> str:
+    """Entries as a list without numbers."""
+    return "\n".join(f"- {_indented(entry)}" for entry in entries) or NOTHING
+
+
+def _indented(text: str) -> str:
+    return "\n  ".join(text.splitlines())
+
+
+def dated(text: str, said_at: datetime | None, event_at: str | None) -> str:
+    """Text with when it was said and when it happened, where that is known."""
+    times = [f"said {said_at:%Y-%m-%d}"] if said_at else []
+    times += [f"happened {event_at}"] if event_at else []
+    return f"({'; '.join(times)}) {text}" if times else text
+
+
+def evidence(pieces: Sequence[Evidence]) -> str:
+    """Evidence by number, with its dates and, where it is a claim, the words it rests on."""
+    return numbered(map(_piece, pieces))
+
+
+def known(pieces: Sequence[Evidence]) -> str:
+    """What is known already, as a list, with its dates and the words it rests on."""
+    return listed(map(_piece, pieces))
+
+
+def _piece(piece: Evidence) -> str:
+    """A turn as `Mon 2023-05-08, Ann: words`, a note with its dates and its words, a page whole."""
+    if piece.source == "turn" and not piece.quote:
+        return f"{day(piece.said_at)}{piece.text}"
+    noted = "noted: " if piece.source == "unit" else ""
+    text = noted + dated(piece.text, piece.said_at, piece.event_at)
+    return _with_words(text, [piece.quote]) if piece.quote else text
+
+
+def day(said_at: datetime | None) -> str:
+    """The day something was said, with its weekday, as an opening; nothing where it is unknown."""
+    return f"{said_at:%a %Y-%m-%d}, " if said_at else ""
+
+
+def _with_words(claim: str, quotes: Iterable[str]) -> str:
+    """A claim, and under it each of its quotes; one line each, so that none can pass for another."""
+    return "\n".join((_on_one_line(claim), *(f"words: {_on_one_line(quote)}" for quote in quotes)))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def units(entries: Sequence[SummaryUnit]) -> str:
+    """Summary units by number, with their dates."""
+    return numbered(dated(unit.text, unit.said_at, unit.event_at) for unit in entries)
+
+
+def fact(found: LinkedFact) -> str:
+    """One fact with its words."""
+    return listed([_proof(found)])
+
+
+def _proof(found: LinkedFact) -> str:
+    return _with_words(dated(found.claim, None, found.event_at), found.quotes)
+
+
+def searches(done: Sequence[Search]) -> str:
+    """Look-ups made before."""
+    return listed(f"{search.kind}: {search.query}" for search in done)
+
+
+def pages(texts: Sequence[Page]) -> str:
+    """Pages one after another, told apart by headings that also tell which belong to one session.
+
+    A page's own lines start with `[` or a tab, so its words cannot forge these headings.
+    """
+    return views([PageView(page=page) for page in texts])
+
+
+def views(shown_pages: Sequence[PageView]) -> str:
+    """Pages as `pages` shows them, each with the summaries that already point to it."""
+    sessions = list(dict.fromkeys(view.page.session for view in shown_pages))
+    return (
+        "\n\n".join(
+            _page(number, sessions.index(view.page.session) + 1, view)
+            for number, view in enumerate(shown_pages, start=1)
+        )
+        or NOTHING
+    )
+
+
+def _page(number: int, session: int, view: PageView) -> str:
+    text = f"--- page {number}, session {session} ---\n{view.page.text.rstrip()}"
+    if not view.units:
+        return text
+    return f"{text}\n--- summaries of page {number} ---\n{listed(unit.text for unit in view.units)}"
+
+
+def facts_in_context(facts: Sequence[LinkedFact], pages_read: Sequence[Page]) -> str:
+    """Facts by number, each with the whole turns its words stand in and the turns before them."""
+    by_id = {page.id: page for page in pages_read}
+    return numbered(_in_context(found, by_id) for found in facts)
+
+
+def _in_context(found: LinkedFact, pages_by_id: dict[PageId, Page]) -> str:
+    turns = [line for span in found.spans for line in _turns_around(span, pages_by_id.get(span.page_id))]
+    where = "\n".join(dict.fromkeys(turns)) or "\n".join(found.quotes)
+    return f"{_proof(found)}\nstanding in:\n{where}"
+
+
+def _turns_around(span: Span, page: Page | None) -> list[str]:
+    if page is None:
+        return []
+    held = [n for n, line in enumerate(page.lines) if line.start < span.end and span.start < line.end]
+    if not held:
+        return []
+    lines = page.lines[max(held[0] - 1, 0) : held[-1] + 1]
+    return [page.text[line.start : line.end].rstrip("\n") for line in lines]

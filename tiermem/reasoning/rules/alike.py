@@ -1,0 +1,28 @@
+"""Whether one telling says what another says: shared by choosing facts and by joining them to units."""
+
+from __future__ import annotations
+
+from tiermem.text import negated, normalise, stems, unsupported_literals
+from tiermem.text.readings import speech
+
+_ENTAILED = 0.8
+
+
+def speaker(text: str) -> str:
+    """Who says it; "" where it is no direct speech."""
+    own = speech(text)
+    return own.speaker if own else ""
+
+
+def held(part: str, whole: str) -> float:
+    """Share of the content words of `part` that `whole` holds."""
+    wanted = set(stems(part))
+    return len(wanted & set(stems(whole))) / len(wanted) if wanted else 0.0
+
+
+def entailed(fact: str, unit: str) -> bool:
+    """Whether the unit already says what the fact says."""
+    if normalise(fact).text in normalise(unit).text:
+        return True
+    same = speaker(fact) == speaker(unit) and negated(fact) == negated(unit)
+    return same and held(fact, unit) >= _ENTAILED and not unsupported_literals(fact, [unit])

@@ -1,0 +1,104 @@
+"""A short answer in the words of the evidence, or none: what is cited is what was quoted from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from math import inf
+
+from tiermem.model import Evidence
+from tiermem.reasoning.interface import Draft
+from tiermem.reasoning.rules.extract import answer_from
+from tiermem.reasoning.rules.passages import Matcher, Scored, passages
+from tiermem.reasoning.rules.questions import Question, read_question
+from tiermem.text import stems
+
+ENOUGH = 0.38
+"""The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
+ENOUGH_WITH_SIMILARITY = 0.6
+"""What coverage and cosine together must reach where the index measured a cosine: it bridges synonyms."""
+_UNRELATED = 0.3
+"""Cosine below which two texts of the same dialogue have nothing to do with each other."""
+_LISTED = 4
+_AS_GOOD = 0.75
+"""How close to the best statement another one must score to add to a list."""
+_CHANGE = re.compile(
+    r"\b(?:moved to|instead|changed|postponed|brought forward|rescheduled|correction|no longer|switched)\b",
+    re.IGNORECASE,
+)
+_ABSTAINED = Draft(text="", cited=(), abstained=True, complete=False)
+
+
+async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    """A short extract of the best statement, or an abstention."""
+    return extracted(question, evidence)
+
+
+def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
+    """Answer from the statement that covers the question best; lists join those that come near it."""
+    asked = read_question(question)
+    found = passages(evidence)
+    matcher = Matcher(asked, found)
+    ranked = _ranked(matcher.best(found), evidence)
+    if not ranked:
+        return _ABSTAINED
+    wanted = _LISTED if asked.kind == "list" else 1
+    told: list[str] = []
+    cited: list[int] = []
+    newest = _newest(asked, ranked[0][1], matcher.best(found))
+    for one in [*newest, *_near(asked, ranked)]:
+        answer = answer_from(asked, one)
+        if answer and not _said(answer, told):
+            told.append(answer)
+            cited.append(one.passage.source)
+        if len(told) == wanted:
+            break
+    if not told:
+        return _ABSTAINED
+    return Draft(text=", ".join(told), cited=tuple(dict.fromkeys(cited)), abstained=False)
+
+
+def _ranked(scored: Sequence[Scored], evidence: Sequence[Evidence]) -> list[tuple[float, Scored]]:
+    """Statements about the right person that may answer, each with how far it is above what is needed."""
+    valued = [
+        (_margin(one, evidence[one.passage.source].similarity), one) for one in scored if one.right_person
+    ]
+    return sorted((pair for pair in valued if pair[0] >= 0), key=lambda pair: -pair[0])
+
+
+def _margin(one: Scored, similarity: float | None) -> float:
+    if similarity is None:
+        return one.score - ENOUGH
+    return one.score + max(0.0, similarity - _UNRELATED) - ENOUGH_WITH_SIMILARITY
+
+
+def _newest(question: Question, best: Scored, scored: Sequence[Scored]) -> list[Scored]:
+    """What replaces the best statement, latest first: said later of the same, as a change or as it is now."""
+    found = [
+        one
+        for one in scored
+        if one.right_person
+        and _moment(one) > _moment(best)
+        and question.head in one.matched | {""}
+        and (_CHANGE.search(one.passage.text) or (not question.past and one.matched >= best.matched))
+    ]
+    return sorted(found, key=_moment, reverse=True) if question.kind not in ("list", "yes-no") else []
+
+
+def _moment(one: Scored) -> float:
+    said = one.passage.said_at
+    return said.replace(tzinfo=said.tzinfo or UTC).timestamp() if said else -inf
+
+
+def _near(question: Question, ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
+    """The statements about as good as the best, then those that at least hold what the question is about."""
+    best = ranked[0][1].score
+    near = [one for _, one in ranked if one.score >= _AS_GOOD * best]
+    weaker = [one for _, one in ranked if one.score < _AS_GOOD * best and question.head in one.matched]
+    return near if question.kind == "list" else near + weaker
+
+
+def _said(answer: str, told: Sequence[str]) -> bool:
+    new = set(stems(answer))
+    return any(new <= set(stems(text)) for text in told)

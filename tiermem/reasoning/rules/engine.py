@@ -1,0 +1,29 @@
+"""The engine whose every judgement is made by rules: no model, no network, the same answer every time."""
+
+from __future__ import annotations
+
+from tiermem.reasoning.interface import Engine
+from tiermem.reasoning.rules.compose import compose
+from tiermem.reasoning.rules.distil import distil
+from tiermem.reasoning.rules.integrate import integrate
+from tiermem.reasoning.rules.plan import plan
+from tiermem.reasoning.rules.reconcile import reconcile
+from tiermem.reasoning.rules.route import route
+from tiermem.reasoning.rules.select import select
+
+_NAME = "local"
+
+
+def by_rules() -> Engine:
+    """Judges with code alone. It never raises on any text and costs no tokens."""
+    return Engine(
+        name=_NAME,
+        distil=distil,
+        route=route,
+        integrate=integrate,
+        plan=plan,
+        compose=compose,
+        select=select,
+        reconcile=reconcile,
+        free=True,
+    )

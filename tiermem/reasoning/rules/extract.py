@@ -1,0 +1,380 @@
+"""The words of a statement that answer a question: a date, a number, a name, a place, or a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+from tiermem.reasoning.rules.passages import Passage, Scored
+from tiermem.reasoning.rules.questions import Kind, Question
+from tiermem.text import STOP_WORDS, DateMention, negated, resolve_dates, stem, words
+from tiermem.text.literals import names
+from tiermem.text.words import WORD, word_list
+
+_CLAUSE = re.compile(
+    r"(?<=[,;!?.])\s+|\s+[-–—]\s+|\s+\(|\)\s*|\s+\b(?:but|because|so that|although|though|which|while)\b\s+",
+    re.IGNORECASE,
+)
+_WEAK = word_list("""
+    and so well yeah yes yep no nope oh wow hey thanks definitely also then is are was were to of that
+    about for by it it's its i'm i've i we we've we're been be being just really some a an the my our as
+    with like you they he she this these am had have has did do does got get there's here's that's them
+    me us at on in
+""")
+_WEAK_START = re.compile(
+    r"^(?:\W*\b(?:" + "|".join(sorted(map(re.escape, _WEAK), key=len, reverse=True)) + r")\b(?!['’]))+\W*",
+    re.IGNORECASE,
+)
+_WEAK_END = re.compile(
+    r"(?:\W+(?:and|or|to|of|the|a|an|my|our|their|his|her|for|with|in|on|at|is|was|i|we|it|that|so|as)\b)+\W*\Z",
+    re.IGNORECASE,
+)
+_ABOUT = r"(?:about |around |over |almost |nearly |at least )?"
+_COUNT = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|several|a few"
+_NUMBER = re.compile(
+    rf"\b{_ABOUT}(?:\$?\d[\d,.]*|{_COUNT}|once or twice|once|twice|both|every)\b"
+    r"(?:\s+(?:times|years?|months?|weeks?|days?|hours?)\b|\s+(?!of)\w+s\b)?(?:\s+an?\s+(?:day|week|month|year)\b)?",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(
+    rf"\b(?:for )?{_ABOUT}(?:\d+|an?|one|{_COUNT})\s+(?:years?|months?|weeks?|days?|hours?|minutes?)\b"
+    r"|\bsince (?:I was \w+|\w+)",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?|through|across)\s+"
+    r"((?:the |a |an |my |our |this )?(?:[\w'’]+ ){0,2}?[A-Z][\w'’]+(?:,? [A-Z][\w'’]+)*)"
+)
+_SOMEWHERE = re.compile(
+    r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,6})", re.IGNORECASE
+)
+_AMOUNT = re.compile(
+    r"[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d|\b\d[\d,.]*(?:\s?k\b)?\s?(?:%|euros?\b|dollars?\b|pounds?\b|bucks\b|percent\b|€|£|\$)",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"\b(?:\d{1,2}(?::\d\d)?\s?(?:[ap]\.?m\b\.?|o['’]clock)|\d{1,2}:\d\d\b|noon|midnight"
+    r"|(?:half past|quarter (?:past|to)) \w+"
+    rf"|(?:at|by|around|for) (?:one|{_COUNT})\b)(?: in the (?:morning|afternoon|evening))?",
+    re.IGNORECASE,
+)
+# A comma ends a phrase, unless it is one of a list ("Rome, Oslo and Ghent").
+_PHRASE_END = re.compile(
+    rf"(?:(?:an?|one|\d+|{_COUNT}) )?(?:days?|weeks?|months?|years?) ago\b"
+    r"|(?<!\b(?:Mr|Ms|Dr|St))(?<!\bMrs)[.]|[;:!?()\n—–\"]|\s-\s|,(?!\s+(?:[\w'’-]+\s+){0,2}[\w'’-]+(?:,|\s+(?:and|or)\s))"
+    r"|\b(?:but|because|so|when|while|who|which|that|if|until|since|after|before|though|although|as|in|on|at|"
+    r"for|with|from|to|by|during|last|next|this|yesterday|today|tomorrow|instead|now|too|we|i|he|she|they|"
+    r"you|it)\b(?!['’]?\w)",
+    re.IGNORECASE,
+)
+_SEGMENT_END = re.compile(r"[,;:()]\s+|\s+(?:and|but|while|so|because)\s+", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|in order to|that['’]s why|due to|thanks to)\b\s+(.+)", re.IGNORECASE
+)
+_NOT_YET = re.compile(
+    r"\b(?:wants? to|hop(?:e|es|ing) to|(?:would|['’]d) (?:love|like) to|wish|one day|some ?day|might)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"\b(?:called|named|names? (?:is|was|are)|name['’]s)\s+"
+    r"((?:[A-Z][\w'’]*\s?)+(?:(?:,| and)\s(?:[A-Z][\w'’]*\s?)+)*)"
+)
+_COPULA = re.compile(r"^['’]?s?\W*\b(?:is|are|was|were|been|be)\b", re.IGNORECASE)
+_WORKED_OUT = re.compile(r" \([^()]*\b\d{4}\)")
+_FIRST = re.compile(r"\b(?:I|we|me|us|I['’]\w+|we['’]\w+)\b", re.IGNORECASE)
+_KIN = re.compile(
+    r"\b(?:my|our|her|his|their)\s+(?:\w+\s)?(?:mom|mother|dad|father|grandma|grandmother|grandpa|grandfather|sister|brother|son|daughter|"
+    r"kids?|children|husband|wife|partner|girlfriend|boyfriend|friends?|family|fam|colleagues?|coworkers?|neighbou?rs?|cousins?|aunt|"
+    r"uncle|team|mentor|teacher|boss|agent|buddy|buddies|dogs?|cats?)\b|\ba (?:friend|colleague|buddy)\b",
+    re.IGNORECASE,
+)
+
+
+_LIGHT = frozenset(
+    map(
+        stem,
+        word_list("""
+            went go going got make made thing things lot really great awesome amazing good nice cool
+            super pretty came come fun wow day time way today also since now always ago photo know think
+            feel
+        """),
+    )
+)
+
+
+_LIKELY = 0.6
+"""Coverage from which a statement may be a yes or a no."""
+_REASON_WORDS = 3
+"""New words a statement must hold to be a reason without saying "because"."""
+_SHORT = 16
+"""Words up to which a statement is an answer as it stands."""
+
+
+def answer_from(question: Question, best: Scored) -> str | None:
+    """The shortest part of the statement that answers; `None` when it holds nothing of the kind asked for."""
+    best = _narrowed(question, best)
+    if question.kind not in ("when", "how long"):
+        best = replace(best, passage=replace(best.passage, text=_WORKED_OUT.sub("", best.passage.text)))
+    found = _BY_KIND.get(question.kind, _thing)(question, best)
+    return found.strip(" \t.,;:!?\"'") or None if found else None
+
+
+def _narrowed(question: Question, best: Scored) -> Scored:
+    """Of "my parents live in Ghent, but I live in Bruges" the part that is about who was asked about."""
+    text, speaker = best.passage.text, {stem(word) for word in words(best.passage.speaker)}
+    edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
+    parts = [text[start:end] for start, end in pairwise(edges)]
+    parts = [part for part in parts if best.matched and best.matched <= {stem(word) for word in words(part)}]
+    own = [part for part in parts if _FIRST.search(part)]
+    if len(parts) < 2 or len(own) != 1 or not speaker & set(question.people) or "'s" in question.text:
+        return best
+    return replace(best, passage=replace(best.passage, text=own[0]))
+
+
+def _when(question: Question, best: Scored) -> str | None:
+    passage = best.passage
+    if "what time" in question.text.lower():
+        clock = _CLOCK.search(passage.text) or _CLOCK.search(passage.around)
+        return re.sub(r"^(?:at|by|around|for) ", "", clock.group(), flags=re.IGNORECASE) if clock else None
+    mentions = _nearest_first(best, resolve_dates(passage.text, passage.said_at))
+    if mentions:
+        return _date_words(mentions[0], passage)
+    beside = resolve_dates(passage.around, passage.said_at)
+    if len(beside) == 1:
+        return _date_words(beside[0], passage)
+    if passage.said_at is None or _NOT_YET.search(passage.text):
+        return None
+    return f"{passage.said_at.day} {passage.said_at:%B %Y}"
+
+
+def _nearest_first(best: Scored, mentions: tuple[DateMention, ...]) -> list[DateMention]:
+    """Absolute before relative at the same place, and nearer to the words asked about before farther."""
+    places = [
+        match.start()
+        for match in WORD.finditer(best.passage.text)
+        if stem(match.group().lower()) in best.matched
+    ]
+    return sorted(mentions, key=lambda m: min((abs(m.start - place) for place in places), default=0))
+
+
+def _date_words(mention: DateMention, passage: Passage) -> str:
+    """The date in words; a week or weekend by the day it was spoken of, as people do."""
+    said = passage.said_at
+    if said is not None and mention.precision in ("week", "weekend") and mention.kind == "relative":
+        gap = (said.date() - mention.last).days
+        if 0 < gap <= 7:
+            return f"the {mention.precision} before {said.day} {said:%B %Y}"
+    if said is not None and mention.precision == "season":
+        return f"{mention.text.split()[-1]} {mention.first.year}"
+    return mention.display
+
+
+def _how_many(question: Question, best: Scored) -> str | None:
+    """The number before the thing that is counted; where that is not said, the nearest to what is asked."""
+    text = best.passage.text
+    for match in _NUMBER.finditer(text):
+        rest = re.split(r"\b(?:and|or)\b|[,;\d]", text[match.end() :])[0]
+        counted = words(rest)[:3] + words(match.group())[1:]
+        if question.head and question.head in {stem(word) for word in counted}:
+            return _bare_number(match.group())
+    return None if question.head and question.head in best.passage.near else _nearest(_NUMBER, question, best)
+
+
+def _how_much(question: Question, best: Scored) -> str | None:
+    """The amount in the part of the statement that tells of what is paid for."""
+    told = not question.head or question.head in best.passage.near | best.passage.beside
+    return _nearest(_AMOUNT, question, best) if told else None
+
+
+def _bare_number(text: str) -> str:
+    """A number without the noun it counts."""
+    return re.sub(r"\s+(?!an?\b|the\b)\w+\Z", "", text)
+
+
+def _nearest(pattern: re.Pattern[str], question: Question, best: Scored) -> str | None:
+    """The match in the part of the statement that holds most words of the question, and its head if any."""
+    text = best.passage.text
+    edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
+    held = [
+        (len(best.matched & near), -start, found)
+        for start, end in pairwise(edges)
+        if (found := pattern.search(text, start, end))
+        for near in [{stem(word) for word in words(text[start:end])}]
+        if question.head not in best.passage.near or question.head in near
+    ]
+    return max(held, key=lambda one: one[:2])[2].group() if held else None
+
+
+def _how_long(question: Question, best: Scored) -> str | None:
+    for text in (best.passage.text, best.passage.around):
+        found = _DURATION.search(text)
+        if found:
+            return re.sub(r"^for ", "", found.group(), flags=re.IGNORECASE)
+    return _when(question, best) if resolve_dates(best.passage.text, best.passage.said_at) else None
+
+
+def _who(question: Question, best: Scored) -> str | None:
+    passage = best.passage
+    if question.preposition:
+        return _person_in(_after(question, best), question, best)
+    by = re.search(r"\b(?:by|called|named)\s+(.+)", passage.text)
+    doer = _person_in(by and by[1], question, best) or _person_in(passage.text, question, best)
+    if doer is not None:
+        return doer
+    speaker = {stem(word) for word in words(passage.speaker)}
+    own = _FIRST.search(passage.text)
+    return passage.speaker if own and passage.speaker and not set(question.names) & speaker else None
+
+
+def _person_in(text: str | None, question: Question, best: Scored) -> str | None:
+    """The first person of `text` that the question does not name: by name, or as kin of the speaker."""
+    for name in names(text or ""):
+        if not set(question.names) & {stem(word) for word in words(name)}:
+            titled = re.search(rf"\b(?:Mrs?|Ms|Dr|Prof)\.? {re.escape(name)}", text or "")
+            return titled.group() if titled else name
+    kin = _KIN.search(text or "")
+    whose = f"{best.passage.speaker}'s" if best.passage.speaker else "their"
+    return re.sub(r"^(?:my|our)", whose, kin.group(), flags=re.IGNORECASE) if kin else None
+
+
+def _whose(question: Question, best: Scored) -> str | None:
+    for match in re.finditer(
+        r"\b((?:[A-Z]\w*\s)*[A-Z]\w*['’]s?|my|our)\s+(?:\w+\s+){0,2}?(\w+)", best.passage.text
+    ):
+        if stem(match[2].lower()) == question.head:
+            return match[1] if match[1].lower() not in ("my", "our") else f"{best.passage.speaker}'s"
+    return None
+
+
+def _where(question: Question, best: Scored) -> str | None:
+    if question.preposition in ("to", "from"):
+        phrase = _after(question, best)
+        if phrase:
+            return phrase
+    asked = set(question.terms)
+    for text in (best.passage.text, best.passage.around):
+        for pattern in (_PLACE, _SOMEWHERE):
+            for match in pattern.finditer(text):
+                place = re.split(_PHRASE_END, match[1])[0]
+                if not {stem(word) for word in words(place) if word not in STOP_WORDS} <= asked:
+                    return place
+    known = {*question.terms, *question.names}
+    for name in names(best.passage.text):
+        if not known & {stem(word) for word in words(name)}:
+            return name
+    return None
+
+
+def _after(question: Question, best: Scored) -> str | None:
+    """What follows the preposition of the question, after the word that stands before it there."""
+    text = best.passage.text
+    start = 0
+    if question.before_it in best.passage.near:
+        start = next(m.end() for m in WORD.finditer(text) if stem(_plain(m)) == question.before_it)
+    elif question.before_it in question.terms:
+        return None
+    for match in re.finditer(rf"\b{question.preposition}\s+", text[start:], re.IGNORECASE):
+        phrase = _phrase(text[start + match.end() :])
+        if _new_words(phrase, question):
+            return phrase
+    return None
+
+
+def _plain(match: re.Match[str]) -> str:
+    return match.group().replace("’", "'").lower()
+
+
+def _phrase(text: str) -> str:
+    """The words `text` opens with, as far as one phrase goes."""
+    end = next((match.start() for match in _PHRASE_END.finditer(text) if match.start()), len(text))
+    return re.sub(r"(?:\W+(?:and|or|the|a|an|my|our))*\W*\Z", "", text[:end])
+
+
+def _why(question: Question, best: Scored) -> str | None:
+    reason = _REASON.search(best.passage.text)
+    if reason:
+        return reason[1]
+    return _clause(question, best) if _new_words(best.passage.text, question) >= _REASON_WORDS else None
+
+
+def _thing(question: Question, best: Scored) -> str | None:
+    """What follows the preposition or the verb of the question; else the clause that tells it."""
+    if re.search(r"\b(?:names?|called|named)\b", question.text):
+        named = _NAMED.search(best.passage.text)
+        return named[1] if named else None
+    if question.preposition:
+        phrase = _after(question, best)
+        if phrase or question.before_it in best.matched:
+            return phrase
+    return _object(question, best) or _clause(question, best)
+
+
+def _object(question: Question, best: Scored) -> str | None:
+    """What follows the words asked about, where the statement holds all of them."""
+    if not {*question.terms} <= best.matched | {question.head, *question.names}:
+        return None
+    text = best.passage.text
+    for match in reversed(list(WORD.finditer(text))):
+        if stem(_plain(match)) in best.matched:
+            phrase = _phrase(_COPULA.sub("", text[match.end() :]).strip())
+            if _new_words(phrase, question):
+                return phrase
+    return None
+
+
+def _yes_no(_question: Question, best: Scored) -> str | None:
+    passage = best.passage
+    if best.coverage < _LIKELY:
+        return None
+    if passage.asked or best.matched:
+        if re.match(
+            r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", passage.around, re.IGNORECASE
+        ):
+            return "Yes"
+        if re.match(r"\W*(?:no(?:pe)?|not)\b", passage.around, re.IGNORECASE):
+            return "No"
+    return "No" if negated(passage.text) else "Yes"
+
+
+def _clause(question: Question, best: Scored) -> str | None:
+    """The statement itself; of a long one the clause asked about, from the words that were asked about on."""
+    statement = best.passage.text
+    parts = [statement]
+    if len(words(statement)) > _SHORT:
+        clauses = [clause for clause in _CLAUSE.split(statement) if clause and words(clause)]
+        clause = max(clauses, key=lambda clause: _news(clause, question, best), default="")
+        places = [m for m in WORD.finditer(clause) if stem(m.group().lower()) in best.matched]
+        after = clause[places[-1].end() :] if places else ""
+        parts = [after, clause, statement]
+    for part in parts:
+        trimmed = _WEAK_END.sub("", _WEAK_START.sub("", part.strip()))
+        if _new_words(trimmed, question) >= (2 if part is not statement else 1):
+            return trimmed
+    return None
+
+
+def _news(clause: str, question: Question, best: Scored) -> float:
+    shared = sum(stem(word) in best.matched for word in words(clause))
+    new = min(_new_words(clause, question), 4)
+    return 5 * shared + new if new else 0
+
+
+def _new_words(text: str, question: Question) -> int:
+    """Content words that the question did not hold."""
+    known = {*question.terms, *question.names, *_LIGHT}
+    return sum(word not in STOP_WORDS and stem(word) not in known for word in words(text))
+
+
+_BY_KIND: Mapping[Kind, Callable[[Question, Scored], str | None]] = {
+    "when": _when,
+    "how many": _how_many,
+    "how much": _how_much,
+    "how long": _how_long,
+    "who": _who,
+    "where": _where,
+    "yes-no": _yes_no,
+    "whose": _whose,
+    "why": _why,
+}

@@ -1,0 +1,56 @@
+"""Reading pages for a question without a model: the sentences that match it, in their speakers' words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tiermem.model import Claim, Evidence
+from tiermem.reasoning.interface import Integrated, PageView
+from tiermem.reasoning.rules.distil import sentences_of, statement
+from tiermem.reasoning.rules.passages import Matcher
+from tiermem.reasoning.rules.questions import Question, missing_terms, read_question
+
+_LEAST = 0.35
+_FACTS = 6
+
+
+async def integrate(
+    question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
+) -> Integrated:
+    """The statements that cover the question best, each with its exact words."""
+    return statements_for(question, pages, [piece.text for piece in known])
+
+
+def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str]) -> Integrated:
+    """The statements of the pages that cover the question best, in their speakers' words, best first.
+
+    Only what is chosen is made into claims: scoring a sentence costs little, wording one a lot.
+    """
+    asked = read_question(question)
+    found = [
+        (view.page, said)
+        for view in pages
+        for said in sentences_of(view.page)
+        if not said.passage.text.endswith("?")
+    ]
+    numbered = [replace(said.passage, source=at) for at, (_, said) in enumerate(found)]
+    chosen = dict.fromkeys(
+        one.passage.source for one in Matcher(asked, numbered).best(numbered, least=_LEAST)
+    )
+    told = set(known)
+    new: dict[str, Claim] = {}
+    for page, said in (found[at] for at in chosen):
+        claim = statement(page, said)
+        if claim.text not in told:
+            new.setdefault(claim.text, claim)
+        if len(new) == _FACTS:
+            break
+    return Integrated(claims=tuple(new.values()), coverage=_coverage(asked, [*told, *new]))
+
+
+def _coverage(question: Question, texts: Sequence[str]) -> str:
+    missing = missing_terms(question, texts)
+    covered = [term for term in question.terms if term not in missing]
+    return f"covered: {', '.join(covered) or 'nothing'}; missing: {', '.join(missing) or 'nothing'}"

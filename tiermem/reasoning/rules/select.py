@@ -1,0 +1,37 @@
+"""Which facts are worth keeping, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pagestore import Page
+from tiermem.model import LinkedFact, is_proved
+from tiermem.reasoning.rules.alike import entailed
+from tiermem.reasoning.rules.passages import Matcher, passages_of
+from tiermem.reasoning.rules.questions import read_question
+from tiermem.text import literals, stems
+
+_RELEVANT = 0.45
+
+
+async def select(question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]) -> tuple[int, ...]:
+    """Proved facts that are about the question and specific, each thing once."""
+    return worth_keeping(question, facts)
+
+
+def worth_keeping(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]:
+    """Indices of proved facts that are about the question, hold a detail, and repeat no other."""
+    asked = read_question(question)
+    found = [passage for at, fact in enumerate(facts) for passage in passages_of(fact.claim, at, None)]
+    relevant = {one.passage.source for one in Matcher(asked, found).best(found, least=_RELEVANT)}
+    kept: list[int] = []
+    for at, fact in enumerate(facts):
+        if not is_proved(fact.support) or at not in relevant or not _specific(fact, asked.terms):
+            continue
+        if not any(entailed(fact.claim, facts[other].claim) for other in kept):
+            kept.append(at)
+    return tuple(kept)
+
+
+def _specific(fact: LinkedFact, known: Sequence[str]) -> bool:
+    return len(literals(fact.claim)) > 1 or len(set(stems(fact.claim)) - set(known)) >= 3

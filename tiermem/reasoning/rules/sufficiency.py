@@ -1,0 +1,139 @@
+"""Whether what was recalled holds the answer, judged from features alone: no model, no network, pure.
+
+Shared by the route of the rules and the gate. It errs towards the pages: a question that asks for all of
+something, a person nobody was recalled for, or a kind of detail that no unit holds, escalates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tiermem.model import Action, Decision, Evidence
+from tiermem.reasoning.rules.passages import Matcher, Scored, passages
+from tiermem.reasoning.rules.questions import Kind, Question, read_question
+from tiermem.text import resolve_dates, stem, words
+from tiermem.text.literals import names, numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SufficiencyOptions:
+    """Thresholds. `coverage` is the share of the question's weighted terms one statement must hold."""
+
+    coverage: float = 0.65
+    complete: float = 0.95
+    """What a list or a count needs: summaries may hold some of it and look as if they held all."""
+    similarity: float = 0.35
+    """Cosine below which even full coverage of words is not trusted."""
+    very_similar: float = 0.75
+    """Cosine from which `coverage` may be `relief` lower."""
+    relief: float = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What the decision rests on, for one question and its recalled units."""
+
+    kind: Kind
+    coverage: float
+    right_person: bool
+    names_held: bool
+    detail_held: bool
+    similarity: float | None
+
+
+_AS_GOOD = 0.75
+"""How close to the best statement another one must score to stand for it, when it holds the detail."""
+_MANY: frozenset[Kind] = frozenset({"list", "how many"})
+
+
+def features(question: str, units: Sequence[Evidence]) -> Features:
+    """Measure how well the best statement among `units` answers `question`."""
+    asked = read_question(question)
+    found = passages(units)
+    ranked = Matcher(asked, found).best(found)
+    near = [one for one in ranked if one.score >= _AS_GOOD * ranked[0].score]
+    best = next((one for one in near if holds_detail(asked, one)), ranked[0] if ranked else None)
+    similarities = [unit.similarity for unit in units if unit.similarity is not None]
+    return Features(
+        kind=asked.kind,
+        coverage=best.coverage if best else 0.0,
+        right_person=best is not None and best.right_person,
+        names_held=_names_held(asked, units),
+        detail_held=best is not None and holds_detail(asked, best),
+        similarity=max(similarities, default=None),
+    )
+
+
+def _names_held(question: Question, units: Sequence[Evidence]) -> bool:
+    """Whether every name of the question stands in some unit."""
+    held = {stem(word) for unit in units for word in words(unit.text)}
+    return all(name in held for name in question.names)
+
+
+def holds_detail(question: Question, best: Scored) -> bool:
+    """Whether the statement holds a detail of the kind asked for."""
+    passage = best.passage
+    if question.kind == "when":
+        return bool(resolve_dates(passage.text, passage.said_at)) or passage.said_at is not None
+    if question.kind in ("how many", "how much"):
+        return bool(numbers(passage.text, loose=True))
+    if question.kind == "how long":
+        return bool(numbers(passage.text, loose=True)) or bool(
+            resolve_dates(passage.text, passage.said_at, durations=True)
+        )
+    if question.kind == "who":
+        return bool(names(passage.text))
+    return True
+
+
+def assess(
+    question: str,
+    evidence: Sequence[Evidence],
+    options: SufficiencyOptions | None = None,
+    *,
+    router: str = "rules",
+) -> Decision:
+    """ANSWER when the evidence states what is asked, else ESCALATE. Confidence runs from 0.5 to 1."""
+    limits = options or SufficiencyOptions()
+    seen = features(question, evidence)
+    reason = _refusal(seen, limits) or _too_little(seen, limits)
+    action: Action = "ESCALATE" if reason else "ANSWER"
+    share = 1 - seen.coverage if reason else seen.coverage
+    return Decision(
+        action=action,
+        confidence=_confidence(share),
+        reason=reason or f"a unit covers {seen.coverage:.0%} of the question",
+        router=router,
+    )
+
+
+def _refusal(seen: Features, limits: SufficiencyOptions) -> str | None:
+    if seen.coverage == 0:
+        return "no unit is about the question"
+    if not seen.names_held:
+        return "a name of the question is in no unit"
+    if not seen.right_person:
+        return "the best unit is about somebody else"
+    if not seen.detail_held:
+        return f"no unit holds the detail a {seen.kind!r} question asks for"
+    if seen.similarity is not None and seen.similarity < limits.similarity:
+        return f"the nearest unit is far away (similarity {seen.similarity:.2f})"
+    return None
+
+
+def _too_little(seen: Features, limits: SufficiencyOptions) -> str | None:
+    needed = _needed(seen, limits)
+    if seen.coverage >= needed:
+        return None
+    return f"units cover {seen.coverage:.0%} of the question, {needed:.0%} needed"
+
+
+def _needed(seen: Features, limits: SufficiencyOptions) -> float:
+    needed = limits.complete if seen.kind in _MANY else limits.coverage
+    near = seen.similarity is not None and seen.similarity >= limits.very_similar
+    return needed - limits.relief if near and seen.kind not in _MANY else needed
+
+
+def _confidence(share: float) -> float:
+    return round(min(1.0, max(0.5, 0.5 + share / 2)), 2)

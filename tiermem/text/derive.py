@@ -1,0 +1,420 @@
+"""What code works out from stated words: dates counted from a turn, counts, sums, differences, spans of time.
+
+Every result is a `Derivation` whose terms are words of pages, so that it can be worked out again
+(`recomputed`) and its words looked up again (`holds`). A value is written as a person writes it: "October
+2022", "3", "$45", "2 weeks". Nothing here guesses: what could mean two things is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from functools import lru_cache
+from itertools import combinations, islice, product
+
+from pagestore import Page, Span
+from tiermem.model import Derivation, DerivationKind, Term
+from tiermem.text.dates import DateMention, resolve_dates, without_dates
+from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
+from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
+
+_YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
+)
+_PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
+_SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
+_LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
+_AGE_BEFORE = re.compile(
+    r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
+    re.IGNORECASE,
+)
+_AGE_AFTER = re.compile(r"[\s-]years?[\s-]old|\s(?:is|now)\b", re.IGNORECASE)
+_BIRTHDAY = re.compile(r"\b(?P<age>\d{1,3})(?:st|nd|rd|th) birthday", re.IGNORECASE)
+ONES = "ones"
+"""What "three different ones" is a number of: what the words around tell."""
+_WHICH = frozenset(("different", "various", "new", "additional", "total", "separate"))
+"""Words between a number and what it counts that say nothing of what that is."""
+_LONGEST = 20
+"""Characters of a number that is still reckoned with."""
+_OLDEST = 120
+_FEW = 4
+_MAX_SUMS = 64
+_MAX_AMOUNTS = 24
+_MAX_MOMENTS = 12
+_CONTEXT = 12
+"""Words around a date expression that may be needed to read it alone ("I will … Friday")."""
+
+
+_ADJECTIVES = 2
+"""How many words may stand between a number and what it is a number of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number that stands in a source, and what it is a number of ("" when nothing follows it)."""
+
+    value: Decimal
+    sign: str
+    unit: str
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def things(self) -> frozenset[str]:
+        """Stems of the words that may say what it is a number of: in "three grey cats" both that follow."""
+        return frozenset(_things(self.source.text, self.end)) | ({self.unit} if self.unit else frozenset())
+
+    @property
+    def term(self) -> Term:
+        """The number as something a derivation starts from."""
+        return term(self.source, self.start, self.end)
+
+
+def recomputed(derivation: Derivation) -> str | None:
+    """The value worked out again from the terms alone; `None` when they no longer give one.
+
+    A date or span of time is told in the precision and unit of `derivation.value`.
+    """
+    terms = derivation.terms
+    match derivation.kind:
+        case "date":
+            return _date_again(derivation)
+        case "count":
+            return str(len({(item.spans, item.text) for item in terms})) if terms else None
+        case "sum" | "difference":
+            return _reckoned_again(derivation)
+        case "duration":
+            return _duration_again(derivation)
+
+
+def holds(derivation: Derivation, pages: Sequence[Page]) -> bool:
+    """Whether the words and times of all terms that have spans still stand so, and still give the value."""
+    by_id = {page.id: page for page in pages}
+    for item in derivation.terms:
+        if any(span.page_id not in by_id for span in item.spans):
+            return False
+        if item.text and item.spans:
+            shown = " ".join(by_id[span.page_id].words(span) for span in item.spans)
+            if words(shown) != words(item.text):
+                return False
+        if any(not _said_so(item, span, by_id[span.page_id]) for span in item.spans):
+            return False
+    return recomputed(derivation) == derivation.value
+
+
+def _said_so(item: Term, span: Span, page: Page) -> bool:
+    turns = [line.turn for line in page.lines if line.start < span.end and span.start < line.end]
+    return bool(turns) and all(turn is not None and turn.said_at == item.said_at for turn in turns)
+
+
+def term(source: Source, start: int, end: int) -> Term:
+    """The words of `source` from `start` to `end`, with their place where the source has one."""
+    text = source.text[start:end]
+    if len(source.spans) != 1 or source.spans[0].end - source.spans[0].start != len(source.text):
+        return Term(text=text, spans=source.spans if text == source.text else (), said_at=source.said_at)
+    whole = source.spans[0]
+    place = Span(page_id=whole.page_id, start=whole.start + start, end=whole.start + end)
+    return Term(text=text, spans=(place,) if end > start else (whole,), said_at=source.said_at)
+
+
+def mentions(source: Source, *, durations: bool = True) -> tuple[DateMention, ...]:
+    """The dates a source tells; "a year ago" is that month a year earlier, and that year."""
+    return _mentions(source.text, source.said_at, durations=durations)
+
+
+@lru_cache(maxsize=64)
+def _mentions(text: str, said_at: datetime | None, *, durations: bool) -> tuple[DateMention, ...]:
+    found = resolve_dates(text, said_at, durations=durations)
+    if said_at is None:
+        return found
+    return (*found, *(_same_month(mention, said_at) for mention in found if _YEAR_AGO.match(mention.text)))
+
+
+def _same_month(mention: DateMention, said_at: datetime) -> DateMention:
+    month = resolve_dates(f"{mention.first.year:04}-{said_at.month:02}-01", None)[0].first
+    last = resolve_dates("next month", month.replace(day=1))[0].first
+    return replace(mention, first=month, last=date.fromordinal(last.toordinal() - 1), precision="month")
+
+
+def counted_date(wanted: DateMention, sources: Iterable[Source]) -> Derivation | None:
+    """How `wanted` is counted from when a source was said ("yesterday", "a year ago"), if it is."""
+    for source in sources:
+        for mention in mentions(source):
+            if mention.kind == "absolute" or not mention.holds(wanted.first, wanted.last):
+                continue
+            alone = _alone(source, mention)
+            if alone is not None:
+                return Derivation(kind="date", value=mention.display, terms=(term(source, *alone),))
+    return None
+
+
+def _alone(source: Source, mention: DateMention) -> tuple[int, int] | None:
+    """The shortest stretch with the date expression that means the same when it is read by itself."""
+    for start, end in _stretches(source.text, mention):
+        found = _mentions(source.text[start:end], source.said_at, durations=True)
+        places = {(other.start, other.end) for other in found}
+        same = any((other.first, other.last) == (mention.first, mention.last) for other in found)
+        if len(places) == 1 and same:
+            return start, end
+    return None
+
+
+def _stretches(text: str, mention: DateMention) -> Iterator[tuple[int, int]]:
+    yield mention.start, mention.end
+    near = text[max(0, mention.start - 400) : mention.end + 400]
+    shift = max(0, mention.start - 400)
+    found = [(match.start() + shift, match.end() + shift) for match in WORD.finditer(near)]
+    before = [start for start, _ in found if start < mention.start][-_CONTEXT:]
+    after = [end for _, end in found if end > mention.end][:_CONTEXT]
+    yield from ((start, mention.end) for start in reversed(before))
+    yield from ((mention.start, end) for end in after)
+
+
+def _date_again(derivation: Derivation) -> str | None:
+    if len(derivation.terms) != 1:
+        return None
+    told = derivation.terms[0]
+    values = [mention.display for mention in _mentions(told.text, told.said_at, durations=True)]
+    if derivation.value in values:
+        return derivation.value
+    return values[0] if values else None
+
+
+@lru_cache(maxsize=64)
+def amounts(source: Source) -> tuple[Amount, ...]:
+    """The numbers of a source that are no part of a date, in figures or words, with what they count."""
+    text = without_dates(source.text, resolve_dates(source.text, source.said_at))
+    found: list[Amount] = []
+    for match in _AMOUNT.finditer(text):
+        if match.start() and text[match.start() - 1] in ".,:-/0123456789" and not match["sign"]:
+            continue
+        if len(match["figure"]) > _LONGEST:
+            continue
+        value = Decimal(match["figure"].replace(",", ""))
+        found.append(Amount(value, match["sign"] or "", _unit(text, match.end()), source, *match.span()))
+    for match in _SPOKEN.finditer(text):
+        said = [] if words(match.group())[-1] in ORDINALS else numbers(match.group())
+        if len(said) == 1:
+            found.append(Amount(Decimal(said[0]), "", _unit(text, match.end()), source, *match.span()))
+    return tuple(sorted(found, key=lambda amount: amount.start))
+
+
+def _unit(text: str, end: int) -> str:
+    """The stem of what follows a number, past small words."""
+    for match in WORD.finditer(text, end, end + 40):
+        word = match.group().lower()
+        if "\n" in text[end : match.start()] or set(text[end : match.start()]) & set(".;:!?"):
+            return ""
+        if word == "ones":
+            return ONES
+        if word not in STOP_WORDS and word not in _WHICH:
+            return stem(word)
+    return ""
+
+
+def _things(text: str, end: int) -> Iterator[str]:
+    """Stems of the first content words after a number, as far as no small word or mark ends the phrase."""
+    at, told = end, 0
+    for match in WORD.finditer(text, end, end + 60):
+        word = match.group().lower()
+        small = word in STOP_WORDS or word in _WHICH
+        if not text[at : match.start()].isspace() or (small and told):
+            return
+        at = match.end()
+        if not small:
+            yield stem(word)
+            told += 1
+        if told == _ADJECTIVES + 1:
+            return
+
+
+def written(value: Decimal, sign: str = "") -> str:
+    """A number as a person writes it: "3", "1,250.50" as "1250.50", "$45"."""
+    plain = format(value.normalize(), "f")
+    if "." in plain and sign:
+        plain = f"{value:.2f}"
+    return f"{sign}{plain}"
+
+
+def reckoned(
+    value: Decimal, sources: Sequence[Source], *, sign: str = "", units: Collection[str] = ()
+) -> Derivation | None:
+    """`value` as the sum or difference of amounts of one kind.
+
+    Of one kind are amounts of the same currency, of the same thing, or of things all named by `units`
+    (stems). Summed are all of a kind, all that differ, or one of each source; two alone are summed or
+    subtracted only where there are no more than four, for among many some two give nearly any value.
+    """
+    held = [amount for source in sources for amount in amounts(source) if not sign or amount.sign == sign]
+    kinds: dict[tuple[str, str], list[Amount]] = {}
+    for amount in held:
+        if amount.unit in units if units and not sign else amount.sign or amount.unit:
+            of = "" if amount.sign or units else amount.unit
+            kinds.setdefault((amount.sign, of), []).append(amount)
+    for (mark, _), group in kinds.items():
+        found = _of_kind(value, group[:_MAX_AMOUNTS], mark)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_kind(value: Decimal, group: Sequence[Amount], sign: str) -> Derivation | None:
+    for chosen in _sums(group):
+        if len(chosen) > 1 and sum(amount.value for amount in chosen) == value:
+            return _of_amounts("sum", value, sign, chosen)
+    few = _differing(group)
+    for one, two in combinations(few, 2) if len(few) <= _FEW else ():
+        larger, smaller = (one, two) if one.value >= two.value else (two, one)
+        if one.value + two.value == value:
+            return _of_amounts("sum", value, sign, (one, two))
+        if larger.value - smaller.value == value:
+            return _of_amounts("difference", value, sign, (larger, smaller))
+    return None
+
+
+def _of_amounts(kind: DerivationKind, value: Decimal, sign: str, chosen: Sequence[Amount]) -> Derivation:
+    return Derivation(kind=kind, value=written(value, sign), terms=tuple(amount.term for amount in chosen))
+
+
+def _differing(group: Iterable[Amount]) -> list[Amount]:
+    """An amount told twice counts once."""
+    return list({amount.value: amount for amount in reversed(list(group))}.values())[::-1]
+
+
+def _sums(group: Sequence[Amount]) -> Iterator[Sequence[Amount]]:
+    """What may be added up: every amount, every different one, one of each source."""
+    yield group
+    yield _differing(group)
+    by_source: dict[tuple[str, datetime | None], list[Amount]] = {}
+    for amount in group:
+        by_source.setdefault((amount.source.text, amount.source.said_at), []).append(amount)
+    if 1 < len(by_source) <= _FEW:
+        yield from islice(product(*by_source.values()), _MAX_SUMS)
+
+
+def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
+    """`value` years as the difference of two ages that different sources tell."""
+    held = [[amount for amount in amounts(source) if _is_age(amount)] for source in sources]
+    held += [[_birthday(source, match) for match in _BIRTHDAY.finditer(source.text)] for source in sources]
+    for one, two in combinations(_differing(amount for group in held for amount in group), 2):
+        larger, smaller = (one, two) if one.value >= two.value else (two, one)
+        if larger.value - smaller.value == value and one.source.text != two.source.text:
+            return _of_amounts("difference", Decimal(value), "", (larger, smaller))
+    return None
+
+
+def _is_age(amount: Amount) -> bool:
+    text = amount.source.text
+    before, after = text[max(0, amount.start - 20) : amount.start], text[amount.end : amount.end + 12]
+    whole = amount.value == int(amount.value) and amount.value <= _OLDEST and not amount.sign
+    return whole and (bool(_AGE_BEFORE.search(before)) or bool(_AGE_AFTER.match(after)))
+
+
+def _birthday(source: Source, match: re.Match[str]) -> Amount:
+    return Amount(Decimal(match["age"]), "", "", source, match.start("age"), match.end("age"))
+
+
+def _reckoned_again(derivation: Derivation) -> str | None:
+    found = [amounts(Source(item.text)) for item in derivation.terms]
+    if len(found) < 2 or any(len(each) != 1 for each in found):
+        return None
+    first, *rest = [each[0] for each in found]
+    if derivation.kind == "difference" and len(rest) != 1:
+        return None
+    total = sum((each.value for each in rest), Decimal(0))
+    value = first.value + total if derivation.kind == "sum" else first.value - total
+    signs = {first.sign, *(each.sign for each in rest)}
+    return written(value, first.sign if len(signs) == 1 else "")
+
+
+def count_of(terms: Sequence[Term]) -> Derivation | None:
+    """How many different terms there are; `None` when there are none."""
+    distinct = tuple({(item.spans, " ".join(words(item.text))): item for item in terms}.values())
+    return Derivation(kind="count", value=str(len(distinct)), terms=distinct) if distinct else None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A day, month or year some term tells of, or the day it was said (a term without words)."""
+
+    first: date
+    last: date
+    term: Term
+
+
+def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
+    """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
+    the day it was said.
+    """
+    told = [
+        mention
+        for mention in mentions(source, durations=False)
+        if mention.precision in ("day", "month", "year")
+    ]
+    if about:
+        wanted = set(about)
+        near = [piece for piece in sentences(source.text) if wanted & set(map(stem, words(piece.text)))]
+        held = (mention for mention in told if any(each.start <= mention.start < each.end for each in near))
+        told = list(islice(held, _MAX_MOMENTS))
+    found = [(mention, _alone(source, mention)) for mention in told[:_MAX_MOMENTS]]
+    dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
+    return tuple(dated.values()) or said_on(source)
+
+
+def said_on(source: Source) -> tuple[Moment, ...]:
+    """The day a source was said."""
+    if source.said_at is None:
+        return ()
+    day = source.said_at.date()
+    return (Moment(day, day, term(source, 0, 0)),)
+
+
+def duration(value: int, unit: str, one: Moment, two: Moment) -> Derivation | None:
+    """`value` units of time ("day", "week", "month", "year") as what lies between two moments, if it does."""
+    if between(one, two, unit) != value:
+        return None
+    text = f"{value} {unit}" if value == 1 else f"{value} {unit}s"
+    return Derivation(kind="duration", value=text, terms=(one.term, two.term))
+
+
+def between(one: Moment, two: Moment, unit: str) -> int | None:
+    """Whole units of time between two moments, to the nearest; `None` where they are not told so exactly."""
+    early, late = (one, two) if one.first <= two.first else (two, one)
+    exact = early.first == early.last and late.first == late.last
+    months = (late.first.year - early.first.year) * 12 + late.first.month - early.first.month
+    days = (late.first - early.first).days
+    match unit:
+        case "day":
+            return days if exact else None
+        case "week":
+            return round(days / 7) if exact else None
+        case "month":
+            whole = all((moment.last - moment.first).days < 31 for moment in (early, late))
+            return (round(days / 30.44) if exact else months) if whole else None
+        case "year":
+            alike = (early.last - early.first).days > 31 and (late.last - late.first).days > 31
+            return round(days / 365.25) if exact else late.first.year - early.first.year if alike else None
+    return None
+
+
+def _duration_again(derivation: Derivation) -> str | None:
+    asked = _LENGTH.fullmatch(derivation.value)
+    ends = [_moment_again(item) for item in derivation.terms]
+    if asked is None or len(ends) != 2 or ends[0] is None or ends[1] is None:
+        return None
+    unit = asked["unit"].lower()
+    length = between(ends[0], ends[1], unit)
+    return None if length is None else f"{length} {unit}" if length == 1 else f"{length} {unit}s"
+
+
+def _moment_again(item: Term) -> Moment | None:
+    if not item.text:
+        day = item.said_at.date() if item.said_at else None
+        return Moment(day, day, item) if day else None
+    found = _mentions(item.text, item.said_at, durations=False)
+    return Moment(found[-1].first, found[-1].last, item) if found else None

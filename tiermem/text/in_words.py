@@ -1,0 +1,47 @@
+"""Support, derivations and checks in words a person understands."""
+
+from __future__ import annotations
+
+from tiermem.model import Answer, Check, Decision, Derivation
+
+_KINDS = {
+    "date": "counted from when it was said",
+    "count": "counted",
+    "sum": "added up",
+    "difference": "the difference",
+    "duration": "the time between",
+}
+
+
+def derivation_in_words(one: Derivation) -> str:
+    """A derivation as a sum one can follow."""
+    terms = ", ".join(
+        f"“{term.text}”" + (f" (said {term.said_at:%Y-%m-%d})" if term.said_at else "") for term in one.terms
+    )
+    return f"{one.value}: {_KINDS[one.kind]}, {terms}"
+
+
+def support_in_words(answer: Answer) -> str:
+    """How far the cited words bear an answer out."""
+    match answer.support:
+        case "stated":
+            return "proved: the cited words say it"
+        case "derived":
+            sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
+            return f"proved: computed from the cited words ({sums})"
+        case "worded":
+            return f"read so by {answer.trace.engine}: the quotes are exact, the wording is not proved"
+        case None:
+            return "no answer, so nothing to prove"
+
+
+def decision_in_words(decision: Decision) -> str:
+    """Who decided what, how sure where that was said, and why."""
+    sure = "" if decision.confidence is None else f", confidence {decision.confidence:.2f}"
+    return f"{decision.router} decided {decision.action}{sure}: {decision.reason}"
+
+
+def check_in_words(check: Check) -> str:
+    """What a check came to, and why."""
+    beyond = f", not in the sources: {', '.join(check.unsupported)}" if check.unsupported else ""
+    return f"{check.support}{beyond}" + (f" ({check.reason})" if check.reason else "")
