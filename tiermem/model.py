@@ -305,7 +305,7 @@ class Trace:
     """How an answer came about: enough to show every candidate, choice and check afterwards.
 
     `read_tokens` is the evidence the answer was worded from; `summary_tokens` what was recalled, which
-    an answer from summaries alone reads; `raw_tokens` what reading the linked pages instead would have
+    an answer from that alone reads; `raw_tokens` what reading the linked pages instead would have
     cost. `decision` is what the router decided, `way` how far reading went in the end. `session`,
     `mode` and `budget` are what the question was asked with.
     """

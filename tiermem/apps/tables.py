@@ -155,13 +155,13 @@ def stats_view(stats: Stats) -> Group:
         ),
         (
             "answers",
-            f"{stats.answers:,}: {stats.answered_from_summaries:,} from summaries, "
+            f"{stats.answers:,}: {stats.answered_from_recall:,} from what was recalled, "
             f"{stats.escalated:,} escalated, {stats.abstained:,} abstained",
         ),
         ("tokens", f"worded from {stats.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
         (
-            "routing",
-            f"{stats.tokens_saved:,} tokens of pages left unread; from summaries alone all answers would "
+            "unread",
+            f"{stats.tokens_saved:,} tokens of linked pages; from what was recalled alone all answers would "
             f"have read {stats.tokens_summary:,}",
         ),
         ("today", _today(stats)),

@@ -193,10 +193,13 @@ class AsyncMemory:
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
+        `Answer.support` says how far these bear the answer out (`stated` and `derived` are proved, `worded` is
+        marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or it is
+        told of somebody else, `abstained` is true.
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `min_trust` leaves out what rests on anybody trusted less: units, and turns
-        on the pages read. When the evidence does not hold the answer, `abstained` is true.
+        on the pages read.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
@@ -425,7 +428,7 @@ class AsyncMemory:
         return await self._scanned(exactly(words))
 
     async def stats(self) -> Stats:
-        """How the space stands: counts, what waits, and what routing saved."""
+        """How the space stands: counts, what waits, and what was left unread."""
         house = self._open
         return stats(
             house.ledger.tier1,

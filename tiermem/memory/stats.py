@@ -15,8 +15,9 @@ class Stats:
     """How a space stands.
 
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from
-    summaries alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
-    `tokens_saved` is what the pages of answers given from summaries would have cost beyond that.
+    what was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
+    `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond
+    what these read (below zero where the linked pages are shorter than that).
     `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
     claims that nothing confirms: of these the words are kept, and the wording is not.
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
@@ -40,7 +41,7 @@ class Stats:
     omissions_per_literal: float | None
     findings_pending: int
     answers: int
-    answered_from_summaries: int
+    answered_from_recall: int
     escalated: int
     abstained: int
     tokens_read: int
@@ -85,7 +86,7 @@ def stats(
         omissions_per_literal=_rate(pages),
         findings_pending=len(tier1.pending),
         answers=len(answers),
-        answered_from_summaries=sum(a.route == "ANSWER" and not a.abstained for a in answers),
+        answered_from_recall=sum(a.route == "ANSWER" and not a.abstained for a in answers),
         escalated=sum(a.route == "ESCALATE" for a in answers),
         abstained=sum(a.abstained for a in answers),
         tokens_read=sum(a.read_tokens for a in answers),

@@ -129,7 +129,7 @@ class WriteBacks:
             run.leave(finding, error)
             return None
         if any(page.sealed_at is None for page in pages):
-            # Recall reads open pages verbatim, so nothing is missed while the finding waits for the seal.
+            # Turns of open pages are recalled as they stand: nothing is missed while the finding waits.
             run.waiting += 1
             return None
         fact = _proof(finding.fact, pages)

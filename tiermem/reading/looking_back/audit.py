@@ -196,7 +196,7 @@ def _standing(page: Page, span: Span, context: int) -> Standing:
 
 
 def chosen_by(citation: Citation, trace: Trace) -> str:
-    """The step that brought what is cited: a rank of recall, the open tail, or a round of research."""
+    """The step that brought what is cited: a rank of recall or of reading, or a round of research."""
     cited_pages = {span.page_id for span in citation.spans}
     for round_ in trace.rounds:
         if round_.number > 0 and cited_pages & set(round_.pages):
