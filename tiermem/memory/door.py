@@ -193,9 +193,9 @@ class AsyncMemory:
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
-        `Answer.support` says how far these bear the answer out (`stated` and `derived` are proved, `worded` is
-        marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or it is
-        told of somebody else, `abstained` is true.
+        `Answer.support` says how far these bear the answer out (`stated` and `derived` are proved, `worded`
+        is marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or
+        what is asked is told of somebody else, `abstained` is true.
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `min_trust` leaves out what rests on anybody trusted less: units, and turns
