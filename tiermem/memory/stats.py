@@ -14,8 +14,8 @@ from tiermem.model import Budget, StepUsage, Usage
 class Stats:
     """How a space stands.
 
-    `tokens_read` is the evidence all answers so far were worded from; what it would have been from
-    what was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
+    `tokens_read` is the evidence all answers so far were worded from; what it would have been from what
+    was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond
     what these read (below zero where the linked pages are shorter than that).
     `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
