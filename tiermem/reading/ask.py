@@ -7,7 +7,7 @@ share one view.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore import PageId
@@ -73,7 +73,7 @@ async def ask(asking: Asking) -> Outcome:
         recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
     decision, first = await reading.decide(recalled)
     steps = [first] if first is not None else []
-    for further in reading.ways_on(decision, asking.mode):
+    for further in reading.ways_on(first):
         if steps and steps[-1].composed.suffices:
             break
         steps.append(await reading.attempt(further, recalled, steps))
@@ -130,18 +130,26 @@ class _Reading:
             self._note("route", error, "answer from what was recalled")
             return Decision(action="ANSWER", confidence=0.0, reason=str(error), router="budget")
 
-    def ways_on(self, decision: Decision, mode: AskMode) -> tuple[Way, ...]:
-        """What may follow, in order, where the answer does not suffice."""
-        if mode == "summary":
+    def ways_on(self, first: _Step | None) -> tuple[Way, ...]:
+        """What may follow, in order, where the answer does not suffice.
+
+        A part of the answer is completed from pages, which are read fact by fact: a list is missed among
+        many turns. Where there is none yet, more turns are the cheaper place to look.
+        """
+        if self._asking.mode == "summary":
             return ()
-        return ("widened", "researched") if self._fused and mode == "router" else ("researched",)
+        return ("widened", "researched") if self._looks_among_turns(first) else ("researched",)
+
+    def _looks_among_turns(self, first: _Step | None) -> bool:
+        partial = first is not None and first.composed.holds
+        return self._fused and self._asking.mode == "router" and not partial
 
     async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. Where a model or the budget gives out, the answer there is stands; that is said."""
         try:
             if way == "widened":
                 return await self._widen(recalled, steps)
-            if self._fused and self._asking.mode == "router":
+            if steps and steps[-1].way == "widened":
                 return await self._seek(recalled, steps)
             return await self._research(recalled, steps)
         except (ModelError, BudgetExceeded) as error:
@@ -199,14 +207,16 @@ class _Reading:
         )
 
     async def _research(self, recalled: Recalled, steps: list[_Step]) -> _Step:
-        asking = self._asking
+        asking, options = self._asking, self._asking.options
+        if steps and self._fused:
+            options = replace(options, max_rounds=options.partial_rounds)
         loop = Research(
             asking.question,
             asked_at=asking.asked_at,
             lookup=self.lookup,
             composer=self._composer,
             engine=asking.engine,
-            options=asking.options,
+            options=options,
             reranker=asking.reranker,
         )
         findings = await loop.run(recalled)
