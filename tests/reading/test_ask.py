@@ -76,6 +76,13 @@ def partly(text: str, *cited: int, missing: str = "their names") -> Draft:
     return says(text, *cited, complete=False, missing=missing)
 
 
+def abstains_first(world: World) -> None:
+    """Nothing is known at first, and of what is found later something is missing."""
+    world.judge.on_compose = lambda evidence: (
+        silence("how many") if len(world.judge.composed) == 1 else partly("three", 0)
+    )
+
+
 # Fused: nobody decides beforehand.
 
 
@@ -91,9 +98,7 @@ async def test_a_complete_first_wording_is_one_call_and_nothing_more_is_read() -
     assert outcome.evidence == outcome.recalled.items == world.judge.composed[0]
 
 
-@pytest.mark.parametrize(
-    "first", [partly("three", 0), silence("what they eat"), says("  ", 0), says("three")]
-)
+@pytest.mark.parametrize("first", [silence("what they eat"), says("  ", 0), says("three")])
 async def test_a_first_wording_that_is_no_complete_answer_is_worded_again_from_more_turns(
     first: Draft,
 ) -> None:
@@ -104,6 +109,20 @@ async def test_a_first_wording_that_is_no_complete_answer_is_worded_again_from_m
     assert (outcome.decision.action, outcome.decision.router) == ("ESCALATE", "fused")
     assert len(world.judge.composed) == 2
     assert world.judge.planned == []
+
+
+async def test_a_part_of_an_answer_is_completed_from_the_pages_of_what_was_recalled() -> None:
+    world = await zoo("dog", "fish", "bird")
+    world.judge.on_plan = lambda turn: look_for(("dog", "fish", "bird")[turn - 1])
+    world.judge.on_compose = lambda evidence: partly("three", 0)
+    outcome = await world.ask("How many cats?", recall_turns=1)
+    assert (outcome.decision.action, outcome.way) == ("ESCALATE", "researched")
+    assert outcome.findings is not None
+    first, *others = outcome.findings.rounds
+    assert first.searches == ()
+    assert first.pages
+    assert [one.searches for one in others] == [(keyword("dog"),)]  # one search, whatever is planned
+    assert len(world.judge.composed) == 2
 
 
 async def test_more_turns_are_the_best_ones_with_those_beside_them_in_the_order_they_were_said() -> None:
@@ -126,7 +145,7 @@ async def test_units_that_were_recalled_stand_before_the_turns() -> None:
 async def test_no_piece_of_evidence_is_put_before_the_engine_twice() -> None:
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: look_for("dog") if turn == 1 else look_for("fish")
-    world.judge.on_compose = lambda evidence: partly("three", 0)
+    abstains_first(world)
     outcome = await world.ask("How many cats?")
     assert len(world.judge.composed) == 4
     for evidence in (*world.judge.composed, outcome.evidence):
@@ -199,11 +218,12 @@ async def test_it_is_looked_further_only_as_often_as_allowed() -> None:
     world = await zoo("dog", "fish", "bird", "horse")
     animals = ("dog", "fish", "bird", "horse")
     world.judge.on_plan = lambda turn: look_for(animals[turn - 1])
-    world.judge.on_compose = lambda evidence: partly("three", 0)
+    abstains_first(world)
     question = "How many cats?"
-    assert len((await world.ask(question, recall_turns=1, widen_turns=1)).checks) == 4
+    assert len((await world.ask(question, recall_turns=1, widen_turns=1)).checks) == 3
     assert len(world.judge.planned) == 2
     world.judge.planned.clear()
+    world.judge.composed.clear()
     outcome = await world.ask(question, recall_turns=1, widen_turns=1, looks=0)
     assert (world.judge.planned, outcome.way) == ([], "researched")
 
@@ -211,7 +231,7 @@ async def test_it_is_looked_further_only_as_often_as_allowed() -> None:
 async def test_a_look_up_that_was_made_is_not_made_again_and_ends_the_search() -> None:
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: look_for("dog", " DOG ")
-    world.judge.on_compose = lambda evidence: partly("three", 0)
+    abstains_first(world)
     outcome = await world.ask("How many cats?", recall_turns=1, widen_turns=1)
     assert outcome.findings is not None
     first, second = outcome.findings.rounds
@@ -223,7 +243,7 @@ async def test_a_look_up_that_was_made_is_not_made_again_and_ends_the_search() -
 async def test_a_look_up_that_brings_only_what_was_shown_ends_the_search() -> None:
     world = await cats()
     world.judge.on_plan = lambda turn: look_for("dog Rex")
-    world.judge.on_compose = lambda evidence: partly("three", 0)
+    abstains_first(world)
     outcome = await world.ask("How many cats?")
     assert outcome.findings is not None
     (only,) = outcome.findings.rounds
@@ -256,7 +276,7 @@ def test_whatever_is_planned_no_look_up_and_no_new_turn_comes_twice_and_every_li
     async def main() -> None:
         world = await zoo("dog", "fish", "bird")
         world.judge.on_plan = lambda turn: plans[turn - 1]
-        world.judge.on_compose = lambda evidence: partly("three", 0)
+        abstains_first(world)
         outcome = await world.ask(
             "How many cats?",
             recall_turns=1,
@@ -304,12 +324,12 @@ async def test_every_wording_is_checked_once_and_kept_the_one_that_counts_last()
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: [look_for("dog"), look_for("fish")][turn - 1]
     world.judge.drafts(
-        partly("three", 0), says("four cats"), partly("Melanie has three", 0), says("five cats")
+        silence("how many"), says("four cats"), partly("Melanie saw a dog", 0), says("five cats")
     )
     outcome = await world.ask("How many cats?", recall_turns=1, widen_turns=1)
-    assert [one.text for one in outcome.attempts] == ["three", "four cats", "five cats"]
-    assert outcome.composed.text == "Melanie has three"
-    assert len(outcome.checks) == 4
+    assert [one.text for one in outcome.attempts] == [ABSTENTION, "four cats", "five cats"]
+    assert outcome.composed.text == "Melanie saw a dog"
+    assert len(outcome.checks) == 3
     assert outcome.checks[-1].unsupported == ("Melanie",)
 
 
