@@ -64,5 +64,5 @@ def test_stats_tell_the_day_and_what_routing_saved(store: Path) -> None:
     figures = as_json(store, "stats")
     assert set(figures) >= {"tokens_saved", "tokens_summary", "spent_today", "daily", "omissions_per_literal"}
     shown = " ".join(tiermem(store, "stats").stdout.split())
-    assert "tokens of pages left unread" in shown
+    assert "tokens of linked pages" in shown
     assert "0 calls, 0 tokens" in shown
