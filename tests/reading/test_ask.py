@@ -17,6 +17,7 @@ from tests.reading.world import (
     ASKED,
     DONE,
     ESCALATE,
+    MAIN,
     Words,
     World,
     says,
@@ -571,6 +572,109 @@ async def test_an_index_that_breaks_on_the_way_is_searched_around_and_that_is_sa
     outcome = await world.ask("Which animal besides her cats did Ann see?", recall_turns=1, widen_turns=1)
     assert outcome.composed.text == "a dog"
     assert [degraded.fallback for degraded in outcome.all_degradations] == ["keywords in the log"]
+
+
+async def test_a_second_look_keeps_what_the_first_one_found() -> None:
+    world = await zoo("dog", "fish")
+    world.judge.on_plan = lambda turn: look_for("dog" if turn == 1 else "fish")
+    world.judge.on_compose = lambda evidence: silence("which animals")
+    await world.ask("How many cats?", recall_turns=1, widen_turns=1)
+    last = texts(world.judge.composed[-1])
+    assert {"Ann: I once saw a dog in the park", "Ann: I once saw a fish in the park"} <= set(last)
+
+
+async def test_what_had_no_room_was_not_read_and_can_be_found_again() -> None:
+    world = await cats()
+    await world.page(*(f"Ann: dog number {n} ran in the park" for n in range(12)))
+    world.judge.on_plan = lambda turn: look_for("dog" if turn == 1 else "dog park")
+    world.judge.on_compose = lambda evidence: silence("which dogs")
+    outcome = await world.ask("How many cats?", recall_turns=1, widen_turns=1, widen_tokens=30)
+    shown = {text for evidence in world.judge.composed for text in texts(evidence)}
+    assert shown == set(texts(outcome.evidence))
+
+
+async def test_where_the_budget_gives_out_while_looking_what_was_read_is_on_record() -> None:
+    world = await zoo("dog", "fish")
+
+    def plan(turn: int) -> Planned:
+        if turn == 2:
+            raise BudgetExceeded("the budget of 5 calls is used up")
+        return look_for("dog")
+
+    world.judge.on_plan = plan
+    world.judge.on_compose = lambda evidence: silence("which animals")
+    outcome = await world.ask("How many cats?", recall_turns=1, widen_turns=1)
+    assert outcome.findings is not None
+    shown = {text for evidence in world.judge.composed for text in texts(evidence)}
+    assert shown <= set(texts(outcome.evidence))
+    assert "BudgetExceeded" in outcome.all_degradations[-1].reason
+
+
+async def test_what_research_proved_is_kept_where_the_model_is_down_for_the_wording() -> None:
+    world = await cats()
+    told = Claim(text="Bob has a dog called Rex", quotes=("my dog Rex is six years old",))
+    world.judge.on_integrate = lambda views: Integrated(claims=(told,), coverage="the dog")
+
+    def reply(evidence: Sequence[Evidence]) -> Draft:
+        if len(world.judge.composed) > 1:
+            raise ModelUnavailable("down")
+        return partly("three", 0)
+
+    world.judge.on_compose = reply
+    outcome = await world.ask("How many cats and dogs?")
+    assert outcome.composed.text == "three"
+    assert outcome.findings is not None
+    assert outcome.findings.rounds
+
+
+@pytest.mark.parametrize("step", ["widening", "planning"])
+async def test_a_reply_that_cannot_be_read_ends_a_step_and_not_the_question(step: str) -> None:
+    world = await cats()
+
+    def reply(evidence: Sequence[Evidence]) -> Draft:
+        if step == "widening" and len(world.judge.composed) == 2:
+            raise MalformedReply("no JSON")
+        return silence("their names")
+
+    def plan(turn: int) -> Planned:
+        if step == "planning":
+            raise MalformedReply("no JSON")
+        return DONE
+
+    world.judge.on_compose, world.judge.on_plan = reply, plan
+    outcome = await world.ask("How many cats?")
+    assert outcome.composed.abstained
+    assert any("MalformedReply" in degraded.reason for degraded in outcome.all_degradations)
+
+
+async def test_turns_read_beside_pages_without_facts_are_on_record() -> None:
+    world = await cats()
+    await world.page("Ann: cats, cats again", "Bob: tell me more")
+    world.judge.on_compose = lambda evidence: says(evidence[-1].text, len(evidence) - 1)
+    outcome = await world.ask("How many cats?", mode="raw", recall_turns=1, recall_tokens=8)
+    assert set(texts(world.judge.composed[-1])) <= set(texts(outcome.evidence))
+
+
+async def test_pages_of_which_nothing_may_be_seen_take_no_place() -> None:
+    world = await World.new()
+    for number in range(6):
+        await world.say(f"Web: cats eat fish number {number}", role="tool")
+        await world.ledger.seal(MAIN)
+    await world.page("Ann: we have seven cats")
+    seen = await world.reader().search("cats eat fish", kind="pages", limit=6, scope=Scope(min_trust="user"))
+    assert len(seen) == 1
+    await world.ask("What do cats eat?", mode="raw", scope=Scope(min_trust="user"), max_rounds=0)
+    assert [["seven cats" in view.page.text for view in views] for views in world.judge.shown] == [[True]]
+
+
+async def test_a_page_is_cited_for_every_turn_the_answer_needs_and_checked_by_those_alone() -> None:
+    world = await World.new()
+    await world.page("Ann: I live in Rome", "Ann: the weather is fine", "Bob: I adopted three cats")
+    world.index.broken = IndexUnavailable("gone")
+    world.judge.on_compose = lambda evidence: says("Rome, and Bob adopted three cats", 0)
+    outcome = await world.ask("Where does Ann live, and who adopted cats?", recall_turns=0)
+    (citation,) = outcome.composed.citations
+    assert citation.quote == "I live in Rome … I adopted three cats"
 
 
 # Nothing is read twice.

@@ -156,3 +156,13 @@ def test_a_context_never_exceeds_its_limit_and_every_word_of_memory_stands_behin
     rows = context.text.splitlines()
     assert all(row.startswith(("| ", "[", HEADING[:4])) for row in rows)
     assert sum(row.startswith("[") for row in rows) == len(context.sources)
+
+
+@pytest.mark.parametrize("limit", range(80, 125, 3))
+async def test_a_source_too_long_for_the_context_takes_no_room_from_those_that_fit(limit: int) -> None:
+    world = await World.new()
+    await world.page("Ann: cats " + "cats are here " * 28 + "yes")
+    await world.page("Ann: cats eat fish", "Bob: cats sleep")
+    context = await world.reader().context("cats", max_tokens=limit)
+    assert context.sources
+    assert context.tokens <= limit

@@ -221,3 +221,29 @@ def test_no_input_raises(answer: str, text: str, question: str, counted: list[st
 def test_words_may_stand_between_a_number_and_what_it_is_a_number_of(answer: str, support: str) -> None:
     said = Source("I adopted three small grey cats yesterday, and saw two dogs.", None, "Ann")
     assert graded(answer, [said], question="How many cats did Ann adopt?").support == support
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("Ann has 3 dogs and 3 cats.", "I have 3 dogs and two cats at home."),
+        ("Ann ran 5 miles and 5 laps.", "I ran 5 miles and then nine laps."),
+    ],
+)
+def test_a_number_told_of_one_thing_does_not_prove_it_of_another(answer: str, cited: str) -> None:
+    assert support(answer, Source(cited, MAY, "Ann"), question="What does she have?") == "worded"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "counted"),
+    [
+        ("3 bikes", "I bought a red and a blue bike.", ("red bike", "blue bike", "red and blue bike")),
+        ("2 cats", "I adopted a cat named Tom.", ("a cat named Tom", "cat named Tom")),
+    ],
+)
+def test_what_is_listed_twice_in_other_words_is_counted_once(
+    answer: str, cited: str, counted: tuple[str, ...]
+) -> None:
+    verdict = graded(answer, [Source(cited, MAY, "Ann")], question="How many are there?", counted=counted)
+    assert verdict.support == "worded"
+    assert not verdict.derivations

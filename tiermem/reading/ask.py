@@ -6,9 +6,10 @@ share one view.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from pagestore import PageId
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
@@ -141,8 +142,8 @@ class _Reading:
         return ("widened", "researched") if self._looks_among_turns(first) else ("researched",)
 
     def _looks_among_turns(self, first: _Step | None) -> bool:
-        partial = first is not None and first.composed.holds
-        return self._fused and self._asking.mode == "router" and not partial
+        in_part = first is not None and first.composed.holds
+        return self._fused and self._asking.mode == "router" and not in_part
 
     async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. Where a model or the budget gives out, the answer there is stands; that is said."""
@@ -153,8 +154,8 @@ class _Reading:
                 return await self._seek(recalled, steps)
             return await self._research(recalled, steps)
         except (ModelError, BudgetExceeded) as error:
-            answered = next((one for one in reversed(steps) if one.composed.holds), None)
-            if answered is None and not isinstance(error, BudgetExceeded):
+            answered = _answered(steps)
+            if answered is None and not isinstance(error, BudgetExceeded | MalformedReply):
                 raise
             self._note(way, error, "the answer from what was read until then")
             if answered is not None:
@@ -166,8 +167,8 @@ class _Reading:
         return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """The best turns with those beside them, and the units that were recalled."""
-        evidence = (*recalled.units, *await self._wide())
+        """The best turns with those beside them, and all that was recalled beside turns."""
+        evidence = (*_beside_turns(recalled.items), *await self._wide())
         composed = await self._composer.word([_item(item) for item in evidence])
         return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
 
@@ -221,11 +222,17 @@ class _Reading:
         )
         findings = await loop.run(recalled)
         facts = await self._composer.of_facts(findings.facts)
-        besides = [_item(item) for item in await self._beside_facts(findings)]
-        composed = await self._composer.word([*facts, *besides])
-        return _Step(
-            composed=_best(composed, steps), way="researched", wordings=(composed,), findings=findings
-        )
+        besides = await self._beside_facts(findings)
+        made = partial(_Step, evidence=besides, findings=findings)
+        try:
+            composed = await self._composer.word([*facts, *map(_item, besides)])
+        except ModelError as error:
+            answered = _answered(steps)
+            if answered is None:
+                raise
+            self._note("researched", error, "the answer from what was read until then")
+            return made(composed=answered.composed, way=answered.way)
+        return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 
     async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
         """What was recalled that no fact tells; where nothing was found on the pages, more turns as well."""
@@ -234,7 +241,7 @@ class _Reading:
         if findings.facts:
             return kept
         wide = await self._wide()
-        return (*(item for item in kept if item.source == "unit"), *wide) if wide else kept
+        return (*_beside_turns(kept), *wide) if wide else kept
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""
@@ -290,6 +297,15 @@ def _fixed(mode: AskMode) -> Decision:
 
 def _item(evidence: Evidence) -> EvidenceItem:
     return EvidenceItem(evidence=evidence)
+
+
+def _answered(steps: list[_Step]) -> _Step | None:
+    """The latest step that has an answer."""
+    return next((one for one in reversed(steps) if one.composed.holds), None)
+
+
+def _beside_turns(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    return tuple(item for item in items if item.source != "turn")
 
 
 def _best(new: Composed, steps: list[_Step]) -> Composed:

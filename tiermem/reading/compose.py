@@ -28,7 +28,7 @@ from tiermem.model import (
     is_proved,
 )
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_line, lines, printable, quoted, said, words
+from tiermem.reading.quoting import closest_turns, lines, printable, quoted, said, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source, link, proof_rank
@@ -159,10 +159,11 @@ class Composer:
 
     async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:
         pages = await self._pages(span for item in cited for span in item.evidence.spans)
+        exact = [_of_turns(item, pages, text, self._question) for item in cited]
         verdict = check(
             self._question,
             text,
-            sources(cited, pages),
+            sources(exact, pages),
             counted=draft.counted,
             asked_at=self._asked_at,
             inferred=draft.inferred,
@@ -170,7 +171,7 @@ class Composer:
         return Composed(
             text=text,
             abstained=False,
-            citations=citations(cited, pages, about=(self._question, text), trust=self._view.trust),
+            citations=citations(exact, pages, trust=self._view.trust),
             cited=tuple(item.evidence for item in cited),
             facts=tuple(item.fact for item in cited if item.fact is not None),
             checks=(verdict,),
@@ -267,19 +268,29 @@ def citations(
     cited: Iterable[EvidenceItem],
     pages: Mapping[PageId, Page],
     *,
-    about: Sequence[str],
     trust: TrustLevels = DEFAULT_TRUST,
 ) -> tuple[Citation, ...]:
-    """Numbered sources with their words. A whole page is cited for the turn closest to `about`."""
-    return tuple(_citation(number, item, pages, about, trust) for number, item in enumerate(cited, start=1))
+    """Numbered sources with their words."""
+    return tuple(_citation(number, item, pages, trust) for number, item in enumerate(cited, start=1))
 
 
-def _citation(
-    number: int, item: EvidenceItem, pages: Mapping[PageId, Page], about: Sequence[str], trust: TrustLevels
-) -> Citation:
+def _of_turns(item: EvidenceItem, pages: Mapping[PageId, Page], answer: str, question: str) -> EvidenceItem:
+    """A whole page as the turns that the answer needs of it: what is checked is what is cited."""
+    evidence = item.evidence
+    if evidence.source != "page":
+        return item
+    spans = tuple(
+        turn
+        for span in evidence.spans
+        for turn in (
+            closest_turns(pages[span.page_id], answer, question) if span.page_id in pages else (span,)
+        )
+    )
+    return replace(item, evidence=replace(evidence, spans=spans))
+
+
+def _citation(number: int, item: EvidenceItem, pages: Mapping[PageId, Page], trust: TrustLevels) -> Citation:
     evidence, spans = item.evidence, item.evidence.spans
-    if evidence.source == "page":
-        spans = tuple(closest_line(pages[s.page_id], about) if s.page_id in pages else s for s in spans)
     turns = _turns(spans, pages)
     quote = " … ".join(words(pages[span.page_id], span) for span in spans if span.page_id in pages)
     claimed = evidence.source == "unit" or item.fact is not None

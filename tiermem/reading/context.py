@@ -41,6 +41,11 @@ def assemble(items: Iterable[Evidence], *, max_tokens: int, count: Callable[[str
     return Context(text=text, tokens=count(text), sources=tuple(kept))
 
 
+def fits(item: Evidence, *, max_tokens: int, count: Callable[[str], int]) -> bool:
+    """Whether the item alone makes a context of at most `max_tokens`."""
+    return count("\n".join([HEADING, _block(1, item)])) <= max_tokens
+
+
 def _block(number: int, item: Evidence) -> str:
     times = [f"said {item.said_at:%Y-%m-%d}"] if item.said_at else []
     times += [f"happened {item.event_at}"] if item.event_at else []

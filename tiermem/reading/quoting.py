@@ -84,11 +84,22 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
     )
 
 
-def closest_line(page: Page, texts: Iterable[str]) -> Span:
-    """The turn of the page that shares most content words with `texts`: what a whole page is cited for."""
-    wanted = {stem for text in texts for stem in stems(text)}
-    whole = Span(page_id=page.id, start=0, end=len(page.text))
-    candidates = [turn_evidence(page, line) for line in page.lines if line.turn is not None]
-    if not candidates:
-        return whole
-    return max(candidates, key=lambda line: len(wanted & set(stems(line.text)))).spans[0]
+def closest_turns(page: Page, answer: str, question: str) -> tuple[Span, ...]:
+    """The turns a whole page is cited for: the one that shares most content words with answer and question,
+    and those that hold further words of the answer, as they stand on the page.
+    """
+    held = {
+        turn_evidence(page, line).spans[0]: set(stems(turn_evidence(page, line).text))
+        for line in page.lines
+        if line.turn is not None
+    }
+    if not held:
+        return (Span(page_id=page.id, start=0, end=len(page.text)),)
+    wanted, about = set(stems(answer)), set(stems(answer)) | set(stems(question))
+    chosen = [max(held, key=lambda span: len(about & held[span]))]
+    while True:
+        lacking = wanted.difference(*(held[span] for span in chosen))
+        best = max(held, key=lambda span: len(lacking & held[span]))
+        if not lacking & held[best]:
+            return tuple(sorted(chosen, key=lambda span: span.start))
+        chosen.append(best)

@@ -19,7 +19,7 @@ from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId, AskMode, Degradation, Evidence, Finding, UnitId
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
-from tiermem.reading.context import Context, assemble
+from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
 from tiermem.reading.options import ReadingOptions
@@ -137,11 +137,16 @@ class Reader:
         """Numbered sources for a prompt, units and turns, best first, in at most `max_tokens`."""
         options = _as_many_as_fit(max_tokens, self._options)
         lookup = LookUp(await self._view(scope), options, asked_at=asked_at)
+        count = self._counter.count
         recalled = await recall(
-            question, lookup, count=self._counter.count, options=options, longest=max_tokens
+            question,
+            lookup,
+            count=count,
+            options=options,
+            fits=lambda item: fits(item, max_tokens=max_tokens, count=count),
         )
         _warn(recalled.degradations)
-        return assemble(recalled.items, max_tokens=max_tokens, count=self._counter.count)
+        return assemble(recalled.items, max_tokens=max_tokens, count=count)
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""

@@ -18,11 +18,16 @@ Count = Callable[[str], int]
 
 
 async def recall(
-    question: str, lookup: LookUp, *, count: Count, options: ReadingOptions, longest: int | None = None
+    question: str,
+    lookup: LookUp,
+    *,
+    count: Count,
+    options: ReadingOptions,
+    fits: Callable[[Evidence], bool] = lambda _: True,
 ) -> Recalled:
     """The best units and turns; pages where search is degraded and finds no unit.
 
-    Turns of more than `longest` tokens are left out. Never fails for want of an index: keywords in the log
+    What does not fit by itself is left out. Never fails for want of an index: keywords in the log
     answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
@@ -30,10 +35,10 @@ async def recall(
         found = await _pages_instead(question, lookup, found, limit=options.units)
     turns = await lookup.turns(question) if options.recall_turns else None
     ranked = turns.turns if turns is not None else ()
-    short = (turn for turn in ranked if longest is None or count(turn.evidence().text) <= longest)
-    best = tuple(islice(short, options.recall_turns))
+    best = tuple(islice((turn for turn in ranked if fits(turn.evidence())), options.recall_turns))
     shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
-    items = side_by_side(found.units, best, shelf.pages, options.recall_tokens, count)
+    units = tuple(unit for unit in found.units if fits(with_quote(unit, best, shelf.pages)))
+    items = side_by_side(units, best, shelf.pages, options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
     dropped = found.dropped + (turns.dropped if turns is not None else 0)
     return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))

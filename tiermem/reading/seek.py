@@ -68,13 +68,15 @@ class Seeking:
     ) -> Sought:
         """Look for what `composed`, worded from `evidence`, still misses; the planner is shown `recalled`.
 
-        Raises what the model or the budget raises while there is no answer of its own to keep.
+        Raises what the model raises while there is no answer of its own to keep, and what the budget raises
+        while nothing was worded.
         """
         self._recalled = tuple(recalled)
         try:
             await self._look(composed, evidence)
         except (ModelError, BudgetExceeded) as error:
-            if not any(one.holds for one in self._wordings):
+            spent = isinstance(error, BudgetExceeded) and self._wordings
+            if not spent and not any(one.holds for one in self._wordings):
                 raise
             reason = f"{type(error).__name__}: {error}"
             self._degradations.append(
@@ -145,10 +147,12 @@ class Seeking:
         self, composed: Composed, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
     ) -> Composed:
         """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
-        wide = widened(turns, limit=len(turns), tokens=self._options.widen_tokens, count=self._count)
-        self._new = list(each_once((*self._new, *wide)))
-        pieces = each_once((*composed.cited, *wide, *evidence))
-        kept = within(pieces, self._options.widen_tokens, self._count)
+        tokens = self._options.widen_tokens
+        room = tokens - sum(self._count(f"{item.text}\n{item.quote}") for item in composed.cited)
+        wide = widened(turns, limit=len(turns), tokens=room, count=self._count)
+        pieces = each_once((*composed.cited, *wide, *self._new, *evidence))
+        kept = within(pieces, tokens, self._count)
+        self._new = list(each_once((*self._new, *(item for item in wide if item in kept))))
         return await self._composer.word([EvidenceItem(evidence=item) for item in kept])
 
     def _keep(

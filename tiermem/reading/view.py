@@ -110,8 +110,10 @@ class View:
         return floor is None or self.trust.rank(unit.trust) >= self.trust.rank(floor)
 
     def holds(self, page: Page) -> bool:
-        """Whether the page belongs to the session, and any of its turns had been said by the moment."""
+        """Whether the page, as it is seen, belongs to the session and has a turn that may be seen."""
         if self.scope.session not in (None, page.session):
+            return False
+        if self.scope.min_trust is not None and all(line.turn is None for line in page.lines):
             return False
         return self._around is None or any(self._said_by_then(line) for line in page.lines)
 

@@ -287,14 +287,20 @@ def _check_numbers(case: _Case, found: _Findings) -> None:
     plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
     for number in dict.fromkeys(numbers(plain)):
-        amount = next((each for each in here if written(each.value) == number), None)
-        if _stated_number(number, amount, case):
-            continue
-        derivation = _derived_number(number, amount, case)
-        if derivation is None:
-            found.missing.append(number)
-        else:
+        for amount in _told(number, here):
+            if _stated_number(number, amount, case):
+                continue
+            derivation = _derived_number(number, amount, case)
+            if derivation is None:
+                found.missing.append(number)
+                break
             found.derived.append(derivation)
+
+
+def _told(number: str, here: Iterable[Amount]) -> list[Amount | None]:
+    """What the answer gives the number of, each once: three dogs and three cats are two things."""
+    found = {(each.sign, each.unit): each for each in here if written(each.value) == number}
+    return [*found.values()] or [None]
 
 
 def _codes(case: _Case) -> list[str]:
@@ -524,14 +530,28 @@ def _tells_of_one(source: Source, units: set[str]) -> bool:
 
 def _listed(amount: Amount, case: _Case) -> Derivation | None:
     """The number of things listed as counted, or the sum of their numbers."""
-    terms = [_item(text, case.cited) for text in _items(case.counted)]
-    found = [each for each in terms if each is not None]
-    if len(found) < len(terms):
+    items = _items(case.counted)
+    found = [each for each in (_item(text, case.cited) for text in items) if each is not None]
+    if len(found) < len(items):
         return None
-    if _counts(amount, case) and amount.value == len(found):
-        return count_of(found)
+    if _counts(amount, case):
+        phrases = [each for text, each in zip(items, found, strict=True) if words(each.text) == words(text)]
+        count = count_of([each for each in found if not any(_lies_in(each, other) for other in phrases)])
+        if count is not None and count.value == written(amount.value):
+            return count
     listed = [Source(each.text, each.said_at, spans=each.spans) for each in found]
     return reckoned(amount.value, listed, sign=amount.sign)
+
+
+def _lies_in(one: Term, other: Term) -> bool:
+    """Whether a term stands within the words of another ("cat" in "a red cat")."""
+    if one == other or f" {' '.join(words(one.text))} " not in f" {' '.join(words(other.text))} ":
+        return False
+    return not one.spans or any(
+        inner.page_id == outer.page_id and outer.start <= inner.start and inner.end <= outer.end
+        for inner in one.spans
+        for outer in other.spans
+    )
 
 
 def _items(counted: Iterable[str]) -> list[str]:
