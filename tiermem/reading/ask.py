@@ -29,6 +29,7 @@ from tiermem.model import (
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
 from tiermem.reading.options import ReadingOptions
+from tiermem.reading.quoting import size
 from tiermem.reading.recall import each_once, recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
@@ -266,7 +267,7 @@ class _Reading:
             head=view.tier1.head if view.scope.as_of is not None else view.ledger.tier1.head,
             engine=asking.engine.name,
             raw_tokens=await self._raw_tokens(recalled),
-            summary_tokens=sum(asking.count(f"{item.text}\n{item.quote}") for item in recalled.items),
+            summary_tokens=size(recalled.items, asking.count),
             degradations=tuple(self._degradations),
         )
 

@@ -28,7 +28,7 @@ from tiermem.model import (
     is_proved,
 )
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_turns, lines, printable, quoted, said, words
+from tiermem.reading.quoting import closest_turns, lines, printable, quoted, said, size, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source, link, proof_rank
@@ -154,7 +154,7 @@ class Composer:
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             worded = await self._checked(text, draft, cited)
-        tokens = sum(self._count(f"{item.evidence.text}\n{item.evidence.quote}") for item in items)
+        tokens = size((item.evidence for item in items), self._count)
         return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._noted())
 
     async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:

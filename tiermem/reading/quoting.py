@@ -7,7 +7,7 @@ another id and the same text, so offsets are used and ids are not compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
@@ -84,18 +84,21 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
     )
 
 
+def size(items: Iterable[Evidence], count: Callable[[str], int]) -> int:
+    """The tokens of pieces of evidence with the words beside them."""
+    return sum(count(f"{item.text}\n{item.quote}") for item in items)
+
+
 def closest_turns(page: Page, answer: str, question: str) -> tuple[Span, ...]:
     """The turns a whole page is cited for: the one that shares most content words with answer and question,
     and those that hold further words of the answer, as they stand on the page.
     """
-    held = {
-        turn_evidence(page, line).spans[0]: set(stems(turn_evidence(page, line).text))
-        for line in page.lines
-        if line.turn is not None
-    }
+    turns = (turn_evidence(page, line) for line in page.lines if line.turn is not None)
+    held = {turn.spans[0]: set(stems(turn.text)) for turn in turns}
     if not held:
         return (Span(page_id=page.id, start=0, end=len(page.text)),)
-    wanted, about = set(stems(answer)), set(stems(answer)) | set(stems(question))
+    wanted = set(stems(answer))
+    about = wanted.union(stems(question))
     chosen = [max(held, key=lambda span: len(about & held[span]))]
     while True:
         lacking = wanted.difference(*(held[span] for span in chosen))

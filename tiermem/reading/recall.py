@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence, quoted
+from tiermem.reading.quoting import page_evidence, quoted, size
 from tiermem.reading.search import Found, LookUp
 from tiermem.reading.turns import FoundTurn
 from tiermem.text import STOP_WORDS, stem, words
@@ -113,7 +113,7 @@ def within(items: Iterable[Evidence], limit: int, count: Count) -> tuple[Evidenc
     kept: list[Evidence] = []
     left = limit
     for item in items:
-        tokens = count(f"{item.text}\n{item.quote}")
+        tokens = size((item,), count)
         if tokens <= left or not kept:
             kept.append(item)
             left -= tokens

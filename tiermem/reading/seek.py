@@ -17,6 +17,7 @@ from tiermem.llm.meter import check_budget, step
 from tiermem.model import Degradation, Evidence, Round, Search
 from tiermem.reading.compose import Composed, Composer, EvidenceItem, better
 from tiermem.reading.options import ReadingOptions
+from tiermem.reading.quoting import size
 from tiermem.reading.recall import each_once, within
 from tiermem.reading.research import new_searches
 from tiermem.reading.search import LookUp
@@ -148,7 +149,7 @@ class Seeking:
     ) -> Composed:
         """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
         tokens = self._options.widen_tokens
-        room = tokens - sum(self._count(f"{item.text}\n{item.quote}") for item in composed.cited)
+        room = tokens - size(composed.cited, self._count)
         wide = widened(turns, limit=len(turns), tokens=room, count=self._count)
         pieces = each_once((*composed.cited, *wide, *self._new, *evidence))
         kept = within(pieces, tokens, self._count)
