@@ -1,0 +1,5 @@
+"""All planted bugs, room by room."""
+
+from tests.planted.bugs import reading
+
+BUGS = (*reading.BUGS,)

@@ -1,0 +1,88 @@
+"""Plants a bug in a copy of the repository and runs the tests that should find it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.planted.bug import Bug
+
+ROOT = Path(__file__).resolve().parents[2]
+_LEFT_OUT = (".*", "__pycache__", "runs", "build", "dist", "*.egg-info")
+_PATIENCE = 900.0
+"""Seconds after which tests that do not end have found the bug: it hangs."""
+
+_TESTS_FAILED = 1
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - |$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a planted bug: the test that found it, or why none can be said to have."""
+
+    found_by: str = ""
+    survived: str = ""
+
+
+def copy(to: Path) -> Path:
+    """A copy of the repository in the new folder `to`, as bugs are planted in; nothing of it is shared."""
+    shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    return to
+
+
+def verdict(bug: Bug, tree: Path) -> Verdict:
+    """Plant the bug in the copy, run the tests that should find it, and take it out again.
+
+    A test has found it when it fails with the bug and passes without.
+    """
+    with _planted(bug, tree):
+        ran = _pytest(tree, "-x", *bug.found_by)
+    if ran is None:
+        return Verdict(found_by="tests that never end")
+    if ran.returncode == 0:
+        return Verdict(survived="all tests pass")
+    failed = _FAILED.search(ran.stdout)
+    if ran.returncode != _TESTS_FAILED or failed is None:
+        return Verdict(survived=f"the tests could not be run: {ran.stdout.strip()[-200:]}")
+    again = _pytest(tree, failed[1])
+    if again is None or again.returncode != 0:
+        return Verdict(survived=f"{failed[1]} fails without the bug too")
+    return Verdict(found_by=failed[1])
+
+
+@contextmanager
+def _planted(bug: Bug, tree: Path) -> Iterator[None]:
+    file = tree / bug.file
+    code, was = file.read_text(encoding="utf-8"), file.stat()
+    file.write_text(bug.planted(code), encoding="utf-8")
+    os.utime(file, (was.st_atime, was.st_mtime + 10))  # no compiled file of before is taken for this one
+    try:
+        yield
+    finally:
+        file.write_text(code, encoding="utf-8")
+        os.utime(file, (was.st_atime, was.st_mtime))
+
+
+def _pytest(tree: Path, *asked: str) -> subprocess.CompletedProcess[str] | None:
+    """The tests as they ran; None where they did not end."""
+    command = [sys.executable, "-m", "pytest", "--no-header", "-rfE", "-p", "no:xdist", *asked]
+    clean = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(tree), "COLUMNS": "500"}
+    try:
+        return subprocess.run(
+            command,
+            cwd=tree,
+            env={**os.environ, **clean},
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
