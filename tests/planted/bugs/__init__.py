@@ -1,5 +1,5 @@
 """All planted bugs, room by room."""
 
-from tests.planted.bugs import reading
+from tests.planted.bugs import ledger, reading, reasoning, text, writing
 
-BUGS = (*reading.BUGS,)
+BUGS = (*reading.BUGS, *reasoning.BUGS, *writing.BUGS, *ledger.BUGS, *text.BUGS)

@@ -1,0 +1,113 @@
+"""Bugs of `tiermem/ledger`: what the log's records come to."""
+
+from tests.planted.bug import Bug
+
+_TIER1 = ("tests/ledger", "tests/writing", "tests/door")
+
+BUGS = (
+    Bug(
+        name="a retired unit is still recalled",
+        file="tiermem/ledger/tier1.py",
+        before="if unit_id not in self._units or unit_id in self._retired:",
+        after="if unit_id not in self._units:",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="an older unit does not come back when the newer is retired",
+        file="tiermem/ledger/tier1.py",
+        before="return all(newer in self._retired for newer in self._superseded_by.get(unit_id, ()))",
+        after="return not self._superseded_by.get(unit_id)",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="one retired successor of two brings the older unit back",
+        file="tiermem/ledger/tier1.py",
+        before="return all(newer in self._retired",
+        after="return any(newer in self._retired",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="the unit changed by the mark's own record is told again",
+        file="tiermem/ledger/tier1.py",
+        before="if self._changed[unit_id] <= seq:",
+        after="if self._changed[unit_id] < seq:",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="a page distilled twice counts twice",
+        file="tiermem/ledger/tier1.py",
+        before="        if entry.page_id in self._pages:\n            return\n",
+        after="",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="an answer recorded twice is paid twice",
+        file="tiermem/ledger/tier1.py",
+        before="        if answer.id in self._answers:\n            return\n        self._pay(record.at, answer.usage)",
+        after="        self._pay(record.at, answer.usage)\n        if answer.id in self._answers:\n            return",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="a decided finding waits again",
+        file="tiermem/ledger/tier1.py",
+        before="            if finding.id not in self._decisions:\n                self._pending",
+        after="            if finding.id:\n                self._pending",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="the second decision about a finding counts",
+        file="tiermem/ledger/tier1.py",
+        before="        if decision.finding_id in self._decisions:\n            return\n",
+        after="",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="a merged unit stays on the pages it left",
+        file="tiermem/ledger/tier1.py",
+        before="            self._by_page[page_id].pop(unit.id, None)",
+        after="            self._by_page[page_id].get(unit.id, None)",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="what a retired unit superseded is not indexed again",
+        file="tiermem/ledger/tier1.py",
+        before="for changed in (unit_id, *(unit.supersedes if unit is not None else ())):",
+        after="for changed in (unit_id,):",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="calls of unknown price make the whole day's price unknown",
+        file="tiermem/ledger/tier1.py",
+        before="known = replace(usage, cost=usage.cost or 0.0)",
+        after="known = usage",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="an erasure that is done is begun again at every opening",
+        file="tiermem/ledger/tier1.py",
+        before="                self._erasing.pop(entry.intent, None)\n",
+        after="",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="the head is read after what it covers",
+        file="tiermem/ledger/ledger.py",
+        before="newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]",
+        after="newer = tuple(takewhile(lambda page: page.seq > after + 1, reversed(pages)))[::-1]",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="open pages with a newer turn are not among the changes",
+        file="tiermem/ledger/ledger.py",
+        before="filling=tuple(page for page in filling if page.seq > after),",
+        after="filling=tuple(page for page in filling if page.seq > head),",
+        found_by=_TIER1,
+    ),
+    Bug(
+        name="looking back to a moment leaves out what was recorded in it",
+        file="tiermem/ledger/ledger.py",
+        before="        if record.at > moment:\n",
+        after="        if record.at >= moment:\n",
+        found_by=_TIER1,
+    ),
+)
