@@ -90,7 +90,7 @@ BUGS = (
         found_by=_ALL,
     ),
     Bug(
-        name="what was only worded is written back",
+        name="a finding that was only worded is decided on",
         file="tiermem/writing/write_back.py",
         before="if not is_proved(finding.fact.support):",
         after='if finding.fact.support == "contradicted":',
