@@ -1,5 +1,6 @@
 """What a space may spend in a day is held, over restarts and failures, and costs nothing to check."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
@@ -145,10 +146,14 @@ def test_a_day_ends_at_midnight_and_its_limit_is_exact(
             assert by_day[now.date()] < limit
 
 
+def stopped(moment: datetime) -> Callable[[], datetime]:
+    return lambda: moment
+
+
 def test_a_day_is_one_of_utc_wherever_the_clock_hangs(another_day_here: None) -> None:
     now = MIDNIGHT - timedelta(seconds=1)
     for zone in (UTC, timezone(timedelta(hours=9)), None):
-        meter = DailyMeter(limits=Budget(calls=1), day=now.date(), clock=lambda zone=zone: now.astimezone(zone))
+        meter = DailyMeter(limits=Budget(calls=1), day=now.date(), clock=stopped(now.astimezone(zone)))
         meter.add("ask", Usage(calls=1))
         assert (meter.today().calls, meter.day) == (1, now.date())
         with pytest.raises(BudgetExceeded, match="resets at 2026-03-01 00:00 UTC"):

@@ -4,8 +4,10 @@ import json
 import logging
 import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 import tiermem
 from pagestore.bundle import encode
@@ -71,8 +73,8 @@ def test_no_file_answer_bundle_or_log_of_a_memory_holds_the_key(
 def test_settings_show_no_key_and_no_password() -> None:
     settings = Settings(
         model="m",
-        api_key=KEY,
-        index_api_key=KEY,
+        api_key=SecretStr(KEY),
+        index_api_key=SecretStr(KEY),
         base_url="http://ann:pa55word@host/v1",
         index="https://ann:pa55word@other:6333",
     )
@@ -87,7 +89,7 @@ def test_settings_show_no_key_and_no_password() -> None:
     "wrong", [{"write_back_trust": "nobody"}, {"api_kye": KEY}, {"model_timeout": KEY}, {"role_models": KEY}]
 )
 def test_settings_that_cannot_be_used_are_told_without_what_was_given(
-    tmp_path: Path, wrong: dict[str, object]
+    tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidInput) as raised:
         tiermem.open(tmp_path / "store", api_key=KEY, **wrong)

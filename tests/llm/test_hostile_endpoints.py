@@ -1,4 +1,4 @@
-"""Endpoints that repeat the key they were sent, that never stop sending, and that send the dialogue elsewhere."""
+"""Endpoints that repeat the key they were sent, never stop sending, or send the dialogue elsewhere."""
 
 import base64
 import gzip
@@ -14,11 +14,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from openai import DefaultAsyncHttpxClient
 
 from tests.llm.server import Behaviour, Body, Echo, ModelServer, Raw, Redirect, Request, Say
 from tests.llm.test_redaction import told
 from tiermem.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import Call, Endpoint, Message, ModelOptions, OpenAIModel
+from tiermem.llm.connection import same_address
 from tiermem.llm.meter import Meter, metered
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +48,9 @@ def shown(error: BaseException) -> str:
 
 
 def as_error(request: Request) -> str:
-    return json.dumps({"error": {"message": f"Incorrect API key provided: {request.headers['authorization']}"}})
+    return json.dumps(
+        {"error": {"message": f"Incorrect API key provided: {request.headers['authorization']}"}}
+    )
 
 
 def escaped(request: Request) -> str:
@@ -151,7 +155,9 @@ async def test_nothing_that_holds_the_key_shows_it(caplog: pytest.LogCaptureFixt
                 await model.complete(CALL)
     sent = base64.b64decode(server.requests[0].headers["authorization"].removeprefix("Basic "))
     assert sent == b"ann:pa55word!"
-    everything = f"{held!r} {Endpoint(model='m', base_url=url, api_key=KEY)!r} {caplog.text} {shown(raised.value)}"
+    everything = (
+        f"{held!r} {Endpoint(model='m', base_url=url, api_key=KEY)!r} {caplog.text} {shown(raised.value)}"
+    )
     assert not told(everything)
     assert "pa55word" not in everything
     assert "127.0.0.1" in str(raised.value)
@@ -199,7 +205,10 @@ ENDLESS: dict[str, tuple[Callable[[Request], Any], str]] = {
         lambda request: chunks(chain([gzip.compress(b"{}")], blanks()), "Content-Encoding: gzip"),
         "longer than",
     ),
-    "broken gzip": (of_length(b"\x1f\x8b" + b"x" * 100, "Content-Encoding: gzip"), "packed its reply wrongly"),
+    "broken gzip": (
+        of_length(b"\x1f\x8b" + b"x" * 100, "Content-Encoding: gzip"),
+        "packed its reply wrongly",
+    ),
     "a packed character set": (
         of_length(zlib.compress(bytes(10**8)), "Content-Type: application/json; charset=zlib_codec"),
         "no chat completion",
@@ -275,7 +284,14 @@ async def test_embeddings_may_be_longer_than_other_replies() -> None:
 async def test_a_redirect_to_another_address_is_told_and_nothing_is_sent_there(code: int) -> None:
     with ModelServer() as server, ModelServer() as other:
         there = other.url.replace("127.0.0.1", "localhost")
-        for elsewhere in (there, other.url, there.replace("http://", "//"), "https://evil.example/v1"):
+        same_port = server.url.replace("127.0.0.1", "localhost")
+        for elsewhere in (
+            there,
+            other.url,
+            same_port,
+            there.replace("http://", "//"),
+            "https://evil.example/v1",
+        ):
             server.then(Redirect(f"{elsewhere}/chat/completions?key={KEY}", code))
             async with model_at(server.url) as model:
                 with pytest.raises(ModelRefused, match="which is another address") as raised:
@@ -287,7 +303,32 @@ async def test_a_redirect_to_another_address_is_told_and_nothing_is_sent_there(c
             with pytest.raises(ModelRefused, match="which is another address"):
                 await model.embed(["the dialogue"])
     assert other.requests == []
-    assert len(server.requests) == 5
+    assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "same"),
+    [
+        ("http://a/v1", "http://a/v2", True),
+        ("https://a/v1", "https://a:443/v2", True),
+        ("http://a/v1", "https://a/v1", True),
+        ("https://a/v1", "http://a/v1", False),
+        ("http://a:8000/v1", "https://a:8000/v1", False),
+        ("http://a:8000/v1", "https://a/v1", False),
+        ("http://a/v1", "https://b/v1", False),
+        ("https://a/v1", "https://b/v1", False),
+        ("https://a/v1", "https://a.b/v1", False),
+        ("https://a:8000/v1", "https://a:9000/v1", False),
+    ],
+)
+async def test_an_address_is_scheme_host_and_port_and_may_only_become_safer(
+    here: str, there: str, same: bool
+) -> None:
+    assert same_address(_url(here), _url(there)) is same
+
+
+def _url(text: str) -> Any:
+    return DefaultAsyncHttpxClient(base_url=text).base_url
 
 
 @pytest.mark.parametrize("code", [307, 308])

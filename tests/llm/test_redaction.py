@@ -36,7 +36,10 @@ def told(text: str, key: str = KEY) -> bool:
 )
 def test_a_key_is_taken_out_in_whatever_form_it_is_repeated(form: str) -> None:
     redaction = Redaction([KEY])
-    for cleaned in (redaction.in_error(f"you sent {form}!"), redaction.in_reply_json([f"you sent {form}!"])[0]):
+    for cleaned in (
+        redaction.in_error(f"you sent {form}!"),
+        redaction.in_reply_json([f"you sent {form}!"])[0],
+    ):
         assert cleaned.startswith("you sent")
         assert MARK in cleaned
         assert not told(cleaned)
@@ -46,7 +49,9 @@ def test_a_key_is_taken_out_in_whatever_form_it_is_repeated(form: str) -> None:
             assert piece not in cleaned
 
 
-@pytest.mark.parametrize("shown", [KEY[:20] + "****" + KEY[-8:], KEY[:30] + "…", "…" + KEY[12:], KEY[:8] + "***"])
+@pytest.mark.parametrize(
+    "shown", [KEY[:20] + "****" + KEY[-8:], KEY[:30] + "…", "…" + KEY[12:], KEY[:8] + "***"]
+)
 def test_what_a_mask_or_a_cut_leaves_of_a_key_is_taken_out_of_errors(shown: str) -> None:
     assert not told(Redaction([KEY]).in_error(f"Incorrect API key provided: {shown}."))
 
@@ -92,16 +97,11 @@ def test_texts_are_cleaned_at_any_depth_of_json_and_other_values_stay() -> None:
 
 
 def test_an_error_tells_a_key_when_any_it_came_from_does() -> None:
-    redaction = Redaction([KEY])
-    try:
-        try:
-            raise ValueError(f"line {KEY}")
-        except ValueError as error:
-            raise OSError("broken") from error
-    except OSError as error:
-        assert redaction.tells(error)
-        assert told("".join(traceback.format_exception(error)))
-    assert not redaction.tells(OSError("broken"))
+    redaction, error = Redaction([KEY]), OSError("broken")
+    assert not redaction.tells(error)
+    error.__cause__ = ValueError(f"line {KEY}")
+    assert told("".join(traceback.format_exception(error)))
+    assert redaction.tells(error)
 
 
 def test_user_and_password_of_a_url_are_secrets_and_are_not_shown() -> None:

@@ -68,3 +68,13 @@ async def test_a_finding_on_words_that_are_known_only_by_their_text_is_added() -
     ]
     report = await writer.write_back(placed)
     assert [decision.op for decision in report.decisions] == ["SKIP", "ADD"]
+
+
+async def test_what_was_superseded_is_known_still() -> None:
+    ledger, page, other = await told_thrice()
+    ann = unit_on(words_of(page, 0))
+    newer = replace(ann, id=UnitId("u1:newer"), spans=(words_of(other, 0),), supersedes=(ann.id,))
+    await ledger.write(distilled(page.id, ann))
+    await ledger.write(distilled(other.id, newer))
+    assert not ledger.tier1.is_active(ann.id)
+    assert known(ledger.tier1, WORDS, ann.spans) == ann

@@ -1,7 +1,7 @@
 """Opens a file or stream of dialogue, finds out which format it has, and reads all of it or none.
 
-Files compressed with gzip or xz are read as they are, up to a size (`packed.MOST`). What is not dialogue raises `NotDialogue`, which
-names the file, the place in it and the reason.
+Files compressed with gzip or xz are read as they are, up to a size (`packed.MOST`). What is not dialogue
+raises `NotDialogue`, which names the file, the place in it and the reason.
 """
 
 from __future__ import annotations

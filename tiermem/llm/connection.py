@@ -1,8 +1,8 @@
 """The HTTP client that endpoints are asked through: the vendor's, with a hand on everything that comes back.
 
-A reply is read up to a limit and unpacked here while it is read. A redirect is followed where it stays at the
-same address. Of an error, status, words and `Retry-After` come through, without keys, before anybody else (the
-vendor's client, its exceptions, a log) sees them.
+A reply is read up to a limit and unpacked here while it is read. A redirect is followed where it stays at
+the same address. Of an error, status, words and `Retry-After` come through; keys are taken out before the
+vendor's client makes its exceptions of them.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class GuardedClient(DefaultAsyncHttpxClient):
         """The request as it goes on, when it stays the same request to the same address."""
         onward = response.next_request
         here, there = request.url, onward.url
-        if not _same_address(here, there):
+        if not same_address(here, there):
             address = self._redaction.in_error(f"{there.scheme}://{there.netloc.decode('ascii', 'replace')}")
             raise ModelRefused(
                 f"{self._name} redirects to {address!r}, which is another address: nothing was sent there; "
@@ -123,7 +123,7 @@ def _login(base_url: str | None) -> tuple[str, str] | None:
     return unquote(parts.username), unquote(parts.password or "")
 
 
-def _same_address(here: Any, there: Any) -> bool:
+def same_address(here: Any, there: Any) -> bool:
     """Whether scheme, host and port are the same, or only `http` became `https` at the usual ports."""
     if (here.scheme, here.host, here.port) == (there.scheme, there.host, there.port):
         return True

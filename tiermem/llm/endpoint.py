@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from tiermem.errors import InvalidInput
 from tiermem.llm.redaction import NO_KEY, Redaction, secrets_of, shown_url
@@ -28,6 +29,8 @@ class Endpoint:
             raise InvalidInput("the model name is empty")
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
             raise InvalidInput(f"base_url {shown_url(self.base_url)!r} must start with http:// or https://")
+        if self.base_url is not None and not _is_url(self.base_url):
+            raise InvalidInput(f"base_url {shown_url(self.base_url)!r} is no URL")
         if self.key is None:
             raise InvalidInput(
                 f"no API key for {self.model!r}: pass api_key or set OPENAI_API_KEY, or give the base_url "
@@ -57,6 +60,14 @@ class Endpoint:
 
     def __repr__(self) -> str:
         return f"Endpoint({self})"
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -190,8 +190,8 @@ class OpenAIModel:
             if isinstance(error.__cause__, ModelError):
                 raise error.__cause__ from None  # ours, in the wrapping of an older client
             if isinstance(error, (openai.OpenAIError, TimeoutError)):
-                told = None if redaction.tells(error) else error
-                raise _translated(error, endpoint, redaction) from told
+                cause = None if redaction.tells(error) else error
+                raise _translated(error, endpoint, redaction) from cause
             raise
         body = wire.decoded(response.http_response.content, redaction.in_reply_json)
         usage, told = read_usage(body)

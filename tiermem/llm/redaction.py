@@ -1,8 +1,8 @@
 """Keys in what a server sends back: endpoints repeat the headers they were sent, and what they say is kept.
 
 The rule: no run of `RUN` or more characters of a key that this process sends is left in an error, as it is,
-URL-encoded, in base64 or in hex; so a key that was cut off or masked in its middle is covered too. Replies tell
-of dialogue, word for word: there a run of half a key is looked for, and nothing that only looks like a key.
+URL-encoded, in base64 or in hex; so a key that was cut off or masked in its middle is covered too. Replies
+quote dialogue word for word: there runs of half a key are looked for, and nothing that only looks like one.
 """
 
 from __future__ import annotations
