@@ -239,6 +239,7 @@ def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
         options=ModelOptions(
             timeout=settings.model_timeout,
             deadline=settings.model_deadline or None,
+            reply_mb=settings.model_reply_mb,
             concurrency=request.concurrency or settings.model_concurrency,
         ),
     )

@@ -6,6 +6,8 @@ looked for with `make explore`.
 
 import os
 import socket
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,16 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith(("TIERMEM_", "OPENAI_"))]:
         if name not in ("TIERMEM_SHARED", "TIERMEM_CACHE"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def another_day_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The clock on the wall of this machine shows tomorrow, seen from UTC (but for one minute a day)."""
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "FAR-23:59")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @pytest.fixture(scope="session")

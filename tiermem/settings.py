@@ -6,7 +6,7 @@ key lying in the environment is not a wish to use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -16,6 +16,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiermem.dialogue.trust import DEFAULT_LEVELS
+from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
 
 When = Literal["inline", "background", "deferred"]
@@ -31,7 +32,11 @@ class Settings(BaseSettings):
     """Everything that can be chosen when a memory is opened; each field is also `TIERMEM_<FIELD>`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TIERMEM_", extra="forbid", frozen=True, populate_by_name=True
+        env_prefix="TIERMEM_",
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        hide_input_in_errors=True,  # a key may be among what was given
     )
 
     model: str | None = None
@@ -49,6 +54,9 @@ class Settings(BaseSettings):
     is under way then is cut short. `None` or 0 for no such limit: raise `model_timeout` as well for a
     model that is slow to answer.
     """
+    model_reply_mb: float = Field(default=4.0, gt=0)
+    """Megabytes of one reply that are read, unpacked; embeddings may take eight times as many. A longer reply
+    is `MalformedReply`."""
     model_concurrency: int = Field(default=8, ge=1)
     """Model calls under way at once."""
 
@@ -124,6 +132,11 @@ class Settings(BaseSettings):
     """
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Every setting, as `repr` shows it: without keys, and URLs without user and password."""
+        for name, value in super().__repr_args__():
+            yield name, shown_url(value) if name in ("base_url", "index") and value else value
 
     @field_validator("router", mode="before")
     @classmethod

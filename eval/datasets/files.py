@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import lzma
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.packed import unpacked
 from tiermem.errors import InvalidInput
 
 
@@ -21,25 +20,13 @@ def read_json(path: Path) -> tuple[Any, str]:
     The digest is taken after decompression, so the same data has the same digest however it is packed.
     """
     try:
-        raw = _bytes(path)
-    except (OSError, lzma.LZMAError, EOFError) as error:
+        raw = unpacked(path.read_bytes())
+    except (OSError, InvalidInput) as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error}") from error
     try:
         return json.loads(raw), hashlib.sha256(raw).hexdigest()
     except ValueError as error:
         raise InvalidInput(f"{str(path)!r} is not JSON: {error}") from error
-
-
-def _bytes(path: Path) -> bytes:
-    match path.suffix:
-        case ".xz":
-            with lzma.open(path) as stream:
-                return stream.read()
-        case ".gz":
-            with gzip.open(path) as stream:
-                return stream.read()
-        case _:
-            return path.read_bytes()
 
 
 def unnamed(turns: Iterable[Turn]) -> tuple[Turn, ...]:

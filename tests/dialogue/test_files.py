@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pagestore import MemoryLog, SessionId, SpaceId
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.errors import InvalidInput, NotDialogue
 
@@ -77,6 +78,34 @@ def test_a_file_that_has_grown_keeps_the_ids_of_what_was_there() -> None:
     old = lines({"speaker": "Ann", "text": "1"}, {"speaker": "Bob", "text": "2"})
     grown = read_one(old + lines({"speaker": "Ann", "text": "3"})).sessions[0].turns
     assert grown[:2] == read_one(old).sessions[0].turns
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"speaker": "Bob", "text": "Yes.", "time": "2024-05-08 13:56"},
+        {"speaker": "Ann", "text": "Yes.", "time": "2024-05-09 13:56"},
+        {"speaker": "Ann", "text": "No.", "time": "2024-05-08 13:56"},
+    ],
+)
+def test_turns_that_differ_in_speaker_time_or_words_never_share_an_id(other: dict[str, Any]) -> None:
+    turn = {"speaker": "Ann", "text": "Yes.", "time": "2024-05-08 13:56"}
+    (one,), (two,) = (read_one(lines(said)).sessions[0].turns for said in (turn, other))
+    assert one.turn_id != two.turn_id
+    log = MemoryLog(SpaceId("space"))
+    for again in (one, two, one):
+        log.append(SessionId("chat"), [again])
+    (page,) = (log.page(page_id) for page_id in log.seal())
+    assert [line.turn for line in page.lines] == [one, two]
+
+
+def test_the_same_words_again_are_another_turn_by_their_place_and_by_their_session() -> None:
+    yes = {"speaker": "Ann", "text": "Yes."}
+    (session,) = read_one(lines(yes, yes)).sessions
+    log = MemoryLog(SpaceId("space"))
+    for name in ("one", "two", "one"):
+        log.append(SessionId(name), session.turns)
+    assert [len(log.page(page_id).lines) for page_id in log.seal()] == [2, 2]
 
 
 def test_an_id_of_the_file_is_kept() -> None:

@@ -1,6 +1,7 @@
 """What a space may spend in a day is held, over restarts and failures, and costs nothing to check."""
 
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given, settings
@@ -143,6 +144,35 @@ def test_a_day_ends_at_midnight_and_its_limit_is_exact(
             assert by_day[now.date()] >= limit
         else:
             assert by_day[now.date()] < limit
+
+
+def stopped(moment: datetime) -> Callable[[], datetime]:
+    return lambda: moment
+
+
+def test_a_day_is_one_of_utc_wherever_the_clock_hangs(another_day_here: None) -> None:
+    now = MIDNIGHT - timedelta(seconds=1)
+    for zone in (UTC, timezone(timedelta(hours=9)), None):
+        meter = DailyMeter(limits=Budget(calls=1), day=now.date(), clock=stopped(now.astimezone(zone)))
+        meter.add("ask", Usage(calls=1))
+        assert (meter.today().calls, meter.day) == (1, now.date())
+        with pytest.raises(BudgetExceeded, match="resets at 2026-03-01 00:00 UTC"):
+            meter.check()
+    before = datetime.now(UTC).date()
+    assert before <= DailyMeter().day <= datetime.now(UTC).date()
+
+
+def test_what_was_paid_today_is_known_after_a_restart_wherever_the_clock_hangs(
+    open_memory: OpenMemory, another_day_here: None
+) -> None:
+    with ModelServer(answer=play) as server:
+        memory = open_memory(**at(server))
+        tell(memory)
+        memory.flush()
+        paid = paid_for(memory)
+        memory.close()
+        assert paid_for(open_memory(**at(server))) == paid
+        assert paid[0] == server.counts.replies > 0
 
 
 def test_tokens_and_known_cost_are_limits_too() -> None:

@@ -1,6 +1,9 @@
 import os
 import socket
+import threading
+import traceback
 import uuid
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,42 @@ def test_a_server_that_is_not_there_is_unavailable() -> None:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(IndexUnavailable, match="could not be used"):
         QdrantIndex(url, HashEmbedder(), seconds=2)
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """A server that refuses, or sends away, and repeats the headers it was sent."""
+
+    code = 401
+
+    def do_GET(self) -> None:
+        self.send_response(self.code)
+        self.send_header("Location", "http://localhost:9/" + self.headers["api-key"])
+        self.end_headers()
+        self.wfile.write(str(self.headers).encode())
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+        """Silence."""
+
+
+@pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
+@pytest.mark.parametrize("code", [401, 500, 307])
+def test_a_server_that_repeats_its_key_has_it_in_no_error_and_sends_nobody_elsewhere(
+    code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "qdrant-0123456789abcdef"
+    monkeypatch.setattr(_Echo, "code", code)
+    with HTTPServer(("127.0.0.1", 0), _Echo) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        url = f"http://ann:pa55word@127.0.0.1:{server.server_port}"
+        with pytest.raises(IndexUnavailable, match=str(code)) as raised:
+            QdrantIndex(url, HashEmbedder(), api_key=key, seconds=2)
+        server.shutdown()
+        thread.join()
+    shown = "".join(traceback.format_exception(raised.value))
+    assert "127.0.0.1" in shown
+    assert not any(key[start : start + 8] in shown for start in range(len(key) - 7))
+    assert "pa55word" not in shown
 
 
 async def test_another_embedder_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:

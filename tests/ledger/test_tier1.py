@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, timedelta, timezone
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +24,9 @@ from tests.ledger.building import (
     unit,
     wrote_back,
 )
-from tiermem.ledger import Entry, Redistilled, Retired, Tier1
+from tiermem.ledger import Entry, Redistilled, Retired, Spent, Tier1
 from tiermem.ledger.entries import decode, encode, kind_of
-from tiermem.model import FindingId, UnitId
+from tiermem.model import FindingId, UnitId, Usage
 
 logs = st.lists(entries, max_size=12)
 
@@ -78,6 +80,14 @@ def test_a_second_look_adds_units_replaces_what_is_lost_and_is_paid_for() -> Non
     assert [loss.lost for loss in tier1.losses] == [2, 1]
     assert tier1.spent_on(MOMENT.date()).calls == 2
     assert folded(redistilled("p1", unit("u2"))).units() == ()
+
+
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))])
+def test_what_was_paid_belongs_to_a_day_of_utc(zone: timezone, another_day_here: None) -> None:
+    (record,) = records([Spent(step="distil", usage=Usage(calls=1))])
+    tier1 = Tier1.of([replace(record, at=record.at.astimezone(zone))])
+    days = [MOMENT.date() + timedelta(days=days) for days in (-1, 0, 1)]
+    assert [tier1.spent_on(day).calls for day in days] == [0, 1, 0]
 
 
 @settings(max_examples=60)

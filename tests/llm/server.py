@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -165,6 +165,42 @@ class Drip:
             if exchange.side.closing.wait(self.pause) or not exchange.write(bytes([byte])):
                 exchange.reset()
                 return
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Tells what it was sent: `write` makes body and headers of the request."""
+
+    write: Callable[[Request], tuple[str, Mapping[str, str]]]
+    code: int = 401
+
+    def play(self, exchange: Exchange) -> None:
+        body, headers = self.write(exchange.asked)
+        exchange.send(self.code, body.encode(), headers=headers)
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """Sends the client to another place."""
+
+    location: str
+    code: int = 307
+
+    def play(self, exchange: Exchange) -> None:
+        exchange.send(self.code, b"", headers={"Location": self.location})
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Exactly these bytes in place of a response, piece by piece for as long as somebody listens."""
+
+    pieces: Callable[[Request], Iterable[bytes]]
+
+    def play(self, exchange: Exchange) -> None:
+        for piece in self.pieces(exchange.asked):
+            if exchange.side.closing.is_set() or not exchange.write(piece):
+                break
+        exchange.close_connection = True
 
 
 Answer = Callable[[Request], str]

@@ -467,6 +467,8 @@ async def test_closing_twice_is_allowed_and_a_call_after_it_connects_anew() -> N
     [
         ({"model": " ", "base_url": "http://x"}, "model name is empty"),
         ({"model": "m", "base_url": "localhost:8000"}, "must start with http"),
+        ({"model": "m", "base_url": "http://ann:sk-1@[/v1"}, "is no URL"),
+        ({"model": "m", "base_url": "https://ann:sk-1@host:80000/v1"}, "'https://host:80000/v1' is no URL"),
         ({"model": "m"}, "no API key"),
         ({"model": "m", "base_url": "http://x", "roles": {"rout": "r"}}, r"unknown roles \['rout'\]"),
         ({"model": "m", "api_key": ""}, "empty or holds"),

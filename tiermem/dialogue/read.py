@@ -1,22 +1,20 @@
 """Opens a file or stream of dialogue, finds out which format it has, and reads all of it or none.
 
-Files compressed with gzip or xz are read as they are. What is not dialogue raises `NotDialogue`, which
-names the file, the place in it and the reason.
+Files compressed with gzip or xz are read as they are, up to a size (`packed.MOST`). What is not dialogue
+raises `NotDialogue`, which names the file, the place in it and the reason.
 """
 
 from __future__ import annotations
 
 import codecs
-import gzip
-import lzma
 import sys
-import zlib
 from pathlib import Path
 from typing import IO
 
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.locomo import is_locomo, parse_locomo
 from tiermem.dialogue.longmemeval import is_longmemeval, parse_longmemeval
+from tiermem.dialogue.packed import unpacked
 from tiermem.dialogue.transcript import parse_transcript
 from tiermem.dialogue.turns_file import load_json, parse_array, parse_lines
 from tiermem.errors import InvalidInput, NotDialogue
@@ -65,13 +63,9 @@ def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
 
 def _unpacked(data: bytes, name: str) -> bytes:
     try:
-        if data.startswith(b"\x1f\x8b"):
-            return gzip.decompress(data)
-        if data.startswith(b"\xfd7zXZ\x00"):
-            return lzma.decompress(data)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise NotDialogue(f"{name!r} is not dialogue: the compressed file is damaged: {error}") from error
-    return data
+        return unpacked(data)
+    except InvalidInput as error:
+        raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
 
 
 def _decoded(data: bytes) -> str:

@@ -35,6 +35,7 @@ from tiermem.index.projection import (
     ProjectedIndex,
     Scope,
 )
+from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -62,9 +63,10 @@ class QdrantIndex(ProjectedIndex):
         fresh: bool = False,
     ) -> None:
         super().__init__(embedder)
-        self._where = where
         self._names: dict[Collection, str] = {name: f"{prefix}-{name}" for name in COLLECTIONS}
         self._remote = where.startswith(("http://", "https://"))
+        self._where = shown_url(where) if self._remote else where
+        self._redaction = Redaction((api_key, *secrets_of(where)))
         # The client is safe to share between threads; its local mode is not.
         self._turn: AbstractContextManager[Any] = nullcontext() if self._remote else RLock()
         with self._translated():
@@ -100,9 +102,10 @@ class QdrantIndex(ProjectedIndex):
             try:
                 yield
             except (ApiException, OSError, ValueError, RuntimeError) as error:
-                raise IndexUnavailable(
-                    f"Qdrant at {self._where!r} could not be used: {str(error)[:500]}"
-                ) from error
+                told = self._redaction.in_error(str(error))[:500]
+                raise IndexUnavailable(f"Qdrant at {self._where!r} could not be used: {told}") from (
+                    None if self._redaction.tells(error) else error
+                )
 
     def _agree(self, *, fresh: bool) -> None:
         """Compare what the collections were made with, or make them."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import anyio
 from anyio.lowlevel import RunVar
 
-from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable
+from tiermem.errors import InvalidInput, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import wire
 from tiermem.llm.characters import sendable
 from tiermem.llm.dialect import Dialect
@@ -24,6 +24,7 @@ from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
 from tiermem.llm.patience import Passing, patiently, seconds_asked
+from tiermem.llm.redaction import Redaction
 from tiermem.model import Usage
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class _Connections:
     """What belongs to one event loop: clients by address, and the places for calls under way."""
 
     places: anyio.Semaphore
-    clients: dict[tuple[str | None, str | None], AsyncOpenAI] = field(default_factory=dict)
+    clients: dict[tuple[str | None, str | None], AsyncOpenAI] = field(default_factory=dict, repr=False)
 
 
 class OpenAIModel:
@@ -79,6 +80,8 @@ class OpenAIModel:
         self._prices = dict(prices or {})
         self._options = options or ModelOptions()
         self._dialects: dict[Endpoint, Dialect] = {}
+        every = {self._main, self._embedding, *self._roles.values()}
+        self._redactions = {endpoint: endpoint.redaction() for endpoint in every}
         self._connections: RunVar[_Connections | None] = RunVar("tiermem_openai", None)
 
     @property
@@ -176,6 +179,7 @@ class OpenAIModel:
         import openai
 
         check_budget()
+        redaction = self._redactions[endpoint]
         started = time.monotonic()
         try:
             with anyio.fail_after(self._options.timeout):
@@ -183,10 +187,13 @@ class OpenAIModel:
         except BaseException as error:
             # A request given up on, for whatever reason, was sent: it counts.
             self._pay_failed(endpoint, error, time.monotonic() - started)
+            if isinstance(error.__cause__, ModelError):
+                raise error.__cause__ from None  # ours, in the wrapping of an older client
             if isinstance(error, (openai.OpenAIError, TimeoutError)):
-                raise _translated(error, endpoint) from error
+                cause = None if redaction.tells(error) else error
+                raise _translated(error, endpoint, redaction) from cause
             raise
-        body = wire.decoded(response.http_response.text)
+        body = wire.decoded(response.http_response.content, redaction.in_reply_json)
         usage, told = read_usage(body)
         price = self._prices.get(endpoint.model) if told else None
         usage = replace(usage, seconds=time.monotonic() - started, cost=price.of(usage) if price else None)
@@ -209,27 +216,32 @@ class OpenAIModel:
     def _client(self, connections: _Connections, endpoint: Endpoint) -> AsyncOpenAI:
         from openai import AsyncOpenAI
 
+        from tiermem.llm.connection import GuardedClient, address_of
+
         if endpoint.address not in connections.clients:
             connections.clients[endpoint.address] = AsyncOpenAI(
-                base_url=endpoint.base_url,
+                base_url=address_of(endpoint.base_url),
                 api_key=endpoint.key,
                 max_retries=0,
                 timeout=self._options.timeout,
+                http_client=GuardedClient(
+                    endpoint.base_url, self._redactions[endpoint], reply_mb=self._options.reply_mb
+                ),
             )
         return connections.clients[endpoint.address]
 
 
-def _translated(error: Exception, endpoint: Endpoint) -> Exception:
+def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> Exception:
     """Our error in place of the vendor's: may it pass, was the form rejected, or is it final?"""
     import openai
 
     if isinstance(error, (openai.APITimeoutError, TimeoutError)):
         return Passing("no reply in time")
     if isinstance(error, openai.APIConnectionError):
-        return Passing(f"the connection failed: {error.__cause__ or error!r}")
+        return Passing(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")
     if not isinstance(error, openai.APIStatusError):
-        return ModelRefused(f"{endpoint} cannot be asked: {error}")
-    told = sendable(error.message)[:500]
+        return ModelRefused(f"{endpoint} cannot be asked: {redaction.in_error(str(error))}")
+    told = redaction.in_error(sendable(error.message))[:500]
     if error.status_code == 429 and error.code == "insufficient_quota":
         return ModelRefused(f"the quota at {endpoint} is used up: {told}")
     if error.status_code in (408, 429) or error.status_code >= 500:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
@@ -53,10 +53,10 @@ class _Vectors(BaseModel):
     data: list[_Vector]
 
 
-def decoded(body: str) -> Any:
-    """The JSON of a body; `None` when it is none."""
+def decoded(body: bytes, clean: Callable[[Any], Any]) -> Any:
+    """The JSON of a body as `clean` leaves it; `None` when it is none."""
     try:
-        return json.loads(body)
+        return clean(json.loads(body))
     except (ValueError, RecursionError):
         return None
 

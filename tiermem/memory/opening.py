@@ -238,6 +238,7 @@ def _endpoint(settings: Settings, model: str) -> OpenAIModel:
         options=ModelOptions(
             timeout=settings.model_timeout,
             deadline=settings.model_deadline or None,
+            reply_mb=settings.model_reply_mb,
             concurrency=settings.model_concurrency,
         ),
     )

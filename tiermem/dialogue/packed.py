@@ -1,0 +1,48 @@
+"""Files packed with gzip or xz, unpacked up to a limit: one megabyte can unpack to a thousand and more."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import zlib
+
+from tiermem.errors import InvalidInput
+
+MOST = 512_000_000
+"""Bytes that a packed file may unpack to; a file that is not packed may be of any size."""
+_PIECE = 1 << 20
+_GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zXZ\x00"
+
+
+def unpacked(data: bytes) -> bytes:
+    """What `data` holds when it is packed with gzip or xz, else `data`.
+
+    `InvalidInput` for a damaged file, and for one that unpacks to more than `MOST` bytes, of which no more is
+    unpacked than that.
+    """
+    content = bytearray()
+    try:
+        stream = _opened(data)
+        if stream is None:
+            return data
+        with stream:
+            while piece := stream.read(_PIECE):
+                content += piece
+                if len(content) > MOST:
+                    raise InvalidInput(
+                        f"it unpacks to more than {MOST / 1e6:g} MB; if it really is that large, unpack it "
+                        "first: a file that is not packed may be of any size"
+                    )
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise InvalidInput(f"the compressed file is damaged: {error}") from error
+    return bytes(content)
+
+
+def _opened(data: bytes) -> gzip.GzipFile | lzma.LZMAFile | None:
+    if data.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=io.BytesIO(data))
+    if data.startswith(_XZ):
+        return lzma.LZMAFile(io.BytesIO(data))
+    return None
