@@ -52,9 +52,19 @@ class DialogueFormat(StrEnum):
 
     AUTO = "auto"
     TURNS = "turns"
+    TRANSCRIPT = "transcript"
+    MARKDOWN = "markdown"
+    WHATSAPP = "whatsapp"
+    TELEGRAM = "telegram"
+    SLACK = "slack"
+    DISCORD = "discord"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    FINE_TUNING = "fine-tuning"
+    CSV = "csv"
+    SUBTITLES = "subtitles"
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
-    TRANSCRIPT = "transcript"
 
 
 StoreOption = Annotated[
@@ -160,7 +170,9 @@ def ingest(
 ) -> None:
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
 
-    Takes JSON lines of turns, LoCoMo, LongMemEval (also .gz, .xz) and "Name: text" transcripts.
+    Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, JSON lines of turns or
+    of OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval
+    (also .gz, .xz, .zip). Which of them a file is, is seen from what it holds.
     """
     from tiermem.apps.ingest import ingest_into, ingested_view
     from tiermem.dialogue import read_dialogue
