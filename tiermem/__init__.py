@@ -72,6 +72,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, "__version__"})
+
+
 def __getattr__(name: str) -> Any:
     # The door loads pydantic and anyio; values alone should not.
     if name == "__version__":

@@ -371,3 +371,30 @@ def test_a_second_process_on_the_same_space_is_told_who_has_it(tmp_path: Path) -
     assert str(other.pid) in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert len(json.loads(looked.stdout)["pages"]) == 2
+
+
+def test_a_context_is_printed_as_it_would_stand_in_a_prompt(tmp_path: Path) -> None:
+    file, store = tmp_path / "chat.txt", tmp_path / "memory"
+    file.write_text(CHAT, encoding="utf-8")
+    tiermem(store, "ingest", str(file))
+    shown = tiermem(store, "context", "What may the dog not eat?", "--max-tokens", "120").stdout
+    assert "| Ann: Anything but chicken, she cannot have chicken." in shown
+    told = as_json(store, "context", "What may the dog not eat?", "--max-tokens", "120")
+    assert told["tokens"] <= 120
+    assert told["text"] == shown.rstrip("\n")
+
+
+@pytest.mark.parametrize("wrong", ["calls", "calls=many", "words=3", "calls=2,"])
+def test_a_budget_that_is_none_says_how_to_write_one(tmp_path: Path, wrong: str) -> None:
+    result = tiermem(tmp_path, "ask", "Who?", "--budget", wrong, code=2)
+    assert "calls=5,tokens=4000" in result.output
+
+
+def test_python_runs_the_package_and_dir_names_the_door() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tiermem", "--version"], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("tiermem ")
+    import tiermem as package
+
+    assert {"Memory", "AsyncMemory", "open", "spaces", "Settings", "__version__"} <= set(dir(package))

@@ -87,7 +87,7 @@ def test_an_interruption_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(group, "_plugins", lambda: points)
     result = runner.invoke(app, ["extra", "stop"])
     assert result.exit_code == 130
-    assert "everything acknowledged so far is stored" in result.stderr
+    assert "what was stored before stays stored" in result.stderr
 
 
 def test_an_error_is_one_line_whatever_its_message(capsys: pytest.CaptureFixture[str]) -> None:

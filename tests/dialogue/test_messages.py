@@ -59,7 +59,9 @@ def test_content_in_parts_is_joined_and_what_is_not_words_is_marked() -> None:
         {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}},
         "nice?",
     ]
-    assert as_turns({"role": "user", "content": parts})[0].text == "Look at this:\n[image_url]\nnice?"
+    assert as_turns({"role": "user", "content": parts})[0].text == (
+        'Look at this:\n[image_url: {"image_url": {"url": "https://example.org/x.png"}}]\nnice?'
+    )
 
 
 def test_tool_calls_and_their_results_are_turns() -> None:
@@ -124,3 +126,72 @@ def test_what_cannot_be_a_turn_is_named(given: Any, reason: str) -> None:
 def test_a_malformed_moment_beside_the_turns_is_named() -> None:
     with pytest.raises(InvalidInput, match="said_at: 'soon' is not a timestamp"):
         as_turns("Hi", said_at="soon")
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": "Let me look."},
+                    {"type": "tool_use", "id": "t1", "name": "find", "input": {"city": "Rome"}},
+                ],
+            },
+            'Let me look.\n[calls find({"city": "Rome"})]',
+        ),
+        (
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "content": [{"type": "text", "text": "3 hotels"}]}
+                ],
+            },
+            "[result: 3 hotels]",
+        ),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "content": "no city", "is_error": True}]},
+            "[error: no city]",
+        ),
+        (
+            {"role": "assistant", "function_call": {"name": "find", "arguments": '{"n": 1}'}},
+            '[calls find({"n": 1})]',
+        ),
+        (
+            {"role": "model", "parts": [{"text": "So"}, {"functionCall": {"name": "f", "args": {"n": 1}}}]},
+            'So\n[calls f({"n": 1})]',
+        ),
+        (
+            {"role": "user", "parts": [{"functionResponse": {"name": "find", "response": {"found": 3}}}]},
+            '[result: {"found": 3}]',
+        ),
+        (
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "Rome, then"}]},
+            '[thinking: {"thinking": "Rome, then"}]',
+        ),
+        (
+            {"role": "user", "content": [{"type": "image", "source": {"kind": "b64", "data": "A" * 5_000}}]},
+            '[image: {"source": {"kind": "b64", "data": "5,000 characters of data"}}]',
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_vendors_send_is_kept_in_full(message: dict[str, Any], words: str) -> None:
+    assert as_turns(message)[0].text == words
+
+
+def test_objects_of_the_vendors_packages_are_taken_as_they_are() -> None:
+    from openai.types.chat import ChatCompletionMessage
+
+    message = ChatCompletionMessage.model_validate(
+        {
+            "role": "assistant",
+            "content": "Booked.",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"at": "19:00"}'}}
+            ],
+        }
+    )
+    for given in (message, [message]):
+        (turn,) = as_turns(given)
+        assert (turn.speaker, turn.text) == ("assistant", 'Booked.\n[calls book({"at": "19:00"})]')

@@ -17,7 +17,9 @@ from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from tiermem import Memory
+    from collections.abc import Callable
+
+    from tiermem import Budget, Memory
 
 DEFAULT_SPACE = "default"
 DEFAULT_STORE = Path("memory")
@@ -52,9 +54,19 @@ class DialogueFormat(StrEnum):
 
     AUTO = "auto"
     TURNS = "turns"
+    TRANSCRIPT = "transcript"
+    MARKDOWN = "markdown"
+    WHATSAPP = "whatsapp"
+    TELEGRAM = "telegram"
+    SLACK = "slack"
+    DISCORD = "discord"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    FINE_TUNING = "fine-tuning"
+    CSV = "csv"
+    SUBTITLES = "subtitles"
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
-    TRANSCRIPT = "transcript"
 
 
 StoreOption = Annotated[
@@ -72,6 +84,10 @@ EngineOption = Annotated[
 MinTrustOption = Annotated[
     str | None, typer.Option("--min-trust", help="Leave out what rests on anybody trusted less.")
 ]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="Limits of this question, as calls=5,tokens=4000,seconds=20,cost=0.05."),
+]
 AskedAtOption = Annotated[
     str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
 ]
@@ -83,7 +99,6 @@ app = typer.Typer(
     help="A memory agents can prove: every answer leads to the exact words it rests on.",
     epilog="Try `tiermem demo` first. It needs no key, no server and no network.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -160,7 +175,9 @@ def ingest(
 ) -> None:
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
 
-    Takes JSON lines of turns, LoCoMo, LongMemEval (also .gz, .xz) and "Name: text" transcripts.
+    Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, JSON lines of turns or
+    of OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval
+    (also .gz, .xz, .zip). Which of them a file is, is seen from what it holds.
     """
     from tiermem.apps.ingest import ingest_into, ingested_view
     from tiermem.dialogue import read_dialogue
@@ -187,12 +204,14 @@ def ask(
     asked_at: AskedAtOption = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
     min_trust: MinTrustOption = None,
+    budget: BudgetOption = None,
     engine: EngineOption = Engine.AUTO,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question, citing who said what and when."""
     from tiermem.apps.reading_cost import reading_cost
 
+    limits = _budget(budget)
     with _memory(store, space, engine=engine.value) as memory:
         answer = memory.ask(
             question,
@@ -200,6 +219,7 @@ def ask(
             mode=mode.value,
             asked_at=_moment("--asked-at", asked_at),
             as_of=_moment("--as-of", as_of),
+            budget=limits,
             min_trust=min_trust,
         )
         cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, space)
@@ -210,6 +230,36 @@ def ask(
         return answer_view(answer, cost), next_step("how it came about", command)
 
     _show(answer, view, as_json=as_json)
+
+
+@app.command()
+def context(
+    question: str,
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
+    asked_at: AskedAtOption = None,
+    min_trust: MinTrustOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what memory holds for a question as a block for a prompt: no model is asked."""
+    with _memory(store, space) as memory:
+        found = memory.context(
+            question,
+            max_tokens=max_tokens,
+            session=session,
+            asked_at=_moment("--asked-at", asked_at),
+            min_trust=min_trust,
+        )
+
+    def view() -> Any:
+        from tiermem.apps.terminal import safe
+
+        return safe(found.text) if found.sources else "nothing found"
+
+    _show(found, view, as_json=as_json)
 
 
 @app.command()
@@ -620,6 +670,18 @@ def trail(
 
 
 @app.command()
+def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing)."""
+    from tiermem.apps.doctor import doctor_view, examined
+
+    findings = examined(store)
+    ok = all(finding.verdict != "missing" for finding in findings)
+    _show({"ok": ok, "findings": findings}, lambda: doctor_view(findings), as_json=as_json)
+    if not ok:
+        raise typer.Exit(EXIT_ERROR)
+
+
+@app.command()
 def spaces(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """List the spaces of a store."""
     names = _spaces(store)
@@ -712,6 +774,24 @@ def _moment(option: str, written: str | None) -> datetime | None:
         return moment if moment is None or moment.tzinfo else moment.astimezone()
     except InvalidInput as error:
         raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def _budget(written: str | None) -> Budget | None:
+    """The limits an option writes: names and numbers of `Budget`, comma-separated."""
+    if written is None:
+        return None
+    from tiermem.model import Budget
+
+    whole: dict[str, Callable[[str], float]] = {"calls": int, "tokens": int, "seconds": float, "cost": float}
+    limits: dict[str, Any] = {}
+    for part in written.split(","):
+        name, _, number = part.strip().partition("=")
+        try:
+            limits[name] = whole[name](number)
+        except (KeyError, ValueError) as error:
+            told = f"{part.strip()!r} is no limit; write calls=5,tokens=4000,seconds=20,cost=0.05"
+            raise typer.BadParameter(told, param_hint="--budget") from error
+    return Budget(**limits)
 
 
 def _command(name: str, argument: str, store: Path, space: str | None) -> str:

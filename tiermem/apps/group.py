@@ -34,7 +34,7 @@ class CommandGroup(TyperGroup):
             complain(f"{error}{_advice(error)}")
             raise typer.Exit(EXIT_ERROR) from error
         except KeyboardInterrupt as error:
-            complain("interrupted; everything acknowledged so far is stored, run it again to go on")
+            complain("interrupted; what was stored before stays stored, run it again to go on")
             raise typer.Exit(EXIT_INTERRUPTED) from error
 
 
@@ -72,8 +72,8 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
     (Locked, "wait for the other process to end, or name another --store"),
     (IndexLocked, "wait for the other process to end; `tiermem page` and `audit` work meanwhile"),
     (NotAStore, "name the directory with --store, or make one with `tiermem ingest FILE`"),
-    (ModelError, "what was said is stored; `--engine local` works without a model"),
-    (EmbedderUnavailable, "what was said is stored; run the command again afterwards"),
+    (ModelError, "`--engine local` works without a model; `tiermem doctor` looks at what is missing"),
+    (EmbedderUnavailable, "`tiermem doctor` looks at what is missing"),
 )
 
 

@@ -11,7 +11,24 @@ from typing import Literal
 
 from pagestore import SessionId, Turn
 
-Format = Literal["auto", "turns", "locomo", "longmemeval", "transcript"]
+Format = Literal[
+    "auto",
+    "turns",
+    "transcript",
+    "markdown",
+    "whatsapp",
+    "telegram",
+    "slack",
+    "discord",
+    "chatgpt",
+    "claude",
+    "fine-tuning",
+    "csv",
+    "subtitles",
+    "locomo",
+    "longmemeval",
+]
+"""What a file may hold; `auto` finds out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Turns out of whatever a caller holds: words, `Turn`s, chat messages, or a run of these.
 
 A message is a mapping in one of the field's usual shapes: who spoke under `speaker`, `name` or `role`,
-the words under `text`, `content` or `message`, the moment under `timestamp`, `said_at`, `time` or
-`date`, and an id under `id` or `turn_id`.
+the words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
+`date`, and an id under `id` or `turn_id`. Messages of OpenAI, Anthropic and Gemini are such mappings, and
+the objects of their packages (`response.choices[0].message`) are taken as they are.
 """
 
 from __future__ import annotations
@@ -11,20 +12,31 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from pagestore import Turn
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 SPEAKER_KEYS = ("speaker", "name", "role")
-TEXT_KEYS = ("text", "content", "message")
+TEXT_KEYS = ("text", "content", "message", "parts")
 TIME_KEYS = ("timestamp", "said_at", "time", "date")
 ID_KEYS = ("id", "turn_id")
 
 DEFAULT_SPEAKER = "user"
 
-TurnLike = str | Turn | Mapping[str, Any]
+
+class VendorMessage(Protocol):
+    """A message as an object of a vendor's package, which can tell itself as a mapping."""
+
+    role: Any
+
+    def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
+        """The message as the mapping it would be sent as."""
+        ...
+
+
+TurnLike = str | Turn | Mapping[str, Any] | VendorMessage
 
 
 def as_turns(
@@ -45,7 +57,7 @@ def as_turns(
         moment = parse_time(said_at)
     except InvalidInput as error:
         raise InvalidInput(f"said_at: {error}") from error
-    given: object = value
+    given = as_sent(value)
     if isinstance(given, str | Turn | Mapping):
         return (_as_turn(given, speaker, moment, now, "the turn"),)
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
@@ -53,12 +65,13 @@ def as_turns(
     return tuple(_as_turn(item, speaker, moment, now, f"turn {n}") for n, item in enumerate(given, start=1))
 
 
-_ACCEPTED = "give a str, a Turn, a message mapping with role and content, or an iterable of these"
+_ACCEPTED = "give a str, a Turn, a message (with role and content), or an iterable of these"
 
 
 def _as_turn(
     item: object, speaker: str | None, said_at: datetime | None, now: datetime | None, where: str
 ) -> Turn:
+    item = as_sent(item)
     if isinstance(item, Turn):
         turn, unknown = item, said_at
     elif isinstance(item, str):
@@ -118,34 +131,83 @@ def _words(message: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list | tuple):
         raise InvalidInput(f"tool_calls must be a list, not {type(calls).__name__}")
-    if content is None and not calls:
+    called = [*calls, *([message["function_call"]] if message.get("function_call") else [])]
+    if content is None and not called:
         raise InvalidInput(f"no words (one of {', '.join(TEXT_KEYS)})")
-    said = () if content is None else (_content(content),)
-    return "\n".join((*said, *(_call(call) for call in calls)))
+    said = () if content is None else (words_of(content),)
+    return "\n".join((*said, *(_call(as_sent(call)) for call in called)))
 
 
-def _content(content: object) -> str:
+def words_of(content: object) -> str:
+    """What a message says: its text, or its parts one after another.
+
+    A tool's call and result are told in full, in brackets: `[calls find({"city": "Rome"})]`, `[result: …]`.
+    Of a picture or a file its kind and address are kept, and of data written into the message their length.
+    """
     if isinstance(content, str):
         return content
     if isinstance(content, list | tuple):
-        return "\n".join(_part(part) for part in content)
+        return "\n".join(_part(as_sent(part)) for part in content)
+    if isinstance(content, Mapping):
+        return _part(content)
     raise InvalidInput(f"the words must be a text or a list of parts, not {type(content).__name__}")
 
 
+def as_sent(value: object) -> object:
+    """An object of a vendor's package as the mapping it would be sent as; anything else as it is."""
+    dump = getattr(value, "model_dump", None)
+    return dump(exclude_none=True) if callable(dump) and not isinstance(value, type) else value
+
+
 def _part(part: object) -> str:
-    """One part of a message; what is not words leaves its kind as a mark."""
+    """One part of a message, in full."""
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
         raise InvalidInput(f"a part of the content is {type(part).__name__}, not a text or a mapping")
     words = part.get("text", part.get("refusal"))
-    return words if isinstance(words, str) else f"[{part.get('type', 'part')}]"
+    if isinstance(words, str):
+        return words
+    call = _first(part, ("functionCall", "function_call"))
+    if call is not None or part.get("type") in ("tool_use", "server_tool_use", "function_call"):
+        return _call(part if call is None else call)
+    answer = _first(part, ("functionResponse", "function_response"))
+    if answer is not None or "tool_result" in str(part.get("type", "")):
+        return _result(part if answer is None else answer)
+    told = {key: _short(value) for key, value in part.items() if key != "type"}
+    kind = part.get("type", "part")
+    return f"[{kind}: {_json(told)}]" if told else f"[{kind}]"
 
 
 def _call(call: object) -> str:
-    function = call.get("function") if isinstance(call, Mapping) else None
+    """`[calls name(arguments)]`, in whichever of the usual shapes the call comes."""
+    function = call.get("function", call) if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise InvalidInput("a tool call has no function name")
-    arguments = function.get("arguments", "")
-    given = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return f"[calls {function['name']}({given})]"
+    given = _first(function, ("arguments", "input", "args"))
+    return f"[calls {function['name']}({given if isinstance(given, str) else _json(given or {})})]"
+
+
+def _result(result: object) -> str:
+    if not isinstance(result, Mapping):
+        return f"[result: {_json(result)}]"
+    content = _first(result, ("content", "output", "response"))
+    failed = "error" if result.get("is_error") is True else "result"
+    told = words_of(content) if isinstance(content, str | list | tuple) else _json(content)
+    return f"[{failed}: {told}]"
+
+
+_LONGEST_DATA = 1_000
+
+
+def _short(value: object) -> object:
+    """A value as it is; of data written as text (`data:…;base64,…`) how much there was."""
+    if isinstance(value, Mapping):
+        return {key: _short(inner) for key, inner in value.items()}
+    if isinstance(value, str) and len(value) > _LONGEST_DATA and not any(map(str.isspace, value)):
+        return f"{len(value):,} characters of data"
+    return value
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,7 +1,8 @@
 """Opens a file or stream of dialogue, finds out which format it has, and reads all of it or none.
 
-Files compressed with gzip or xz are read as they are, up to a size (`packed.MOST`). What is not dialogue
-raises `NotDialogue`, which names the file, the place in it and the reason.
+Files compressed with gzip or xz are read as they are, and of a zip archive the chats in it, up to a size
+(`packed.MOST`). What is not dialogue raises `NotDialogue`, which names the file, the place in it and the
+reason.
 """
 
 from __future__ import annotations
@@ -11,17 +12,14 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from tiermem.dialogue.interface import Conversation, DialogueSession, Format
-from tiermem.dialogue.locomo import is_locomo, parse_locomo
-from tiermem.dialogue.longmemeval import is_longmemeval, parse_longmemeval
+from tiermem.dialogue.archive import is_archive, read_archive
+from tiermem.dialogue.formats import READERS, Source
+from tiermem.dialogue.formats.source import PACKED
+from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.packed import unpacked
-from tiermem.dialogue.transcript import parse_transcript
-from tiermem.dialogue.turns_file import load_json, parse_array, parse_lines
 from tiermem.errors import InvalidInput, NotDialogue
 
 STDIN = "-"
-_PACKED = (".gz", ".xz")
-_JSON_LINES = (".jsonl", ".ndjson")
 
 
 def read_dialogue(
@@ -38,8 +36,7 @@ def read_dialogue(
     name, data = _fetch(source)
     session = session or _stem(name)
     try:
-        text = _decoded(data)
-        conversations = _parse(text, format, name, session)
+        conversations = _read(data, format, name, session)
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
     if not any(conversation.sessions for conversation in conversations):
@@ -80,44 +77,16 @@ def _decoded(data: bytes) -> str:
 
 def _stem(name: str) -> str:
     path = Path(name)
-    return Path(path.stem).stem if path.suffix in _PACKED else path.stem
+    return Path(path.stem).stem if path.suffix in PACKED else path.stem
+
+
+def _read(data: bytes, form: Format, name: str, session: str) -> tuple[Conversation, ...]:
+    if is_archive(data):
+        return read_archive(data, lambda member, text: _parse(text, form, member, session))
+    return _parse(_decoded(data), form, name, session)
 
 
 def _parse(text: str, form: Format, name: str, session: str) -> tuple[Conversation, ...]:
-    if form in ("auto", "turns") and (_says_json_lines(name) or _opens_with_a_turn(text)):
-        return _alone(parse_lines(text, session))
-    if form == "transcript" or (form == "auto" and not _looks_like_json(text)):
-        return _alone(parse_transcript(text, session))
-    document = load_json(text)
-    first = document[0] if isinstance(document, list) and document else document
-    if form == "locomo" or (form == "auto" and is_locomo(first)):
-        return tuple(sample.conversation() for sample in parse_locomo(document))
-    if form == "longmemeval" or (form == "auto" and is_longmemeval(first)):
-        return tuple(question.conversation() for question in parse_longmemeval(document))
-    return _alone(parse_array(document, session))
-
-
-def _alone(sessions: tuple[DialogueSession, ...]) -> tuple[Conversation, ...]:
-    return (Conversation(space_hint=None, sessions=sessions),)
-
-
-def _says_json_lines(name: str) -> bool:
-    path = Path(name)
-    return (Path(path.stem).suffix if path.suffix in _PACKED else path.suffix) in _JSON_LINES
-
-
-def _opens_with_a_turn(text: str) -> bool:
-    """Whether the first line alone is a JSON object, and not a whole document written on one line."""
-    start = len(text) - len(text.lstrip())
-    first = text[start:].partition("\n")[0] if text.startswith("{", start) else ""
-    try:
-        value = load_json(first)
-    except InvalidInput:
-        return False
-    return isinstance(value, dict) and not (is_locomo(value) or is_longmemeval(value) or "messages" in value)
-
-
-def _looks_like_json(text: str) -> bool:
-    """A transcript may open with `[` too, as `[2024-05-08] Ann: …`."""
-    opening = text.lstrip()
-    return opening.startswith("{") or (opening.startswith("[") and opening[1:].lstrip()[:1] in ("{", "]"))
+    source = Source(name=name, text=text, session=session)
+    readers = [reader for reader in READERS if form in ("auto", reader.name)]
+    return next((reader for reader in readers if reader.knows(source)), readers[-1]).read(source)

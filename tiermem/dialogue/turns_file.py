@@ -20,7 +20,7 @@ from tiermem.errors import InvalidInput, NotDialogue
 
 def parse_lines(text: str, session: str) -> tuple[DialogueSession, ...]:
     """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
-    return _grouped(_lines(text), session)
+    return grouped(_lines(text), session)
 
 
 def parse_array(document: object, session: str) -> tuple[DialogueSession, ...]:
@@ -28,7 +28,7 @@ def parse_array(document: object, session: str) -> tuple[DialogueSession, ...]:
     turns = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(turns, list):
         raise NotDialogue("a JSON document that is neither a list of turns nor has 'messages'")
-    return _grouped(((f"turn {n}", turn) for n, turn in enumerate(turns, start=1)), session)
+    return grouped(((f"turn {n}", turn) for n, turn in enumerate(turns, start=1)), session)
 
 
 def load_json(text: str) -> Any:
@@ -50,7 +50,8 @@ def _lines(text: str) -> Iterator[tuple[str, object]]:
             yield f"line {number}", value
 
 
-def _grouped(messages: Iterable[tuple[str, object]], default: str) -> tuple[DialogueSession, ...]:
+def grouped(messages: Iterable[tuple[str, object]], default: str) -> tuple[DialogueSession, ...]:
+    """Messages, each with where it stands, as sessions; `NotDialogue` names the one that cannot be read."""
     sessions: dict[str, list[Turn]] = {}
     told: dict[tuple[str, str], tuple[str, Turn]] = {}
     for where, message in messages:

@@ -324,3 +324,17 @@ def _filter(
         for first, last in said
     ]
     return models.Filter(must=conditions, should=then or None)
+
+
+def check_server(url: str, *, api_key: str | None = None, seconds: int = 5) -> None:
+    """Ask a Qdrant server for its collections; raises `IndexUnavailable` where that fails. Blocking."""
+    from qdrant_client import QdrantClient
+    from qdrant_client.http.exceptions import ApiException
+
+    client = QdrantClient(url=url, api_key=api_key, timeout=seconds, check_compatibility=False)
+    try:
+        client.get_collections()
+    except (ApiException, OSError, ValueError) as error:
+        raise IndexUnavailable(f"Qdrant at {url!r} cannot be reached ({type(error).__name__})") from error
+    finally:
+        client.close()

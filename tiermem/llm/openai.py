@@ -145,6 +145,17 @@ class OpenAIModel:
                 raise ModelRefused(f"{self._embedding} rejected the texts: {error}") from error.__cause__
         return wire.vectors_in(body, len(texts))
 
+    async def served(self) -> frozenset[str]:
+        """The names of the models that the endpoint lists; costs nothing. Raises `ModelUnavailable`."""
+        import openai
+
+        async with self._turn(self._main) as client:
+            try:
+                listed = await client.models.list()
+            except openai.OpenAIError as error:
+                raise ModelUnavailable(f"{self._main} lists no models ({type(error).__name__})") from error
+        return frozenset(model.id for model in listed.data)
+
     async def close(self) -> None:
         """Close the connections of the running event loop; a later call opens new ones."""
         connections = self._connections.get()

@@ -1,0 +1,180 @@
+"""Looks at what a memory needs on this machine, and says of what is missing how to get it.
+
+It changes nothing and downloads nothing. The endpoint of a model is asked for its list of models, which
+costs nothing, and only where a model is named.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import anyio
+from rich.text import Text
+
+from pagestore import Store
+from pagestore.errors import NotAStore, PageStoreError
+from tiermem.errors import EmbedderUnavailable, IndexUnavailable, TierMemError
+from tiermem.index.minilm_weights import WAYS_OUT, find_weights, from_hugging_face, from_package
+from tiermem.index.qdrant import check_server
+from tiermem.llm.endpoint import ModelOptions
+from tiermem.llm.openai import OpenAIModel
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
+
+Verdict = Literal["good", "missing", "absent"]
+"""Fine; needed and not there; not there and not needed."""
+
+_LITTLE = 200 << 20
+"""Bytes of free space below which a store may soon be full."""
+_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at: how it stands, and what to do where it is missing."""
+
+    what: str
+    verdict: Verdict
+    told: str
+    advice: str = ""
+
+
+def examined(store: Path) -> tuple[Finding, ...]:
+    """Everything that is looked at, in the order in which it is needed."""
+    settings = Settings()
+    looks: tuple[Callable[[], Finding], ...] = (
+        _versions,
+        lambda: _weights(settings),
+        lambda: _model(settings),
+        lambda: _index(settings),
+        lambda: _store(store),
+        lambda: _room(store),
+    )
+    return tuple(look() for look in looks)
+
+
+def _versions() -> Finding:
+    packages = ("pydantic", "openai", "qdrant-client", "tokenizers", "onnxruntime")
+    told = ", ".join(f"{name} {version(name)}" for name in packages if _installed(name))
+    python = f"Python {platform.python_version()} on {platform.system()}"
+    return Finding(what="versions", verdict="good", told=f"tiermem {version('tiermem')}, {python}; {told}")
+
+
+def _installed(name: str) -> bool:
+    from importlib.metadata import PackageNotFoundError
+
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _weights(settings: Settings) -> Finding:
+    if not settings.embedder.startswith("minilm"):
+        return Finding(what="weights", verdict="absent", told=f"not needed: {settings.embedder} embeds")
+    try:
+        found = find_weights(settings.weights) if settings.weights is not None else _local_weights()
+    except EmbedderUnavailable as error:
+        return Finding(what="weights", verdict="missing", told=str(error), advice=WAYS_OUT)
+    if found is None:
+        told = "all-MiniLM-L6-v2 is not on this machine; it is downloaded when a memory is first opened"
+        return Finding(what="weights", verdict="missing", told=told, advice=WAYS_OUT)
+    return Finding(what="weights", verdict="good", told=f"all-MiniLM-L6-v2 in {found}")
+
+
+def _local_weights() -> Path | None:
+    return from_package() or from_hugging_face(download=False)
+
+
+def _model(settings: Settings) -> Finding:
+    if settings.model is None:
+        told = "none named: local rules answer, as extracts of what was said"
+        return Finding(what="model", verdict="absent", told=told, advice="set TIERMEM_MODEL to use one")
+    where, began = settings.base_url or "OpenAI", time.monotonic()
+    try:
+        served = anyio.run(_served, settings, settings.model)
+    except TierMemError as error:
+        advice = "see that the endpoint is up, and that TIERMEM_BASE_URL and TIERMEM_API_KEY are right"
+        return Finding(what="model", verdict="missing", told=str(error), advice=advice)
+    took = f"{time.monotonic() - began:.1f} s"
+    if served and settings.model not in served:
+        told = f"{where} answers in {took} and does not list {settings.model!r}"
+        return Finding(what="model", verdict="missing", told=told, advice="name one with TIERMEM_MODEL")
+    return Finding(what="model", verdict="good", told=f"{settings.model} at {where}, answers in {took}")
+
+
+async def _served(settings: Settings, name: str) -> frozenset[str]:
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    model = OpenAIModel(
+        name, base_url=settings.base_url, api_key=key, options=ModelOptions(timeout=_SECONDS, attempts=1)
+    )
+    try:
+        return await model.served()
+    finally:
+        await model.close()
+
+
+def _index(settings: Settings) -> Finding:
+    if settings.index in (EMBEDDED, IN_PROCESS):
+        where = "in the folder of the pages" if settings.index == EMBEDDED else "in this process alone"
+        return Finding(what="index", verdict="good", told=f"{settings.index}: {where}")
+    key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
+    try:
+        check_server(settings.index, api_key=key)
+    except IndexUnavailable as error:
+        advice = "start the server, or set TIERMEM_INDEX=embedded"
+        return Finding(what="index", verdict="missing", told=str(error), advice=advice)
+    return Finding(what="index", verdict="good", told=f"a Qdrant server at {settings.index}")
+
+
+def _store(store: Path) -> Finding:
+    try:
+        spaces = Store(store, read_only=True).spaces()
+    except NotAStore:
+        advice = "`tiermem ingest FILE` makes one; --store names another"
+        return Finding(what="store", verdict="absent", told=f"none at {store} yet", advice=advice)
+    except PageStoreError as error:
+        return Finding(what="store", verdict="missing", told=str(error), advice="`tiermem verify` says more")
+    return Finding(what="store", verdict="good", told=f"{store}, {_counted(len(spaces), 'space')}")
+
+
+def _room(store: Path) -> Finding:
+    there = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    told = f"{free / (1 << 30):,.1f} GiB free at {there}"
+    if free < _LITTLE:
+        return Finding(
+            what="room", verdict="missing", told=told, advice="make room: the index needs it first"
+        )
+    return Finding(what="room", verdict="good", told=told)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_SIGNS: dict[Verdict, tuple[str, str]] = {
+    "good": ("✓", "green"),
+    "missing": ("✗", "red"),
+    "absent": ("–", "dim"),
+}
+
+
+def doctor_view(findings: tuple[Finding, ...]) -> Text:
+    """A line a finding, and under it what to do."""
+    return Text("\n").join(_lines(findings))
+
+
+def _lines(findings: tuple[Finding, ...]) -> Iterator[Text]:
+    for finding in findings:
+        sign, style = _SIGNS[finding.verdict]
+        yield Text.assemble((f"{sign} ", style), (f"{finding.what:9}", "bold"), finding.told)
+        if finding.advice:
+            yield Text(f"             {finding.advice}", style="dim")

@@ -1,0 +1,62 @@
+"""Zip archives as chat programs export them: which of the files in one are dialogue."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+
+from tiermem.dialogue.formats import slack
+from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.packed import MOST
+from tiermem.errors import InvalidInput
+
+_CHATS = "conversations.json"
+_READ = (".txt", ".json", ".jsonl", ".md", ".csv", ".tsv", ".vtt", ".srt")
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether it is a zip archive with something in it."""
+    return data.startswith(b"PK\x03\x04")
+
+
+def read_archive(
+    data: bytes, read: Callable[[str, str], tuple[Conversation, ...]]
+) -> tuple[Conversation, ...]:
+    """The dialogue of an archive; `read` takes the name and the text of a file in it.
+
+    Slack's has a folder a channel, those of ChatGPT and Claude a `conversations.json`, WhatsApp's one text.
+    `NotDialogue` and `InvalidInput` name what is not so.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            found = [one for one in archive.infolist() if one.filename.lower().endswith(_READ)]
+            texts = _texts(archive, _dialogue(found))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        raise InvalidInput(f"the zip archive cannot be read: {error}") from error
+    if any(name.endswith(slack.USERS) for name in texts):
+        return slack.read_archive(texts)
+    return tuple(one for name, text in texts.items() for one in read(name, text))
+
+
+def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    named = [one.filename.rpartition("/")[2] for one in found]
+    if slack.USERS in named and _CHATS not in named:
+        return found
+    chats = [one for one, name in zip(found, named, strict=True) if name == _CHATS] or found
+    if len(chats) != 1:
+        told = ", ".join(sorted(one.filename for one in found)[:8]) or "none"
+        raise InvalidInput(
+            f"the archive holds {len(chats)} files that may be dialogue ({told}): unpack it and name one"
+        )
+    return chats
+
+
+def _texts(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> dict[str, str]:
+    size = sum(one.file_size for one in files)
+    if size > MOST:
+        raise InvalidInput(f"the archive holds {size:,} bytes of dialogue, more than {MOST:,}: unpack it first")
+    try:
+        return {one.filename: archive.read(one).decode("utf-8-sig", "surrogatepass") for one in files}
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"a file of the archive is not UTF-8 text: {error}") from error

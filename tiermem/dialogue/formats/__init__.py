@@ -1,0 +1,39 @@
+"""The formats of dialogue files, one file each. A new one is a file here and a line in `READERS`."""
+
+from tiermem.dialogue.formats import (
+    benchmarks,
+    chatgpt,
+    claude,
+    discord,
+    finetuning,
+    markdown,
+    slack,
+    subtitles,
+    table,
+    telegram,
+    transcripts,
+    turns,
+    whatsapp,
+)
+from tiermem.dialogue.formats.source import Reader, Source
+
+READERS: tuple[Reader, ...] = (
+    subtitles.READER,
+    table.READER,
+    finetuning.READER,
+    turns.LINES,
+    benchmarks.LOCOMO,
+    benchmarks.LONGMEMEVAL,
+    chatgpt.READER,
+    claude.READER,
+    discord.READER,
+    telegram.READER,
+    slack.READER,
+    turns.ARRAY,
+    whatsapp.READER,
+    markdown.READER,
+    transcripts.READER,
+)
+"""In the order in which a source is looked at; the last one takes what no other knows."""
+
+__all__ = ["READERS", "Reader", "Source"]

@@ -1,0 +1,57 @@
+"""Discord channels as DiscordChatExporter writes them in JSON: a session a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, moment
+from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.places import listing, place
+from tiermem.errors import InvalidInput
+
+
+def _knows(source: Source) -> bool:
+    return isinstance(source.first.get("channel"), Mapping) and isinstance(source.first.get("messages"), list)
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    channel = source.first.get("channel")
+    if not isinstance(channel, Mapping):
+        raise InvalidInput("no 'channel', as DiscordChatExporter writes it")
+    name = channel.get("name")
+    return alone(by_day(name if isinstance(name, str) and name else source.session, _turns(source)))
+
+
+def _turns(source: Source) -> Iterator[Turn]:
+    for number, message in enumerate(listing(source.first, "messages"), start=1):
+        with place(f"message {number}"):
+            if not isinstance(message, Mapping) or not isinstance(message.get("author"), Mapping):
+                raise InvalidInput("not a message with an 'author'")
+            words = _words(message)
+            if words:
+                yield Turn(
+                    speaker=_who(message["author"]),
+                    text=words,
+                    said_at=moment(message.get("timestamp")),
+                    role="assistant" if message["author"].get("isBot") is True else None,
+                    turn_id=str(message["id"]) if "id" in message else None,
+                )
+
+
+def _who(author: Mapping[str, Any]) -> str:
+    who = author.get("nickname") or author.get("name")
+    if not isinstance(who, str) or not who.strip():
+        raise InvalidInput("the author has no name")
+    return who
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    said = content if isinstance(content, str) else ""
+    files = [one.get("fileName", "") for one in listing(message, "attachments") if isinstance(one, Mapping)]
+    return "\n".join(part for part in (said, *(f"[file: {name}]" for name in files)) if part)
+
+
+READER = Reader(name="discord", knows=_knows, read=_read)

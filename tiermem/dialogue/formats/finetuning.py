@@ -1,0 +1,39 @@
+"""Lines for fine-tuning: one JSON object a line, each a chat under `messages`. Every line is a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.interface import Conversation, DialogueSession
+from tiermem.dialogue.places import place
+from tiermem.dialogue.turns_file import load_json, parse_array
+from tiermem.errors import InvalidInput
+
+
+def _knows(source: Source) -> bool:
+    """More than one line, and the first is a chat by itself."""
+    first, _, rest = source.text.lstrip().partition("\n")
+    if not first.startswith("{") or not rest.strip():
+        return False
+    try:
+        value = load_json(first)
+    except InvalidInput:
+        return False
+    return isinstance(value, Mapping) and isinstance(value.get("messages"), list)
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    return alone(_sessions(source))
+
+
+def _sessions(source: Source) -> Iterator[DialogueSession]:
+    for number, line in enumerate(source.text.split("\n"), start=1):
+        if line.strip():
+            with place(f"line {number}"):
+                session = f"{source.session}-{number}"
+                told = parse_array(load_json(line), session)
+            yield from told
+
+
+READER = Reader(name="fine-tuning", knows=_knows, read=_read)

@@ -1,0 +1,76 @@
+"""Transcripts in Markdown: `**Ann:** text`, or headings that name who speaks (`## User`).
+
+A heading opens a turn where it is a name of somebody who speaks in a chat (user, assistant, you, …); any
+other heading is words. What stands above the first turn, front matter among it, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pagestore import Turn
+from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.transcripts import without_front_matter
+from tiermem.dialogue.identity import identified
+from tiermem.dialogue.interface import Conversation
+
+_BOLD = re.compile(
+    r"(?P<mark>\*\*|__)(?P<speaker>[^*_:\s][^*_:]{0,59}?)(?::(?P=mark)|(?P=mark):)[ \t]*(?P<text>.*)"
+)
+_HEADING = re.compile(r"#{1,6}[ \t]+(?P<speaker>[^#].{0,59}?):?[ \t]*")
+_SPEAKERS = frozenset(
+    (
+        "user",
+        "human",
+        "you",
+        "me",
+        "assistant",
+        "ai",
+        "bot",
+        "system",
+        "tool",
+        "chatgpt",
+        "claude",
+        "gemini",
+        "model",
+    )
+)
+_FEWEST = 2
+"""Turns that make a file one of these."""
+
+
+def _knows(source: Source) -> bool:
+    if source.looks_like_json:
+        return False
+    return len(list(_openings(without_front_matter(source.text).split("\n")))) >= _FEWEST
+
+
+def _openings(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """Where turns open: the line, who speaks, and the words on that line."""
+    fenced = False
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        if fenced:
+            continue
+        bold = _BOLD.fullmatch(line.rstrip())
+        heading = _HEADING.fullmatch(line.rstrip())
+        if bold is not None:
+            yield number, bold["speaker"].strip(), bold["text"]
+        elif heading is not None and heading["speaker"].strip().lower() in _SPEAKERS:
+            yield number, heading["speaker"].strip(), ""
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    lines = without_front_matter(source.text).split("\n")
+    openings = list(_openings(lines))
+    ends = [*(number for number, *_ in openings), len(lines)][1:]
+    turns = [
+        Turn(speaker=speaker, text="\n".join([words, *lines[number + 1 : end]]).strip("\n").rstrip())
+        for (number, speaker, words), end in zip(openings, ends, strict=True)
+    ]
+    return alone([identified(source.session, (turn for turn in turns if turn.text))])
+
+
+READER = Reader(name="markdown", knows=_knows, read=_read)

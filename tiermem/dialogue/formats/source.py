@@ -1,0 +1,91 @@
+"""A source that was opened, and what a reader of one format is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.identity import identified
+from tiermem.dialogue.interface import Conversation, DialogueSession, Format
+from tiermem.dialogue.times import parse_time
+from tiermem.dialogue.turns_file import load_json
+from tiermem.errors import InvalidInput
+
+PACKED = (".gz", ".xz", ".zip")
+"""Endings of packed files; the ending before them says what is packed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The text of a source, its name, and how the session of turns that name none is called."""
+
+    name: str
+    text: str
+    session: str
+
+    @property
+    def ending(self) -> str:
+        """What the name ends with (".csv"), in small letters and without the ending of a packed file."""
+        path = Path(self.name)
+        return (Path(path.stem).suffix if path.suffix in PACKED else path.suffix).lower()
+
+    @cached_property
+    def looks_like_json(self) -> bool:
+        """Whether it opens as a JSON document. A transcript may open with `[` too: `[2024-05-08] Ann: …`."""
+        opening = self.text.lstrip()
+        return opening.startswith("{") or (opening.startswith("[") and opening[1:].lstrip()[:1] in ("{", "]"))
+
+    @cached_property
+    def document(self) -> Any:
+        """The JSON document; `InvalidInput` says why it is none."""
+        return load_json(self.text)
+
+    @cached_property
+    def first(self) -> Mapping[str, Any]:
+        """The first element of a JSON list, or the document itself; nothing where that is no object."""
+        if not self.looks_like_json:
+            return {}
+        try:
+            document = self.document
+        except InvalidInput:
+            return {}
+        first = document[0] if isinstance(document, list) and document else document
+        return first if isinstance(first, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """One format: how a source of it is known, and how it is read."""
+
+    name: Format
+    knows: Callable[[Source], bool]
+    read: Callable[[Source], tuple[Conversation, ...]]
+
+
+def alone(sessions: Iterable[DialogueSession]) -> tuple[Conversation, ...]:
+    """One conversation that asks for no space of its own; sessions without turns are left out."""
+    return (Conversation(space_hint=None, sessions=tuple(one for one in sessions if one.turns)),)
+
+
+def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
+    """A chat that never ends, as one session a day, named after the chat and the day.
+
+    A later export of the same chat has the same sessions, with more turns. Turns without a time belong
+    to the day before them.
+    """
+    days: dict[str, list[Turn]] = {}
+    day = name
+    for turn in turns:
+        day = f"{name} {turn.said_at:%Y-%m-%d}" if turn.said_at is not None else day
+        days.setdefault(day, []).append(turn)
+    return tuple(identified(session, said) for session, said in days.items())
+
+
+def moment(value: object) -> datetime | None:
+    """The moment a time stamp of an export writes, `None` where there is none."""
+    return parse_time(value)

@@ -1,0 +1,61 @@
+"""Subtitles and transcripts of meetings, WebVTT and SRT: who speaks by `<v Ann>` or `Ann: …`.
+
+Cues tell how far into a recording something was said, which is no moment: turns have none. Cues in a row by
+one speaker are one turn; one that names nobody goes on with the speaker before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pagestore import Turn
+from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.identity import identified
+from tiermem.dialogue.interface import Conversation
+from tiermem.errors import InvalidInput
+
+_TIMES = re.compile(r"[\d:.,]{5,16}\s-->\s[\d:.,]{5,16}(?:\s.*)?")
+_VOICE = re.compile(r"<v(?:\.[^\s>]{1,40})?\s(?P<speaker>[^>]{1,80})>(?P<text>.*)")
+_NAMED = re.compile(r"(?P<speaker>[^\W\d_][^:<>]{0,59}?):\s(?P<text>.*)")
+_TAG = re.compile(r"</?[^<>]{0,80}>")
+
+
+def _knows(source: Source) -> bool:
+    return source.text.startswith("WEBVTT") or (source.ending in (".vtt", ".srt") and "-->" in source.text)
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    return alone([identified(source.session, list(_turns(source.text)))])
+
+
+def _turns(text: str) -> Iterator[Turn]:
+    speaker, said = "", list[str]()
+    for line in _spoken(text):
+        named = _VOICE.fullmatch(line) or _NAMED.fullmatch(line)
+        who = named["speaker"].strip() if named is not None else speaker
+        words = _TAG.sub("", named["text"] if named is not None else line).strip()
+        if not who:
+            raise InvalidInput("the first cue does not say who speaks (`<v Ann>` or `Ann: …`)")
+        if who != speaker and said:
+            yield Turn(speaker=speaker, text="\n".join(said))
+            said = []
+        speaker = who
+        said += [words] if words else []
+    if said:
+        yield Turn(speaker=speaker, text="\n".join(said))
+
+
+def _spoken(text: str) -> Iterator[str]:
+    """The lines of cues, without numbers, times, notes and styles."""
+    in_cue = False
+    for line in text.splitlines():
+        if _TIMES.fullmatch(line.strip()):
+            in_cue = True
+        elif not line.strip():
+            in_cue = False
+        elif in_cue:
+            yield line.strip()
+
+
+READER = Reader(name="subtitles", knows=_knows, read=_read)

@@ -1,0 +1,89 @@
+"""Telegram's exported chats (`result.json`, of one chat or of a whole account): a session a day.
+
+What is no text is told in brackets: `[photo]`, `[voice_message]`. Notices of the app ("invite_members") are
+said by whoever did it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, moment
+from tiermem.dialogue.interface import Conversation, DialogueSession
+from tiermem.dialogue.places import listing, place
+from tiermem.errors import InvalidInput
+
+_KINDS = ("media_type", "photo", "file", "location_information", "poll", "contact_information")
+
+
+def _knows(source: Source) -> bool:
+    chats = source.first.get("chats")
+    if isinstance(chats, Mapping) and isinstance(chats.get("list"), list):
+        return True
+    messages = source.first.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    return isinstance(first, Mapping) and "date" in first and ("from" in first or "actor" in first)
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    chats = source.first.get("chats")
+    listed = listing(chats, "list") if isinstance(chats, Mapping) else [source.first]
+    return alone(session for n, chat in enumerate(listed, 1) for session in _chat(chat, n, source.session))
+
+
+def _chat(chat: object, number: int, otherwise: str) -> Sequence[DialogueSession]:
+    with place(f"chat {number}"):
+        if not isinstance(chat, Mapping):
+            raise InvalidInput("not a chat")
+        name = chat.get("name")
+        named = name if isinstance(name, str) and name else otherwise
+        return by_day(named, list(_turns(chat)))
+
+
+def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
+    for number, message in enumerate(listing(chat, "messages"), start=1):
+        with place(f"message {number}"):
+            if not isinstance(message, Mapping):
+                raise InvalidInput("not a message")
+            words = _words(message)
+            if words:
+                yield Turn(
+                    speaker=_who(message),
+                    text=words,
+                    said_at=moment(message.get("date")),
+                    role="system" if message.get("type") == "service" else None,
+                    turn_id=str(message["id"]) if "id" in message else None,
+                )
+
+
+def _who(message: Mapping[str, Any]) -> str:
+    who = message.get("from") or message.get("actor") or message.get("from_id") or message.get("actor_id")
+    return who if isinstance(who, str) and who.strip() else "Deleted Account"
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    marks = [f"[{_kind(message, key)}]" for key in _KINDS if message.get(key)][:1]
+    action = message.get("action")
+    told = [f"[{action}]"] if isinstance(action, str) else []
+    return "\n".join(part for part in (*told, *marks, _text(message.get("text"))) if part)
+
+
+def _kind(message: Mapping[str, Any], key: str) -> str:
+    value = message[key]
+    return value if key == "media_type" and isinstance(value, str) else key.partition("_")[0]
+
+
+def _text(text: object) -> str:
+    """A text, or a list of texts and of pieces with a `text` (links, names, code)."""
+    if isinstance(text, str):
+        return text
+    parts = text if isinstance(text, list) else []
+    return "".join(
+        part if isinstance(part, str) else str(part.get("text", "")) if isinstance(part, Mapping) else ""
+        for part in parts
+    )
+
+
+READER = Reader(name="telegram", knows=_knows, read=_read)

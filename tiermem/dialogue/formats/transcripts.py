@@ -1,0 +1,32 @@
+"""Plain transcripts: `Name: text`, one turn after the other."""
+
+from __future__ import annotations
+
+from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.transcript import parse_transcript
+from tiermem.errors import InvalidInput
+
+WRITE_INSTEAD = (
+    'write one JSON object a line: {"speaker": "Ann", "text": "…", "timestamp": "2024-05-08T13:56", '
+    '"session": "…"}; or lines like "[2024-05-08 13:56] Ann: …"'
+)
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    try:
+        return alone(parse_transcript(without_front_matter(source.text), source.session))
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}. Where its format is none that is known, {WRITE_INSTEAD}") from error
+
+
+def without_front_matter(text: str) -> str:
+    """The text with a YAML front matter (`---` … `---` at its very beginning) as blank lines."""
+    lines = text.split("\n")
+    if lines[0].rstrip() != "---":
+        return text
+    end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
+    return text if end is None else "\n".join([*[""] * (end + 1), *lines[end + 1 :]])
+
+
+READER = Reader(name="transcript", knows=lambda source: not source.looks_like_json, read=_read)

@@ -1,0 +1,38 @@
+"""Turns as JSON: one a line, or one array of them, also under `messages`."""
+
+from __future__ import annotations
+
+from tiermem.dialogue.formats.benchmarks import is_benchmark
+from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.turns_file import load_json, parse_array, parse_lines
+from tiermem.errors import InvalidInput
+
+_JSON_LINES = (".jsonl", ".ndjson")
+
+
+def _is_lines(source: Source) -> bool:
+    return source.ending in _JSON_LINES or _opens_with_a_turn(source.text)
+
+
+def _opens_with_a_turn(text: str) -> bool:
+    """Whether the first line alone is a JSON object, and not a whole document written on one line."""
+    start = len(text) - len(text.lstrip())
+    first = text[start:].partition("\n")[0] if text.startswith("{", start) else ""
+    try:
+        value = load_json(first)
+    except InvalidInput:
+        return False
+    return isinstance(value, dict) and not (is_benchmark(value) or "messages" in value or "chats" in value)
+
+
+def _read_lines(source: Source) -> tuple[Conversation, ...]:
+    return alone(parse_lines(source.text, source.session))
+
+
+def _read_array(source: Source) -> tuple[Conversation, ...]:
+    return alone(parse_array(source.document, source.session))
+
+
+LINES = Reader(name="turns", knows=_is_lines, read=_read_lines)
+ARRAY = Reader(name="turns", knows=lambda source: source.looks_like_json, read=_read_array)
