@@ -55,7 +55,7 @@ def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
 def _texts(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> dict[str, str]:
     size = sum(one.file_size for one in files)
     if size > MOST:
-        raise InvalidInput(f"the archive holds {size:,} bytes of dialogue, more than {MOST:,}: unpack it first")
+        raise InvalidInput(f"the archive unpacks to {size:,} bytes, more than {MOST:,}: unpack it first")
     try:
         return {one.filename: archive.read(one).decode("utf-8-sig", "surrogatepass") for one in files}
     except UnicodeDecodeError as error:
