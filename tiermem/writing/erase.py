@@ -117,7 +117,7 @@ class Eraser:
     async def _index(
         self, pages: Sequence[Page] | None, units: Sequence[UnitId]
     ) -> Literal["rewritten", "removed"] | str:
-        """Take pages, as they were, and units out of the index; everything where it isn't known what they were."""
+        """Take pages and units out of the index; put the space into it again where the pages are unknown."""
         try:
             done = self._projection.purge() if pages is None else self._projection.take_out(pages, units)
             return "rewritten" if await done else "removed"

@@ -92,7 +92,7 @@ class Projection:
         await self._index.put(space, "units", [self._unit_entry(unit) for unit in left])
 
     async def _put_pages_again(self, gone: Sequence[Page]) -> None:
-        """Pages as they are now, and of turns on them and on the next pages those that are found otherwise."""
+        """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
         space, old = self._ledger.space, {page.id: page for page in gone}
         now = [await self._ledger.page(page_id) for page_id in old]
         await self._index.put(space, "pages", [_page_entry(page) for page in now])
