@@ -1,16 +1,22 @@
 """After `compact` no file of an embedded index holds what was removed, and nothing else is lost."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
+from uuid import UUID
 
 import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
-from tiermem.index import QdrantEdgeIndex
-from tiermem.index.interface import Compacts, Entry
+from tiermem.index import QdrantEdgeIndex, qdrant_edge
+from tiermem.index.encoding import point_id
+from tiermem.index.interface import Compacts, Entry, Mode
 from tiermem.index.testing import HashEmbedder
+from tiermem.memory.residual import _written
 
+MODES: tuple[Mode, ...] = get_args(Mode)
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
 KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.", kind="summary")
 SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue house.", kind="summary")
@@ -18,16 +24,21 @@ OTHER = Entry(id="other", session=S1, text="A ferry of another space.", kind="su
 
 
 async def vector_of(entry: Entry) -> bytes:
-    """The vector as the engine stores it."""
+    """The vector as the engine stores it, from its first number that is not zero to its last."""
     (vector,) = await HashEmbedder().embed([entry.text])
-    return struct.pack(f"<{len(vector)}f", *vector)
+    return struct.pack(f"<{len(vector)}f", *vector).strip(b"\0")
+
+
+def point_of(entry: Entry) -> bytes:
+    """The engine's id of an entry, as it stores it."""
+    return UUID(point_id(ONE, entry.id)).bytes
 
 
 def files_with(path: Path, needles: list[bytes]) -> list[str]:
     return [
         str(file.relative_to(path))
         for file in sorted(path.rglob("*"))
-        if file.is_file() and any(needle in file.read_bytes() for needle in needles)
+        if file.is_file() and (held := b"".join(_written(file))) and any(needle in held for needle in needles)
     ]
 
 
@@ -41,11 +52,11 @@ def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
         await index.flush()
         await index.remove(ONE, "units", [SECRET.id])
         await index.flush()
-        traces = [SECRET.id.encode(), await vector_of(SECRET)]
+        traces = [point_of(SECRET), await vector_of(SECRET)]
         assert all(files_with(tmp_path, [trace]) for trace in traces)
         await index.compact()
         assert files_with(tmp_path, traces) == []
-        assert files_with(tmp_path, [KEPT.id.encode()])
+        assert files_with(tmp_path, [point_of(KEPT)])
         for _ in range(2):
             assert await index.mark(ONE) == 7
             assert [hit.id for hit in await index.search(ONE, "units", "ferry", limit=3)] == ["kept"]
@@ -57,27 +68,90 @@ def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
     anyio.run(main)
 
 
-@pytest.mark.parametrize("crash", ["while copying", "between the renames", "before the old one is gone"])
-def test_a_crash_inside_is_tidied_at_the_next_opening(tmp_path: Path, crash: str) -> None:
+def segments(path: Path) -> set[str]:
+    return {segment.name for segment in (path / "units" / "segments").iterdir()}
+
+
+MANY = [
+    Entry(id=f"u{n}", session=S1, text=f"The note {n} of shed {n % 7}.", kind="summary") for n in range(400)
+]
+
+
+async def crowded(path: Path) -> QdrantEdgeIndex:
+    """An index of many segments."""
+    index = await QdrantEdgeIndex.open(path, HashEmbedder())
+    for start in range(0, len(MANY), 100):
+        await index.put(ONE, "units", MANY[start : start + 100])
+        await index.flush()
+    await index.set_mark(ONE, 7)
+    return index
+
+
+@pytest.fixture
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qdrant_edge, "SEGMENT", 50)
+    monkeypatch.setattr(qdrant_edge, "TIDIED", 200)
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_only_the_segments_that_held_it_are_rewritten(tmp_path: Path) -> None:
     async def main() -> None:
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
-        await index.put(ONE, "units", [KEPT])
-        await index.close()
-        units = tmp_path / "units"
-        match crash:
-            case "while copying":
-                (tmp_path / "units.copy").mkdir()
-                (tmp_path / "units.copy" / "half").write_text("half")
-            case "between the renames":
-                units.rename(tmp_path / "units.copy")
-                (tmp_path / "units.old").mkdir()
-            case _:
-                (tmp_path / "units.old").mkdir()
-                (tmp_path / "units.old" / "words").write_text("old")
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
-        assert await index.count(ONE, "units") == 1
+        index = await crowded(tmp_path)
+        await index.compact()
+        before = segments(tmp_path)
+        assert len(before) > 2
+        await index.remove(ONE, "units", ["u5"])
+        await index.compact()
+        assert len(before - segments(tmp_path)) == 1
+        assert files_with(tmp_path, [point_of(MANY[5]), await vector_of(MANY[5])]) == []
+        assert await index.count(ONE, "units") == len(MANY) - 1
         await index.close()
 
     anyio.run(main)
-    assert not list(tmp_path.glob("*.old"))
-    assert not list(tmp_path.glob("*.copy"))
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("gone", [range(400), range(50, 350), range(0, 400, 7)])
+def test_of_whole_segments_nothing_is_left_either(tmp_path: Path, gone: range) -> None:
+    async def main() -> None:
+        index = await crowded(tmp_path)
+        traces = [await vector_of(MANY[n]) for n in gone[::90]]
+        assert files_with(tmp_path, traces[-1:])
+        await index.remove(ONE, "units", [f"u{n}" for n in gone])
+        await index.compact()
+        assert files_with(tmp_path, traces) == []
+        await index.close()
+        assert files_with(tmp_path, traces) == []
+        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        kept = [one for n, one in enumerate(MANY) if n not in gone]
+        assert await index.count(ONE, "units") == len(kept)
+        assert await index.mark(ONE) == 7
+        for one in kept[::100]:
+            assert (await index.search(ONE, "units", one.text, limit=1))[0].id == one.id
+        await index.close()
+
+    anyio.run(main)
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_how_an_index_is_cut_into_segments_does_not_show_in_its_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        cut = await crowded(tmp_path / "cut")
+        monkeypatch.setattr(qdrant_edge, "SEGMENT", 2**40)
+        whole = await QdrantEdgeIndex.open(tmp_path / "whole", HashEmbedder())
+        changed = [replace(one, active=False) for one in MANY[::9]]
+        await cut.put(ONE, "units", changed)
+        await cut.remove(ONE, "units", [one.id for one in MANY[1::9]])
+        await whole.put(ONE, "units", [*changed, *(one for n, one in enumerate(MANY) if n % 9 > 1)])
+        for mode in MODES:
+            found = [
+                await index.search(ONE, "units", "note of shed 3", limit=40, mode=mode)
+                for index in (cut, whole)
+            ]
+            assert found[0] == found[1]
+        await cut.close()
+        await whole.close()
+
+    anyio.run(main)

@@ -8,10 +8,12 @@ import pytest
 
 from tests.writing.parts import GARDEN, S1, SPACE, Rules, finding_on, opened, turn
 from tiermem.index import Hit, QdrantEdgeIndex
+from tiermem.index.interface import Collection
+from tiermem.index.projection import COLLECTIONS, Point
 from tiermem.index.testing import HashEmbedder
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Projected, Writer
+from tiermem.writing import Projected, Selection, Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -80,4 +82,37 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
     assert await results(index) != before
     await Writer(ledger, index, rules.engine).project()
     assert await results(index) == before
+    await index.close()
+
+
+async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(tmp_path: Path) -> None:
+    ledger, rules = await opened(), Rules()
+    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    writer = Writer(ledger, index, rules.engine)
+    said = [turn(f"Ann planted {n} tomatoes by the shed {n % 4}.", day=1 + n // 4) for n in range(40)]
+    for start in range(0, 40, 10):
+        await writer.observe(S1, said[start : start + 10])
+        if start < 30:
+            await writer.seal()
+    await writer.distil_pending()
+    put: list[str] = []
+    upsert = index._upsert
+
+    def counted(collection: Collection, points: Sequence[Point]) -> None:
+        put.extend(point.id for point in points)
+        upsert(collection, points)
+
+    index._upsert = counted  # type: ignore[method-assign]
+    for one in (said[4], said[19], said[20], said[35]):
+        put.clear()
+        erasure, _ = await writer.erase(Selection(turn=one.turn_id), "asked to")
+        assert erasure.index == "rewritten"
+        assert len(put) < 30
+        shown = await results(index), await index.turns(SPACE, "tomatoes by the shed 3", limit=40)
+        counts = [await index.count(SPACE, collection) for collection in COLLECTIONS]
+        fresh = await QdrantEdgeIndex.open(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
+        await Writer(ledger, fresh, rules.engine).project()
+        assert shown == (await results(fresh), await fresh.turns(SPACE, "tomatoes by the shed 3", limit=40))
+        assert counts == [await fresh.count(SPACE, collection) for collection in COLLECTIONS]
+        await fresh.close()
     await index.close()

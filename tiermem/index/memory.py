@@ -34,7 +34,8 @@ class MemoryIndex(ProjectedIndex):
         self._tables: dict[tuple[Collection, str], _Table] = {}
 
     async def compact(self) -> None:
-        """Nothing to do: what was removed is in no file, and its memory was given back."""
+        """What was removed is in no file, and its memory was given back; kept vectors of it go too."""
+        self._kept.clear()
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:

@@ -337,6 +337,7 @@ class ProjectedIndex(ABC):
         point = Point(id=encoding.mark_id(space), payload={"mark_of": encoding.key(space), "mark": seq})
         await self._call(self._sync)
         await self._call(self._upsert, "units", [point])
+        await self._call(self._sync)
 
     async def drop(self, space: SpaceId) -> None:
         """Forget everything of a space, its mark first."""

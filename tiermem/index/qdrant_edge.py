@@ -9,6 +9,10 @@ Search is exact: the engine scores the entries of the space asked about, so equa
 equally whatever the order it came in (10,000 entries of one space: about a millisecond; 50,000: 11).
 The approximate graph (HNSW) would be built by a call that stops the whole interpreter for seconds,
 so it is left to the server. One process owns the directory; a second is told so.
+
+A shard is made of segments of some thousand entries, of which one grows. What is removed stays in the
+files of its segment until that is rewritten, which `compact` does with those segments alone. There is
+no write-ahead log, which would hold what was removed as well: what is not flushed is put again.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -32,7 +37,6 @@ from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Embedder, Period
 from tiermem.index.ownership import Ownership
 from tiermem.index.projection import (
-    BATCH,
     COLLECTIONS,
     FILTERED,
     TERMS,
@@ -45,8 +49,21 @@ from tiermem.index.projection import (
     Scope,
 )
 
-_NEVER = 2**40
-"""A segment size, in kB, at which the engine would start to build its approximate graph."""
+SEGMENT = 8_000
+"""The size in kB of its vectors at which a segment is full, and what comes next starts another one."""
+
+TIDIED = 2_000
+"""Entries put or removed after which full segments are closed and what was removed from them is taken out.
+That stops the whole interpreter for some tenths of a second."""
+
+_SEGMENTS = 10_000
+"""How many segments the engine may leave unmerged: all."""
+
+_ANY = 1e-9
+"""The share of removed entries above which a segment is rewritten: any."""
+
+_ALL = 2**30
+"""The size in kB up to which the engine scores every entry: any."""
 
 
 class QdrantEdgeIndex(ProjectedIndex):
@@ -62,11 +79,11 @@ class QdrantEdgeIndex(ProjectedIndex):
         self._lock = RLock()
         self._shards: dict[Collection, Any] = {}
         self._unsynced: set[Collection] = set()
+        self._untidied: Counter[Collection] = Counter()
         self._ownership = _own(self._path)
         try:
             if fresh:
                 self._forget_everything()
-            _finish_rewriting(self._path)
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
@@ -116,7 +133,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         if not place.exists():
             _create(place, collection, self._embedder.dimensions)
         if not any(place.glob("segments/*")):
-            # The engine would start from its write-ahead log, which still holds the newest marks.
+            # The engine would start with none, and the marks speak for all they held.
             raise self._damaged(f"{collection}: its segments are gone")
         try:
             return EdgeShard.load(str(place))
@@ -139,20 +156,22 @@ class QdrantEdgeIndex(ProjectedIndex):
             except Exception as error:
                 raise IndexUnavailable(f"the index at {str(self._path)!r} failed: {error}") from error
 
-    def _update(self, collection: Collection, operation: Any) -> None:
+    def _update(self, collection: Collection, operation: Any, *, entries: int = TIDIED) -> None:
         with self._shard(collection) as shard:
             self._unsynced.add(collection)
+            self._untidied[collection] += entries
             shard.update(operation)
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         from qdrant_edge import UpdateOperation
 
-        self._update(collection, UpdateOperation.upsert_points([_stored(point) for point in points]))
+        stored = [_stored(point) for point in points]
+        self._update(collection, UpdateOperation.upsert_points(stored), entries=len(stored))
 
     def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None:
         from qdrant_edge import UpdateOperation
 
-        self._update(collection, UpdateOperation.delete_points(list(point_ids)))
+        self._update(collection, UpdateOperation.delete_points(list(point_ids)), entries=len(point_ids))
 
     def _clear(self, collection: Collection, space: str) -> None:
         from qdrant_edge import UpdateOperation
@@ -213,26 +232,27 @@ class QdrantEdgeIndex(ProjectedIndex):
                     continue
                 with self._shard(collection) as shard:
                     shard.flush()
-                    # Takes back the room of what was replaced or removed; without enough of it, a no-op.
-                    shard.optimize()
-                self._unsynced.discard(collection)
+                    self._unsynced.discard(collection)
+                    if self._untidied[collection] >= TIDIED:
+                        self._tidy(collection, shard)
+
+    def _tidy(self, collection: Collection, shard: Any) -> None:
+        """Close what is full and rewrite every segment from which something was removed."""
+        shard.optimize()
+        shard.flush()  # the files of segments that were replaced go only now
+        del self._untidied[collection]
 
     async def compact(self) -> None:
-        """Rewrite the shards, so that no file of theirs holds anything that was removed."""
-        await self._call(self._rewrite)
+        """Rewrite what segments anything was removed from, so that no file of theirs holds it."""
+        self._kept.clear()
+        await self._call(self._compact)
 
-    def _rewrite(self) -> None:
+    def _compact(self) -> None:
         with self._lock:
             self._sync()
             for collection in reversed(COLLECTIONS):
                 with self._shard(collection) as shard:
-                    copy = self._path / f"{collection}.copy"
-                    _create(copy, collection, self._embedder.dimensions)
-                    _copy_points(shard, copy)
-                    shard.close()
-                    del self._shards[collection]
-                _replace(self._path, collection)
-                self._shards[collection] = self._opened(collection)
+                    self._tidy(collection, shard)
 
     def _shut(self) -> None:
         with self._lock:
@@ -266,7 +286,15 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
         sparse_vectors={
             name: engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf) for name in TERMS[collection]
         },
-        optimizers=engine.EdgeOptimizersConfig(indexing_threshold=_NEVER),
+        # Without edges (m=0) a full segment is no graph.
+        hnsw_config=engine.HnswIndexConfig(m=0, payload_m=0, ef_construct=4, full_scan_threshold=_ALL),
+        optimizers=engine.EdgeOptimizersConfig(
+            indexing_threshold=SEGMENT,
+            default_segment_number=_SEGMENTS,
+            deleted_threshold=_ANY,
+            vacuum_min_vector_number=1,
+        ),
+        wal_enabled=False,
     )
     shard = engine.EdgeShard.create(str(unfinished), config)
     for name in FILTERED[collection]:
@@ -277,48 +305,6 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
     shard.flush()
     shard.close()
     unfinished.rename(place)
-
-
-def _copy_points(shard: Any, place: Path) -> None:
-    """Put every point of a shard into the empty one at `place`."""
-    import qdrant_edge as engine
-
-    copy = engine.EdgeShard.load(str(place))
-    offset = None
-    while True:
-        request = engine.ScrollRequest(offset=offset, limit=BATCH, with_payload=True, with_vector=True)
-        found, offset = shard.scroll(request)
-        points = [engine.Point(str(one.id), one.vector or {}, one.payload) for one in found]
-        if points:
-            copy.update(engine.UpdateOperation.upsert_points(points))
-        if offset is None:
-            break
-    copy.flush()
-    copy.close()
-
-
-def _replace(path: Path, collection: str) -> None:
-    """Put the complete copy of a shard in its place and destroy the old one; durable when this returns."""
-    old = path / f"{collection}.old"
-    (path / collection).rename(old)
-    (path / f"{collection}.copy").rename(path / collection)
-    shutil.rmtree(old)
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def _finish_rewriting(path: Path) -> None:
-    """Tidy what a crash inside `compact` left: a copy that is not complete, or an old shard to destroy."""
-    for collection in COLLECTIONS:
-        old, copy = path / f"{collection}.old", path / f"{collection}.copy"
-        if old.exists() and not (path / collection).exists():
-            copy.rename(path / collection)
-        for left in (old, copy):
-            if left.exists():
-                shutil.rmtree(left)
 
 
 def _stored(point: Point) -> Any:

@@ -1,7 +1,8 @@
 """Looks through every file of a store for words that should no longer be there.
 
 Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
-words are compared as words, so neither case nor punctuation nor line breaks hide them.
+words are compared as words, so neither case nor punctuation nor line breaks hide them. Of the index those
+files are left out that hold vectors, weights and numbers alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pagestore.store import directory_name
 from tiermem.text import Telltales
 
 _EMPTY = re.compile(rb"\0{64,}")
+_NUMBERS = re.compile(r"vector_storage-.*|vector_index-.*|.*id_tracker\..*|.*-null")
+"""Names of files and directories of an index segment that hold no text."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
 
@@ -67,7 +70,9 @@ def _files(store: Path, space: SpaceId) -> Iterator[Path]:
     spaces, own = store / "spaces", store / "spaces" / directory_name(space)
     for file in sorted(store.rglob("*")):
         if file.is_file() and (file.is_relative_to(own) or not file.is_relative_to(spaces)):
-            yield file
+            within = file.relative_to(store).parts
+            if within[0] != "index" or not any(map(_NUMBERS.fullmatch, within)):
+                yield file
 
 
 def _written(file: Path) -> Iterator[bytes]:

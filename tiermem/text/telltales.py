@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from tiermem.text.literals import literals
 
@@ -17,12 +19,15 @@ _PHRASE = 5
 _SHORTEST = 12
 """Bytes below which a whole turn ("Yes, sure.") is no telltale."""
 _SHORTEST_NAME = 4
+_FEW = 64
+"""Words up to which a text is searched for each of them first, which is far quicker than reading it."""
+_REACH = 256
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d[\d.,]*\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Telltales:
     """Runs of words, each joined by blanks, and how many words they have."""
 
@@ -33,12 +38,38 @@ class Telltales:
         return bool(self.phrases)
 
     def found_in(self, text: str) -> Iterator[str]:
-        """Every telltale in a text, in its order."""
-        words = _words(text)
-        for size in self.sizes:
-            for run in _runs(words, size):
-                if run in self.phrases:
-                    yield run
+        """Every telltale in a text; one that is in it several times may come several times."""
+        for stretch in self._stretches(text.casefold()):
+            words = _WORD.findall(stretch)
+            for size in self.sizes:
+                for run in _runs(words, size):
+                    if run in self.phrases:
+                        yield run
+
+    def _stretches(self, text: str) -> Iterator[str]:
+        """All of a text in which there may be a telltale: the words around those they cannot do without."""
+        if len(self._needed) > _FEW:
+            yield text
+            return
+        for word in self._needed:
+            at = text.find(word)
+            while at >= 0:
+                start, end = _words_around(text, at, at + len(word), max(self.sizes))
+                while (again := text.find(word, at + len(word), end)) >= 0:
+                    at = again
+                    end = _words_around(text, at, at + len(word), max(self.sizes))[1]
+                yield text[start:end]
+                at = text.find(word, end)
+
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        """Words of which every telltale holds one: long ones, which are rare."""
+        needed: set[str] = set()
+        for phrase in sorted(self.phrases):
+            words = phrase.split(" ")
+            if needed.isdisjoint(words):
+                needed.add(max(words, key=len))
+        return frozenset(needed)
 
 
 def telltales(gone: Iterable[str], stays: Iterable[str]) -> Telltales:
@@ -51,11 +82,9 @@ def telltales(gone: Iterable[str], stays: Iterable[str]) -> Telltales:
             found.setdefault(size, set()).update(_runs(words, size))
         for name in _names(text):
             found.setdefault(name.count(" ") + 1, set()).add(name)
-    for text in stays:
-        words = _words(text)
-        for size, phrases in found.items():
-            phrases.difference_update(_runs(words, size))
-    return _of(found)
+    known = _of(found)
+    also_said = {phrase for text in stays for phrase in known.found_in(text)}
+    return _of({size: phrases - also_said for size, phrases in found.items()})
 
 
 def exactly(phrases: Iterable[str]) -> Telltales:
@@ -83,6 +112,20 @@ def _names(text: str) -> Iterator[str]:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
+
+
+def _words_around(text: str, start: int, end: int, count: int) -> tuple[int, int]:
+    """From where to where a stretch goes on by as many words on either side."""
+    reach = _REACH
+    while True:
+        begin = max(0, start - reach)
+        before = [word.start() for word in _WORD.finditer(text, begin, start)]
+        if len(before) > count or begin == 0:
+            break
+        reach *= 2
+    begin = before[-count] if len(before) > count else begin
+    after = [word.end() for word in islice(_WORD.finditer(text, end), count)]
+    return begin, after[-1] if after else end
 
 
 def _runs(words: Sequence[str], size: int) -> Iterator[str]:

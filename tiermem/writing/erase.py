@@ -1,9 +1,10 @@
 """Erasing: the words, everything that rests on them, and every trace of both in log and index.
 
 The order: announce in the ledger which turns go; erase turns and records in one step of the log, with
-what stands in for them; rebuild the index from what is left and have its storage rewritten; record that
-it is done. A crash before the second step leaves an announcement, after it only the index to do: both
-are finished by running the same steps again, which `finish` does at opening.
+what stands in for them; take out of the index what they left there and have its storage rewritten; record
+that it is done. A crash before the second step leaves an announcement, after it only the index to do: both
+are finished by running the same steps again, which `finish` does at opening. It puts the whole space into
+the index again, for it no longer knows what stood there.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Eraser:
         if next(gone.words.found_in(reason), None) is not None:
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
         record = await self._ledger.write(announced)
-        return await self._carry_out(record.seq, announced, gone), gone.words
+        return await self._carry_out(record.seq, announced, gone, from_its_start=True), gone.words
 
     async def finish(self) -> tuple[Erasure, ...]:
         """Finish what a crash left announced; without one, nothing happens."""
@@ -88,15 +89,18 @@ class Eraser:
             done.append(await self._carry_out(seq, announced, gone))
         return tuple(done)
 
-    async def _carry_out(self, seq: int, announced: Erasing, gone: Gone) -> Erasure:
+    async def _carry_out(
+        self, seq: int, announced: Erasing, gone: Gone, *, from_its_start: bool = False
+    ) -> Erasure:
         before = self._ledger.tier1
         held = await self._ledger.held()
         found: Closure = await to_thread.run_sync(lambda: closure(held, gone))
         await self._ledger.erase(
             announced.turns, records=found.records, instead=found.instead, reason=announced.reason
         )
-        index = await self._index()
         after = self._ledger.tier1
+        pages = tuple({page.id: page for page in gone.pages.values()}.values())
+        index = await self._index(pages if from_its_start else None, _changed(before, after))
         erasure = _told(announced, gone, found, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(
@@ -110,9 +114,13 @@ class Eraser:
             )
         return erasure
 
-    async def _index(self) -> Literal["rewritten", "removed"] | str:
+    async def _index(
+        self, pages: Sequence[Page] | None, units: Sequence[UnitId]
+    ) -> Literal["rewritten", "removed"] | str:
+        """Take pages and units out of the index; put the space into it again where the pages are unknown."""
         try:
-            return "rewritten" if await self._projection.purge() else "removed"
+            done = self._projection.purge() if pages is None else self._projection.take_out(pages, units)
+            return "rewritten" if await done else "removed"
         except SummaryIndexError as error:
             return f"waits for the next opening: {error}"
 
@@ -199,6 +207,15 @@ def _words(pages: Iterable[Page], seqs: frozenset[int], sessions: Iterable[Sessi
             else:
                 stays += (page.text[line.start : line.end], line.turn.turn_id or "")
     return telltales(gone, stays)
+
+
+def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
+    """The units that are gone, say something else, or are in force again or no longer."""
+    return tuple(
+        unit.id
+        for unit in before.all_units()
+        if after.unit(unit.id) != unit or after.is_active(unit.id) != before.is_active(unit.id)
+    )
 
 
 def _told(

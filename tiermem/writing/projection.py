@@ -11,7 +11,7 @@ What such an id still finds in between resolves to the sealed page.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from pagestore.codec import open_page_id
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Compacts, Entry, Index, Said, turn_id
 from tiermem.ledger import Ledger
-from tiermem.model import SummaryUnit
+from tiermem.model import SummaryUnit, UnitId
 from tiermem.writing.values import Projected, Unfinished
 
 _BATCH = 64
@@ -68,10 +68,48 @@ class Projection:
             await self._forget()
             return await self._project()
 
+    async def take_out(self, gone: Sequence[Page], units: Sequence[UnitId]) -> bool:
+        """Take out of the index what turns of these pages, as they were, left there, and these units.
+
+        The units are those that went or changed. Turns are also found by the words around them: the ones
+        that stood by what went are put again, as they are now, and so are units and pages. Nothing that was
+        taken out is left in the engine's storage; where that is out of its reach, as `purge`.
+        """
+        if not isinstance(self._index, Compacts):
+            return await self.purge()
+        async with self._one_at_a_time:
+            await self._project()
+            await self._put_units_again(units)
+            await self._put_pages_again(gone)
+            await self._index.compact()
+            await self._project()
+            return True
+
+    async def _put_units_again(self, units: Sequence[UnitId]) -> None:
+        space, tier1 = self._ledger.space, self._ledger.tier1
+        left = [unit for unit_id in units if (unit := tier1.unit(unit_id)) is not None]
+        await self._index.remove(space, "units", units)
+        await self._index.put(space, "units", [self._unit_entry(unit) for unit in left])
+
+    async def _put_pages_again(self, gone: Sequence[Page]) -> None:
+        """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
+        space, old = self._ledger.space, {page.id: page for page in gone}
+        now = [await self._ledger.page(page_id) for page_id in old]
+        await self._index.put(space, "pages", [_page_entry(page) for page in now])
+        after = [page for one in now if (page := await self._after(one)) is not None and page.id not in old]
+        for page in (*now, *after):
+            before = await self._before(page)
+            was_before = before if before is None else old.get(before.id, before)
+            was = {entry.id: entry for entry in turn_entries(old.get(page.id, page), was_before)}
+            entries = turn_entries(page, before)
+            await self._index.remove(space, "turns", list(was.keys() - {entry.id for entry in entries}))
+            changed = [entry for entry in entries if entry != was.get(entry.id)]
+            await self._index.put(space, "turns", changed)
+
     async def purge(self) -> bool:
         """`rebuild`, with nothing of before left in the engine's storage; `False` where that is out of reach.
 
-        The whole space is put again: a turn is also found by the words around it, which may be gone.
+        The whole space is put again: what went is no longer known.
         """
         async with self._one_at_a_time:
             await self._forget()
@@ -164,6 +202,15 @@ class Projection:
         numbered = await self._ledger.pages(page.session)
         found = bisect_left(numbered, page.number, key=_number)
         return await self._ledger.page(numbered[found - 1].id) if found else None
+
+    async def _after(self, page: Page) -> Page | None:
+        """The page of the same session after this one, sealed or filling."""
+        numbered = await self._ledger.pages(page.session)
+        found = bisect_right(numbered, page.number, key=_number)
+        if found < len(numbered):
+            return await self._ledger.page(numbered[found].id)
+        filling = await self._ledger.open_pages(page.session)
+        return next((one for one in filling if one.number > page.number), None)
 
 
 def _page_entry(page: Page) -> Entry:
