@@ -42,19 +42,22 @@ eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, wit
 	  --systems tiermem,bm25,bm25:user,dense:user,hybrid:user
 	$(EVAL) report $(RUNS)/retrieval-locomo $(RUNS)/retrieval-longmemeval --out $(RUNS)
 
+# A sample of the questions, of every category its share; QUESTIONS=1390 HAYSTACKS=100 for all of them.
+QUESTIONS ?= 280
+HAYSTACKS ?= 48
 QA      = tiermem,tiermem:summary,tiermem:raw,tiermem:no-links
 FACTS   = $(SHARED)/data/locomo/model_facts
 
 eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the local engine, without a key
 	@test -f $(LOCOMO) -a -f $(LME) -a -d $(FACTS) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo --resume --concurrency 2 --threads 1 \
-	  --systems $(QA),bm25,dense,hybrid,full
+	  --questions $(QUESTIONS) --systems $(QA),bm25,dense,hybrid,full
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo-recorded --resume --concurrency 2 --threads 1 \
-	  --engine recorded --facts $(FACTS) --systems $(QA)
+	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS) --systems $(QA)
 	$(EVAL) replay locomo --data $(LOCOMO) --out $(RUNS)/replay-locomo-recorded --resume --concurrency 2 --threads 1 \
-	  --engine recorded --facts $(FACTS)
+	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS)
 	$(EVAL) qa longmemeval --data $(LME) --out $(RUNS)/qa-longmemeval --resume --concurrency 2 --threads 1 --precision int8 \
-	  --systems $(QA),bm25,hybrid
+	  --questions $(HAYSTACKS) --systems $(QA),bm25,hybrid
 	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-recorded $(RUNS)/replay-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
 
 check: $(VENV)/.installed  ## format, lint, types, floor plan, tests: the same here and in CI
