@@ -125,6 +125,8 @@ class _Check:
         where = f"checkpoint of {checkpoint.size} records"
         if checkpoint.space != self.fresh.space:
             self.damage.append(Damage(where=where, what=f"it is of space {checkpoint.space!r}"))
+        elif checkpoint.size < 0:
+            self.damage.append(Damage(where=where, what="no log has fewer records than none"))
         elif checkpoint.size > len(self.fresh.tree):
             what = f"the log has only {len(self.fresh.tree)} records in its tree: its end is gone"
             self.damage.append(Damage(where=where, what=what))

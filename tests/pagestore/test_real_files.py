@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from errno import ENOSPC
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pagestore import DiskLog, MemoryLog, SessionId, SpaceId, Store
+from pagestore import DiskLog, MemoryLog, SessionId, SpaceId, Span, Store, parse
 from pagestore.errors import (
     Corrupt,
     Full,
@@ -297,6 +298,30 @@ class TestWhatIsPromised:
         assert not store.has_space(SpaceId("notes"))
         with pytest.raises(Inaccessible):
             store.open_space(SpaceId("notes"))
+
+    @pytest.mark.parametrize("size", [-1, -(10**30), 10**30])
+    def test_a_checkpoint_of_an_impossible_size_is_refused_at_once(self, size: int) -> None:
+        log = MemoryLog()
+        log.append(S1, [said("one")])
+        (page,) = log.seal()
+        checkpoint = replace(log.checkpoint(), size=size)
+        assert not log.verify(checkpoint).ok
+        with pytest.raises(Corrupt):
+            log.prove(page, checkpoint)
+
+    def test_what_is_no_page_and_no_place_on_one_is_refused_as_such(self) -> None:
+        log = MemoryLog()
+        log.append(S1, [said("one")])
+        page = log.open_page(S1)
+        assert page is not None
+        refused: list[Callable[[], object]] = [
+            lambda: parse("no page"),
+            lambda: page.words(Span(page_id=page.id, start=2, end=1)),
+            lambda: page.line_at(10**6),
+        ]
+        for ask in refused:
+            with pytest.raises(InvalidInput):
+                ask()
 
     def test_a_body_nested_so_deeply_that_it_might_not_be_read_again_is_refused(self) -> None:
         log = MemoryLog()
