@@ -21,7 +21,7 @@ from pagestore.errors import (
 )
 from pagestore.files import RealFiles
 from pagestore.lines import decode, encode, split
-from pagestore.testing import S1, said
+from pagestore.testing import S1, S2, said
 from tests.pagestore.spyfiles import SpyFiles
 from tests.pagestore.test_disk_log import SPACE, filled, opened, segments, small
 
@@ -219,6 +219,15 @@ class TestWhatIsPromised:
             small(folder=folder)
         assert segment.read_bytes() == damaged
 
+    def test_a_torn_tail_is_cut_off_the_file(self, folder: str) -> None:
+        with small(folder=folder) as log:
+            log.append(S1, [said("one")])
+        segment = Path(folder, "00000001.jsonl")
+        segment.write_bytes(segment.read_bytes() + b'{"q":99,' + b"x" * 5_000)
+        with small(folder=folder) as log:
+            assert texts(log) == ["one"]
+        assert b"xxx" not in segment.read_bytes()
+
     @pytest.mark.parametrize("call", ["sync", "sync_directory"])
     def test_a_sync_that_fails_while_a_segment_begins_is_not_passed_over(
         self, folder: str, call: str
@@ -357,6 +366,21 @@ class TestWhatIsPromised:
             for read_only in (True, False):
                 raised += not_sound(partial(use_all, folder, read_only=read_only))
         assert raised
+
+    def test_what_an_erasure_left_may_be_damaged_and_the_rest_is_read(self, folder: str) -> None:
+        with small(folder=folder) as log:
+            seq = log.append(S1, [said("the secret")]).seqs[0]
+            log.append(S2, [said("two")])
+            log.erase(opened(log, S1).id, seq, "asked to")
+        segment = Path(folder, "00000001.jsonl")
+        content = segment.read_bytes()
+        offset, raw = next((at, raw) for at, raw in split(content) if b'"t":"gone"' in raw)
+        fields = decode(raw) or {}
+        changed = encode({name: value for name, value in fields.items() if name != "c"} | {"h": "no hash"})
+        segment.write_bytes(content[:offset] + changed + content[offset + len(raw) :])
+        with small(folder=folder, read_only=True) as log:
+            assert any(f"record {seq} " in damage.what for damage in log.verify().damage)
+            assert texts(log, S2) == ["two"]
 
 
 def use_all(folder: str, *, read_only: bool) -> bool:
