@@ -1,5 +1,6 @@
 """The log on real files: whose they are, what is not followed, who notices that one was taken away."""
 
+import gc
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -277,6 +278,12 @@ class TestWhatIsPromised:
             with pytest.raises(Inaccessible):
                 small(folder=folder, read_only=read_only)
         assert descriptors() == before
+        Path(folder, "00009999.jsonl").unlink()
+        with small(folder=folder):
+            held = descriptors()
+            with pytest.raises(Locked):
+                small(folder=folder)
+            assert descriptors() == held
 
     def test_an_open_log_takes_a_descriptor_a_segment_and_one_for_the_lock(self, folder: str) -> None:
         before = descriptors()
@@ -354,6 +361,7 @@ class TestWhatIsPromised:
             seq = log.append(S1, [said("the secret")]).seqs[0]
             log.erase(opened(log, S1).id, seq, "asked to")
             log.seal()
+            log.append(S2, [said("on an open page")])
         segment = Path(folder, "00000001.jsonl")
         sound = segment.read_bytes()
         raised = 0
@@ -415,6 +423,7 @@ def nested(levels: int) -> dict[str, object]:
 
 
 def descriptors() -> int:
+    gc.collect()  # what earlier tests left behind is not counted
     return len(list(Path("/dev/fd").iterdir()))
 
 
