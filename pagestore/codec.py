@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from pagestore.errors import InvalidInput
 from pagestore.lines import Fields, canonical, encode
 from pagestore.rendering import Said
 from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
@@ -109,10 +110,10 @@ def void_fields(record: Fields, digest: bytes) -> Fields:
 
 
 def encode_stub(fields: Fields, length: int) -> bytes:
-    """The line of a stub, filled up to exactly `length` bytes; `ValueError` when it is longer."""
+    """The line of a stub, filled up to exactly `length` bytes; `InvalidInput` when it is longer."""
     missing = length - len(encode(fields))
     if missing < 0:
-        raise ValueError(f"record {fields['q']} is too short a line for the stub that would erase it")
+        raise InvalidInput(f"record {fields['q']} is too short a line for the stub that would erase it")
     return encode({**fields, "_": " " * missing})
 
 

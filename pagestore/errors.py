@@ -10,10 +10,13 @@ PageStoreError
 ├─ PageNotFound       no such page in this space
 ├─ RecordNotFound     no such record in this space
 ├─ Conflict           the same turn id with other words
+├─ InvalidInput       an argument that cannot be used (also a `ValueError`)
 ├─ Corrupt            what is on disk is not what was written
-├─ Poisoned           an fsync failed: nothing is acknowledged until the store is reopened
-├─ Full               no room: the batch was rolled back, the store stays usable
+├─ Poisoned           unknown what is on disk, or whose it is: nothing is acknowledged until reopened
+├─ Full               no room: the write was taken back, the store stays usable
 └─ Closed             used after `close`
+
+No other error is meant to leave the package, but those of a caller's own clock, salt or token counter.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ class NewerFormat(PageStoreError):
 
 
 class Locked(PageStoreError):
-    """Another process is writing this space."""
+    """Another process is writing this space, or this one was forked from the one that is."""
 
 
 class Inaccessible(PageStoreError):
@@ -59,16 +62,23 @@ class Conflict(PageStoreError):
     """The same turn id was given again with other words."""
 
 
+class InvalidInput(PageStoreError, ValueError):
+    """An argument that cannot be used; says which and why."""
+
+
 class Corrupt(PageStoreError):
     """What is on disk is not what was written; `verify` names it."""
 
 
 class Poisoned(PageStoreError):
-    """An fsync failed: nothing more is acknowledged until the store is reopened."""
+    """Unknown what is on disk, or whose it is: nothing more is acknowledged until the store is reopened.
+
+    An fsync or a write failed, or a file was removed or replaced while it was open.
+    """
 
 
 class Full(PageStoreError):
-    """No room on the disk: the batch was rolled back, reading goes on."""
+    """No room on the disk: what was being written was taken back; what was stored before it stays."""
 
 
 class Closed(PageStoreError):

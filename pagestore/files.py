@@ -1,4 +1,10 @@
-"""The file layer: the few calls through which all else touches the disk, so that tests can break it."""
+"""The file layer: the few calls through which all else touches the disk, so that tests can break it.
+
+The rules for real files:
+- What is made is its owner's alone: files 600, directories 700, whatever the directory above them is.
+- No link is followed to a file, and nothing but a plain file is opened: who can put a link there does not
+  choose what is read or written. The directory of a store may itself be a link.
+"""
 
 # ruff: noqa: D102 - the protocol says what each call does; an implementation has nothing to add
 
@@ -8,21 +14,27 @@ import errno
 import fcntl
 import os
 import socket
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from pagestore.errors import Full, Inaccessible, Locked
+from pagestore.errors import Full, Inaccessible, InvalidInput, Locked
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_IS_A_LINK = frozenset({errno.ELOOP, errno.EMLINK})
+"""What systems say of a link that is not to be followed; what it means besides is told from the path."""
 
 
 class Files(Protocol):
     """What the log asks of a file system. Every call may raise `OSError`."""
 
-    def open(self, path: str, *, write: bool, create: bool = False) -> int: ...
+    def open(self, path: str, *, write: bool, create: bool = False) -> int:
+        """Open a plain file; anything else that is there, a link above all, is an error."""
+        ...
+
     def close(self, fd: int) -> None: ...
     def size(self, fd: int) -> int: ...
     def read(self, fd: int, length: int, offset: int) -> bytes: ...
@@ -41,11 +53,22 @@ class Files(Protocol):
 
     def names(self, path: str) -> list[str]: ...
     def exists(self, path: str) -> bool: ...
-    def make_directory(self, path: str) -> None: ...
+    def make_directory(self, path: str) -> None:
+        """Make sure of a directory and of those above it; its name survives a power cut."""
+        ...
+
     def rename(self, old: str, new: str) -> None: ...
     def remove(self, path: str) -> None: ...
     def lock(self, path: str) -> int:
         """Take the lock file for this process; raises `Locked` with who holds it."""
+        ...
+
+    def hold(self, fd: int) -> None:
+        """Keep everybody else from holding the file until it is closed; `BlockingIOError` if one does."""
+        ...
+
+    def is_at(self, fd: int, path: str) -> bool:
+        """Whether `path` still leads to the open file: nobody removed or replaced it."""
         ...
 
 
@@ -54,7 +77,17 @@ class RealFiles:
 
     def open(self, path: str, *, write: bool, create: bool = False) -> int:
         flags = (os.O_RDWR if write else os.O_RDONLY) | (os.O_CREAT if create else 0)
-        return os.open(path, flags | os.O_CLOEXEC, 0o600)
+        try:
+            # Without waiting, so that a pipe that was put there is refused below.
+            fd = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        except OSError as error:
+            if error.errno in _IS_A_LINK and Path(path).is_symlink():
+                raise OSError(errno.ELOOP, "it is a link, and links are not followed", path) from error
+            raise
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise OSError(errno.EINVAL, "it is no plain file", path)
+        return fd
 
     def close(self, fd: int) -> None:
         os.close(fd)
@@ -91,7 +124,13 @@ class RealFiles:
         return Path(path).exists()
 
     def make_directory(self, path: str) -> None:
-        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        above = Path(path).absolute().parent
+        if not above.exists():
+            self.make_directory(str(above))
+        Path(path).mkdir(mode=0o700, exist_ok=True)
+        with suppress(PermissionError):  # where it may be written and not opened, nobody can sync it
+            # Also for one that is there: a process that made it may have died before this.
+            self.sync_directory(str(above))
 
     def rename(self, old: str, new: str) -> None:
         Path(old).replace(new)
@@ -102,7 +141,8 @@ class RealFiles:
     def lock(self, path: str) -> int:
         fd = self.open(path, write=True, create=True)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.hold(fd)
+            in_place = self.is_at(fd, path)
         except BlockingIOError as error:
             holder = self.read(fd, 1000, 0).decode("utf-8", "replace").strip() or "another process"
             self.close(fd)
@@ -110,9 +150,22 @@ class RealFiles:
         except OSError:
             self.close(fd)
             raise
+        if not in_place:  # removed between the two calls: whoever comes next would lock another file
+            self.close(fd)
+            return self.lock(path)
         self.truncate(fd, 0)
         self.write(fd, f"pid {os.getpid()} on host {socket.gethostname()}\n".encode(), 0)
         return fd
+
+    def hold(self, fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def is_at(self, fd: int, path: str) -> bool:
+        try:
+            there = Path(path).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return os.path.samestat(os.fstat(fd), there)
 
 
 class MemoryFiles:
@@ -169,6 +222,23 @@ class MemoryFiles:
 
     def lock(self, path: str) -> int:
         return self.open(path, write=True, create=True)
+
+    def hold(self, fd: int) -> None:
+        """Nobody else can reach what lies in this object."""
+
+    def is_at(self, fd: int, path: str) -> bool:
+        return self._contents.get(path) is self._opened[fd]
+
+
+def possible_path(path: str) -> str:
+    """`path`, if it is one that a file system could have; raises `InvalidInput`."""
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InvalidInput(f"{path!r} cannot be a path")
+    return path
 
 
 @contextmanager

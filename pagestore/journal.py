@@ -75,7 +75,7 @@ class Journal:
             self._roll()
 
     def overwrite(self, stubs: Sequence[tuple[int, int, bytes]]) -> None:
-        """Write stubs (segment, offset, line) over lines and sync them."""
+        """Write stubs (segment, offset, line) over lines and sync them; raises `Poisoned`."""
         self._refuse_if_failed()
         try:
             with self._lock:
@@ -83,6 +83,11 @@ class Journal:
                     self._segments.write(segment, offset, data)
             for segment in sorted({segment for segment, _, _ in stubs}):
                 self._segments.sync(segment)
+        except Full as error:
+            self.failed = error
+            raise Poisoned(
+                f"{error}; some lines may be overwritten, and the next opening does the rest"
+            ) from error
         except BaseException as error:
             self.failed = error
             raise
@@ -97,11 +102,11 @@ class Journal:
     def _write(self, batch: Batch, segment: int, offset: int) -> None:
         try:
             self._segments.write(segment, offset, b"".join(batch.raw))
-        except Full:
+        except Full as error:
             # Synced, or a power cut could bring back what the caller was told is not stored.
             self._segments.truncate(segment, offset)
             self._segments.sync(segment)
-            raise
+            raise Full(f"{error}; this write was taken back, and what was stored before it stays") from error
 
     def _fold(self, batch: Batch) -> None:
         with self._lock:

@@ -16,10 +16,16 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pagestore.errors import Corrupt, PageStoreError
+
 Fields = dict[str, Any]
+
+MALFORMED = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError)
+"""What reading raises over a line whose checksum fits and whose fields are not those of this format."""
 
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _TAIL = len(b',"c":"00000000"}\n')
@@ -124,3 +130,16 @@ def split(data: bytes) -> Iterator[tuple[int, bytes]]:
 def canonical(value: object) -> bytes:
     """The bytes of a JSON value for hashing: one form for one value, whatever text is in it."""
     return _to_json(value).encode("utf-8", "surrogatepass")
+
+
+@contextmanager
+def as_written(where: str) -> Iterator[None]:
+    """Raise `Corrupt` where the fields of an intact line are not those of this format."""
+    try:
+        yield
+    except PageStoreError:
+        raise
+    except MALFORMED as error:
+        raise Corrupt(
+            f"{where}: what was asked for cannot be read there ({error!r}); run `verify`"
+        ) from error

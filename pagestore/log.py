@@ -6,6 +6,7 @@ Reading is under one short lock and never waits for an fsync; writing goes throu
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,14 +18,18 @@ from pagestore import erasure
 from pagestore.errors import (
     Closed,
     Corrupt,
+    InvalidInput,
+    Locked,
     PageStoreError,
+    Poisoned,
     ReadOnly,
     RecordNotFound,
     SpaceNotFound,
 )
-from pagestore.files import Files, RealFiles, translating
+from pagestore.files import Files, RealFiles, possible_path, translating
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
+from pagestore.lines import as_written
 from pagestore.measuring import Measured, measure
 from pagestore.options import LogOptions
 from pagestore.prover import Prover
@@ -52,6 +57,7 @@ from pagestore.values import (
 from pagestore.verify import verify
 
 _RECORDS_AT_A_TIME = 64
+_DEEPEST_BODY = 100
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +92,10 @@ class _Write:
 
 
 class DiskLog:
-    """A `PageLog` in a directory. One process writes; any number read, without a lock, what they found."""
+    """A `PageLog` in a directory. One process writes; any number read, without a lock, what they found.
+
+    While open it takes a descriptor for each segment and, to write, one for the lock; it has no thread.
+    """
 
     def __init__(
         self,
@@ -100,7 +109,8 @@ class DiskLog:
         self._space = space
         self._options = options or LogOptions()
         self._files = files or RealFiles()
-        self._directory = directory
+        self._directory = possible_path(directory)
+        self._process = os.getpid()
         self._read_only = read_only
         self._lock = RLock()
         self._group: GroupCommit[_Append | _Write] = GroupCommit(self._serve)
@@ -127,12 +137,14 @@ class DiskLog:
 
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """See `PageLog.append`; every page sealed is named by exactly one append."""
+        self._refuse_after_a_fork()
         job = _Append(session, tuple(measure(session, turn, self._options) for turn in turns))
         self._group.submit(job)
         return job.result
 
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:
-        """See `PageLog.record`; `ValueError` for a kind of the log's own, or a body JSON would change."""
+        """See `PageLog.record`; `InvalidInput` for a kind of the log's own, or a body JSON would change."""
+        self._refuse_after_a_fork()
         job = _Write(_own_kind(kind), self._options.clock(), _as_json(body))
         self._group.submit(job)
         return job.result
@@ -170,8 +182,9 @@ class DiskLog:
         """See `PageLog.erase_together`."""
         copies = [(_own_kind(kind), _as_json(body)) for kind, body in instead]
         with self._writing() as journal:
-            found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
-            found += [self._reader.record_line(seq) for seq in records]
+            with as_written(self._directory):
+                found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
+                found += [self._reader.record_line(seq) for seq in records]
             lines = {line.seq: line for line in found if line.kind in ("turn", "rec")}
             if lines:
                 at = self._options.clock().isoformat()
@@ -272,13 +285,14 @@ class DiskLog:
             last = self._journal or self._found
             sizes = {n: segments.size(n) for n in segments.numbers() if n < last.active}
             left = [segments.where(torn.segment, torn.offset) for torn in self._found.torn]
-            return verify(
-                segments,
-                self._state,
-                {**sizes, last.active: last.end},
-                torn=(*segments.torn(), *left),
-                checkpoint=checkpoint,
-            )
+            with as_written(self._directory):
+                return verify(
+                    segments,
+                    self._state,
+                    {**sizes, last.active: last.end},
+                    torn=(*segments.torn(), *left),
+                    checkpoint=checkpoint,
+                )
 
     def close(self) -> None:
         """See `PageLog.close`."""
@@ -299,9 +313,10 @@ class DiskLog:
     def _open(self) -> None:
         if not self._read_only:
             self._files.make_directory(self._directory)
-            self._held = self._files.lock(f"{self._directory}/LOCK")
+            self._held = self._files.lock(self._lock_path)
         self._segments = Segments(self._files, self._directory, writable=not self._read_only)
-        self._found = recover(self._segments, self._space, read_only=self._read_only)
+        with as_written(self._directory):
+            self._found = recover(self._segments, self._space, read_only=self._read_only)
         self._state = self._found.state
         self._reader = Reader(
             self._segments,
@@ -333,7 +348,8 @@ class DiskLog:
 
     def _finish_erasing(self, journal: Journal) -> None:
         for intent in list(self._state.erasing.values()):
-            erasure.finish(journal, self._opened(), intent)
+            with as_written(self._directory):
+                erasure.finish(journal, self._opened(), intent)
 
     def _serve(self, jobs: list[_Append | _Write]) -> None:
         """Commit what the jobs ask for, together; a job that is refused is refused alone."""
@@ -355,13 +371,14 @@ class DiskLog:
     @contextmanager
     def _reading(self) -> Iterator[Reader]:
         """The state does not change meanwhile."""
-        with self._lock:
+        with self._lock, as_written(self._directory):
             self._opened()
             yield self._reader
 
     @contextmanager
     def _writing(self) -> Iterator[Journal]:
         """Nobody else writes meanwhile."""
+        self._refuse_after_a_fork()
         with self._group.alone():
             yield self._writable()
 
@@ -379,21 +396,57 @@ class DiskLog:
         self._opened()
         if self._journal is None:
             raise ReadOnly(f"the log of space {self._space!r} was opened read-only")
+        self._refuse_without_the_lock()
         return self._journal
+
+    def _refuse_without_the_lock(self) -> None:
+        with translating(self._lock_path):
+            in_place = self._held is not None and self._files.is_at(self._held, self._lock_path)
+        if not in_place:
+            raise Poisoned(f"{self._lock_path!r} was removed or replaced while it was held; close and reopen")
+
+    def _refuse_after_a_fork(self) -> None:
+        if os.getpid() != self._process:
+            raise Locked(
+                f"the log of space {self._space!r} was opened by pid {self._process}, of which this process "
+                "is a fork; only that one writes with it"
+            )
+
+    @property
+    def _lock_path(self) -> str:
+        return f"{self._directory}/LOCK"
 
 
 def _own_kind(kind: str) -> str:
     if kind in ("", "page", "void"):
-        raise ValueError(f"{kind!r} is no kind for a record: the log uses it itself")
+        raise InvalidInput(f"{kind!r} is no kind for a record: the log uses it itself")
     return kind
 
 
 def _as_json(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A copy of `body` as it will be read back; `ValueError` when that is not what was given."""
+    """A copy of `body` as it will be read back; `InvalidInput` when that is not what was given."""
     try:
         copy: dict[str, Any] = json.loads(json.dumps(body, ensure_ascii=False, allow_nan=False))
+        # Where it is read less of the stack may be left than here.
+        too_deep = _deeper(copy, _DEEPEST_BODY)
+        same = too_deep or copy == body
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"a record's body must be plain JSON: {error}") from error
-    if copy != body:
-        raise ValueError("a record's body must survive JSON unchanged: text keys, lists for tuples")
+        raise InvalidInput(f"a record's body must be plain JSON: {error}") from error
+    if too_deep:
+        raise InvalidInput(f"a record's body may be nested {_DEEPEST_BODY} levels deep")
+    if not same:
+        raise InvalidInput("a record's body must survive JSON unchanged: text keys, lists for tuples")
     return copy
+
+
+def _deeper(value: object, levels: int) -> bool:
+    """Whether lists and objects are nested deeper than `levels`."""
+    nested = [value]
+    for _ in range(levels):
+        nested = [inner for outer in nested for inner in _nested_in(outer)]
+    return bool(nested)
+
+
+def _nested_in(value: object) -> Iterator[object]:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (item for item in items if isinstance(item, dict | list))

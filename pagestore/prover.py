@@ -71,7 +71,7 @@ class Prover:
 
     def _check(self, checkpoint: Checkpoint) -> None:
         tree = self._state.tree
-        if checkpoint.space != self._state.space or checkpoint.size > len(tree):
+        if checkpoint.space != self._state.space or not 0 <= checkpoint.size <= len(tree):
             raise Corrupt(f"{checkpoint!r} is not of this log; run `verify` with it")
         if tree.root(checkpoint.size).hex() != checkpoint.root:
             raise Corrupt(f"this log does not begin with {checkpoint!r}; run `verify` with it")

@@ -8,7 +8,7 @@ from itertools import chain
 
 from pagestore.codec import open_page_id, page_id, said_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from pagestore.lines import Fields, Line, Place, decode, line_of, split
+from pagestore.lines import Fields, Line, Place, as_written, decode, line_of, split
 from pagestore.pager import full_page
 from pagestore.rendering import render_page
 from pagestore.segments import Segments
@@ -77,12 +77,13 @@ class Reader:
         if packed is None:
             return None
         segment, offset = unpacked(packed)
-        line = self._turn_at(segment, offset)
-        fields = line.fields
-        if fields["t"] == "gone":
-            return Stored(seq=fields["q"], words=None)
-        texts = [line.fields["x"] for line in self._parts(line, fields.get("p", (1, 1))[1])]
-        return Stored(seq=fields["q"], words=(fields["sp"], "".join(texts)))
+        with as_written(self._segments.where(segment, offset)):
+            line = self._turn_at(segment, offset)
+            fields = line.fields
+            if fields["t"] == "gone":
+                return Stored(seq=fields["q"], words=None)
+            texts = [line.fields["x"] for line in self._parts(line, fields.get("p", (1, 1))[1])]
+            return Stored(seq=fields["q"], words=(fields["sp"], "".join(texts)))
 
     def record(self, row: int) -> Record:
         """The record of a row, as callers see it; of an erased one only when it was."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from pagestore import snapshot
 from pagestore.errors import Corrupt
-from pagestore.lines import Line, Place, decode
+from pagestore.lines import MALFORMED, Line, Place, decode
 from pagestore.scan import Scanner, later_evidence
 from pagestore.segments import Segments
 from pagestore.snapshot import Mark
@@ -111,7 +111,7 @@ class _Recovery:
         try:
             wrong = _wrong_header(line, found.state, tree_known=not found.damage)
             found.state.fold(line)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except MALFORMED as error:
             wrong = f"record {line.seq} is no record of this format: {error!r}"
         if wrong:
             self._damaged(line.place, wrong)

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pagestore.errors import InvalidInput
 from pagestore.values import PageLine, Turn
 
 ERASED = "[erased] _: █"
@@ -100,7 +101,7 @@ def render_page(turns: Iterable[Said]) -> tuple[str, tuple[PageLine, ...]]:
 
 
 def parse(text: str) -> tuple[RenderedTurn, ...]:
-    """The turns a page shows; `ValueError` for text that `render_page` did not make."""
+    """The turns a page shows; `InvalidInput` for text that `render_page` did not make."""
     found: list[tuple[str, str, list[str]]] = []
     for line in text.split("\n") if text else ():
         if line.startswith("\t") and found:
@@ -109,7 +110,7 @@ def parse(text: str) -> tuple[RenderedTurn, ...]:
         header, colon, words = line.partition(": ")
         said_at, bracket, speaker = header[1:].partition("] ")
         if not (line.startswith("[") and colon and bracket):
-            raise ValueError(f"no line of a page: {line[:80]!r}")
+            raise InvalidInput(f"no line of a page: {line[:80]!r}")
         found.append((said_at, speaker, [words]))
     return tuple(
         RenderedTurn(said_at=said_at, speaker=speaker, text="\n".join(words))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pagestore.lines import Fields, Line, Place, decode, line_of, split
+from pagestore.lines import MALFORMED, Fields, Line, Place, as_written, decode, line_of, split
 from pagestore.segments import Segments
 
 
@@ -51,7 +51,10 @@ class Scanner:
                     f"records {self._expected} to {fields['q'] - 1} are missing",
                 )
             self._expected = fields["q"] + 1
-            yield line_of(raw, fields, place)
+            try:
+                yield line_of(raw, fields, place)
+            except MALFORMED as error:
+                yield Broken(place, f"record {fields['q']} is no record of this format: {error!r}")
         if read < len(self.data):
             rest = Place(self.number, read, len(self.data) - read)
             yield Broken(rest, f"record {self._expected} is cut off")
@@ -76,9 +79,10 @@ def _intended_stubs(segments: Segments, first: int) -> dict[tuple[int, int], Fie
             if fields["t"] == "erase":
                 begun[fields["q"]] = fields
             else:
-                begun.pop(fields["e"], None)
-    targets = [target for intent in begun.values() for target in intent["e"]]
-    return {(target["g"], target["o"]): dict(target["stub"]) for target in targets}
+                begun.pop(fields.get("e", -1), None)
+    with as_written(f"the erasures begun in segment {first} or later"):
+        targets = [target for intent in begun.values() for target in intent["e"]]
+        return {(target["g"], target["o"]): dict(target["stub"]) for target in targets}
 
 
 def _erasing_in(data: bytes) -> Iterator[Fields]:

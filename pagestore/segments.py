@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
-from pagestore.errors import Corrupt, Full, Poisoned
+from pagestore.errors import Corrupt, Full, Locked, Poisoned
 from pagestore.files import NO_ROOM, Files, read_file, translating, write_all, write_file
 from pagestore.lines import Fields, Place, decode
 
 _CHUNK = 1 << 16
+_NAME = re.compile(r"[0-9]{8}\.jsonl")
 
 
 class Segments:
-    """Open segment files of one directory.
+    """Open segment files of one directory, a descriptor each.
 
     Reading raises `Inaccessible`; writing raises `Full`, or `Poisoned` when it is unknown what is on disk.
+    Who opens to write holds the first segment too, so that there is one writer even where somebody removed
+    the lock file; raises `Locked`.
     """
 
     def __init__(self, files: Files, directory: str, *, writable: bool) -> None:
@@ -22,11 +26,13 @@ class Segments:
         self._directory = directory
         self._writable = writable
         self._fds: dict[int, int] = {}
-        with translating(directory):
-            for name in files.names(directory):
-                stem, dot, suffix = name.partition(".")
-                if stem.isdecimal() and dot and suffix == "jsonl":
-                    self._fds[int(stem)] = files.open(f"{directory}/{name}", write=writable)
+        try:
+            with translating(directory):
+                for number in sorted(map(_number, filter(_NAME.fullmatch, files.names(directory)))):
+                    self._open(number)
+        except BaseException:
+            self.close()
+            raise
 
     def numbers(self) -> list[int]:
         """The segments there are, in order."""
@@ -77,7 +83,7 @@ class Segments:
             write_all(self._files, self._fds[number], data, offset)
         except OSError as error:
             if error.errno in NO_ROOM:
-                raise Full(f"no room on the disk for {self._path(number)!r}; nothing was stored") from error
+                raise Full(f"no room on the disk for {self._path(number)!r}; free some") from error
             raise Poisoned(f"writing {self._path(number)!r} failed: {error}; reopen the store") from error
 
     def truncate(self, number: int, size: int) -> None:
@@ -88,11 +94,22 @@ class Segments:
             raise Poisoned(f"cutting {self._path(number)!r} failed: {error}; reopen the store") from error
 
     def sync(self, number: int) -> None:
-        """Everything written to a segment is durable once this returns."""
+        """Everything written to a segment is durable, in the file its name leads to, once this returns."""
         try:
             self._files.sync(self._fds[number])
+            in_place = self._files.is_at(self._fds[number], self._path(number))
         except OSError as error:
             raise Poisoned(f"syncing {self._path(number)!r} failed: {error}; reopen the store") from error
+        if not in_place:
+            raise Poisoned(
+                f"{self._path(number)!r} was removed or replaced while it was open; "
+                "what is written goes to a file that nobody will find; reopen the store"
+            )
+
+    def in_place(self, number: int) -> bool:
+        """Whether the name of a segment still leads to the file that is open."""
+        with translating(self._path(number)):
+            return self._files.is_at(self._fds[number], self._path(number))
 
     def sync_directory(self) -> None:
         """Every segment created is durable, by name, once this returns."""
@@ -105,7 +122,7 @@ class Segments:
         """Make an empty segment; one that a failed attempt left behind is emptied."""
         if number not in self._fds:
             with translating(self._path(number)):
-                self._fds[number] = self._files.open(self._path(number), write=True, create=True)
+                self._open(number, create=True)
         self.truncate(number, 0)
 
     def set_aside(self, number: int, offset: int, data: bytes) -> None:
@@ -156,5 +173,18 @@ class Segments:
         while self._fds:
             self._files.close(self._fds.popitem()[1])
 
+    def _open(self, number: int, *, create: bool = False) -> None:
+        path = self._path(number)
+        self._fds[number] = self._files.open(path, write=self._writable, create=create)
+        if self._writable and len(self._fds) == 1:
+            try:
+                self._files.hold(self._fds[number])
+            except BlockingIOError as error:
+                raise Locked(f"{path!r} is being written elsewhere; close it there") from error
+
     def _path(self, number: int) -> str:
         return f"{self._directory}/{self.name(number)}"
+
+
+def _number(name: str) -> int:
+    return int(name.partition(".")[0])

@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from pagestore.lines import Fields, Place, canonical
+from pagestore.lines import MALFORMED, Fields, Place, canonical
 from pagestore.state import OpenTurn, State
 from pagestore.values import PageId, PageInfo, SessionId, TurnTimes
 
@@ -97,7 +97,7 @@ def load(state: State, data: bytes, size: int) -> bool:
         return False
     try:
         snapshot = _read(content)
-    except (KeyError, TypeError, ValueError):
+    except MALFORMED:
         return False
     _apply(state, snapshot)
     return True

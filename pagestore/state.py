@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import index
 
 from pagestore.codec import key_in, open_page_id, times_of
 from pagestore.lines import Fields, Line, Place
@@ -162,7 +163,7 @@ class State:
         part, _ = fields.get("p", (1, 1))
         self.turns += part == 1
         waiting = self.session(fields["s"]).waiting
-        waiting.append(OpenTurn(line.seq, line.place, fields["w"], line.digest, times_of(fields)))
+        waiting.append(OpenTurn(line.seq, line.place, index(fields["w"]), line.digest, times_of(fields)))
         if len(waiting) == 1:
             self.note_filling(fields["s"])
         key = key_in(fields)

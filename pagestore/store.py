@@ -12,7 +12,14 @@ import re
 from pathlib import Path
 
 from pagestore.errors import NewerFormat, NotAStore, SpaceNotFound
-from pagestore.files import Files, RealFiles, read_file, translating, write_file_atomically
+from pagestore.files import (
+    Files,
+    RealFiles,
+    possible_path,
+    read_file,
+    translating,
+    write_file_atomically,
+)
 from pagestore.lines import decode
 from pagestore.log import DiskLog
 from pagestore.options import LogOptions
@@ -29,7 +36,7 @@ _PLAIN_NAME = re.compile(r"(?!x-)[a-z0-9][a-z0-9_-]{0,62}")
 class Store:
     """Opens the spaces of one directory, which it makes unless `read_only`.
 
-    Raises `NotAStore`, `NewerFormat`, `Inaccessible`, `Full`; never a bare `OSError`.
+    Raises `InvalidInput`, `NotAStore`, `NewerFormat`, `Inaccessible`, `Full`; never a bare `OSError`.
     """
 
     def __init__(
@@ -40,7 +47,7 @@ class Store:
         options: LogOptions | None = None,
         files: Files | None = None,
     ) -> None:
-        self.path = str(path)
+        self.path = possible_path(str(path))
         self._read_only = read_only
         self._options = options
         self._files = files or RealFiles()
@@ -73,16 +80,11 @@ class Store:
             if not self._files.exists(directory):
                 if read_only:
                     raise SpaceNotFound(f"store {self.path!r} has no space {space!r}")
-                self._make(directory)
+                self._files.make_directory(self._spaces)
         return DiskLog(directory, space, options=self._options, files=self._files, read_only=read_only)
 
     def _directory(self, space: SpaceId) -> str:
         return f"{self._spaces}/{directory_name(space)}"
-
-    def _make(self, directory: str) -> None:
-        self._files.make_directory(directory)
-        self._files.sync_directory(self._spaces)
-        self._files.sync_directory(self.path)
 
     def _name_in(self, name: str) -> SpaceId | None:
         """The space a directory holds; `None` for one whose first record was never written."""
@@ -94,32 +96,40 @@ class Store:
         try:
             for number in segments.numbers():
                 header = decode(segments.read_line(number, 0))
-                if header is not None and header["t"] == "seg":
+                if header is not None and header["t"] == "seg" and isinstance(header.get("space"), str):
                     return SpaceId(header["space"])
         finally:
             segments.close()
         return None
 
     def _has_segments(self, name: str) -> bool:
-        return any(file.endswith(".jsonl") for file in self._files.names(f"{self._spaces}/{name}"))
+        try:
+            names = self._files.names(f"{self._spaces}/{name}")
+        except NotADirectoryError:  # somebody's file among the spaces
+            return False
+        return any(file.endswith(".jsonl") for file in names)
 
     def _check_format(self) -> None:
         with translating(self.path):
-            if not self._files.exists(self.path):
-                if self._read_only:
-                    raise NotAStore(f"there is no store at {self.path!r}")
-                self._files.make_directory(self.path)
-            try:
-                names = set(self._files.names(self.path))
-            except NotADirectoryError as error:
-                raise NotAStore(f"{self.path!r} is a file; a store is a directory") from error
+            if self._read_only and not self._files.exists(self.path):
+                raise NotAStore(f"there is no store at {self.path!r}")
+            names = self._names()
             if "FORMAT" in names:
                 self._read_format()
             elif self._read_only or any(not name.startswith("FORMAT.") for name in names):
                 raise NotAStore(f"{self.path!r} is no TierMem store; name another directory, or an empty one")
             else:
                 text = f"{FORMAT_NAME} {FORMAT_NUMBER}\n"
+                self._files.make_directory(self.path)
                 write_file_atomically(self._files, self.path, "FORMAT", text.encode())
+
+    def _names(self) -> list[str]:
+        try:
+            return self._files.names(self.path)
+        except FileNotFoundError:
+            return []
+        except NotADirectoryError as error:
+            raise NotAStore(f"{self.path!r} is a file; a store is a directory") from error
 
     def _read_format(self) -> None:
         text = read_file(self._files, f"{self.path}/FORMAT").decode("utf-8", "replace")

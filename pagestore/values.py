@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NewType
 
+from pagestore.errors import InvalidInput
+
 SpaceId = NewType("SpaceId", str)
 SessionId = NewType("SessionId", str)
 PageId = NewType("PageId", str)
@@ -84,17 +86,17 @@ class Page:
     sealed_at: datetime | None
 
     def words(self, span: Span) -> str:
-        """The exact characters `span` covers; `ValueError` when it is not a range of this page."""
+        """The exact characters `span` covers; `InvalidInput` when it is not a range of this page."""
         if span.page_id != self.id or not 0 <= span.start <= span.end <= len(self.text):
-            raise ValueError(f"{span!r} is not a range of page {self.id!r}")
+            raise InvalidInput(f"{span!r} is not a range of page {self.id!r}")
         return self.text[span.start : span.end]
 
     def line_at(self, offset: int) -> PageLine:
-        """The turn whose characters hold `offset`; `ValueError` when none does."""
+        """The turn whose characters hold `offset`; `InvalidInput` when none does."""
         for line in self.lines:
             if line.start <= offset < line.end:
                 return line
-        raise ValueError(f"no turn of page {self.id!r} holds offset {offset}")
+        raise InvalidInput(f"no turn of page {self.id!r} holds offset {offset}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

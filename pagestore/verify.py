@@ -8,7 +8,7 @@ state in memory; and, against a checkpoint kept elsewhere, that this log begins 
 from __future__ import annotations
 
 from pagestore.codec import page_id
-from pagestore.lines import Fields, Line
+from pagestore.lines import MALFORMED, Fields, Line
 from pagestore.merkle import MerkleTree
 from pagestore.scan import Scanner
 from pagestore.segments import Segments
@@ -56,6 +56,8 @@ class _Check:
         self._erased: dict[int, Fields] = {}
 
     def segment(self, number: int, size: int) -> None:
+        if not self._segments.in_place(number):
+            self._add(number, 0, "the file was removed or replaced while it was open")
         scanner = Scanner(self._segments, number, after=self.fresh.head, size=size)
         if len(scanner.data) < size:
             self._add(number, len(scanner.data), f"{size - len(scanner.data)} bytes are missing at the end")
@@ -71,7 +73,7 @@ class _Check:
         try:
             what = self._wrong(line)
             self.fresh.fold(line)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
             self._add(line.place.segment, line.place.offset, what)
@@ -123,6 +125,8 @@ class _Check:
         where = f"checkpoint of {checkpoint.size} records"
         if checkpoint.space != self.fresh.space:
             self.damage.append(Damage(where=where, what=f"it is of space {checkpoint.space!r}"))
+        elif checkpoint.size < 0:
+            self.damage.append(Damage(where=where, what="no log has fewer records than none"))
         elif checkpoint.size > len(self.fresh.tree):
             what = f"the log has only {len(self.fresh.tree)} records in its tree: its end is gone"
             self.damage.append(Damage(where=where, what=what))

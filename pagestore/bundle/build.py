@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pagestore.bundle.values import Bundle
-from pagestore.errors import PageNotFound, RecordNotFound
+from pagestore.errors import InvalidInput, PageNotFound, RecordNotFound
 from pagestore.interface import PageLog, ProvingLog
 from pagestore.values import Checkpoint, PageId, ProvedPage, Span, TurnLine
 
@@ -26,7 +26,7 @@ def make_bundle(
     Raises `PageNotFound` while a cited page is open, `Corrupt` when the log does not bear out `checkpoint`.
     """
     if not isinstance(log, ProvingLog):
-        raise TypeError(f"{type(log).__name__} cannot prove records")
+        raise InvalidInput(f"{type(log).__name__} cannot prove records")
     body = log.read(seq).body
     quoted = _quoted(log, body)
     if checkpoint is not None:

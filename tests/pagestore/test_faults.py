@@ -13,9 +13,17 @@ from pagestore.journal import Journal
 from pagestore.staging import Batch
 from tests.pagestore.faults.forgeries import SPACE, escaped
 from tests.pagestore.faults.fulldisk import fill_up, first_violation
-from tests.pagestore.faults.mutants import DISK_FULL_MUTANTS, MUTANTS, Mutant
+from tests.pagestore.faults.mutants import (
+    DISK_FULL_MUTANTS,
+    MUTANTS,
+    REAL_FILE_MUTANTS,
+    THREAD_MUTANTS,
+    Mutant,
+)
 from tests.pagestore.faults.powerloss import explore
 from tests.pagestore.faults.sigkill import killed
+from tests.pagestore.faults.synced import days
+from tests.pagestore.faults.threads import broken_logs
 
 ONLY_WHEN_A_SYNC_FAILS = {"retry_a_failed_sync", "trust_the_page_cache", "ignore_a_failed_sync"}
 
@@ -46,6 +54,29 @@ def test_a_full_disk_refuses_a_batch_and_loses_nothing(room: int) -> None:
 def test_the_full_disks_find_a_log_that_keeps_what_it_refused(mutant: Mutant) -> None:
     with mutant():
         assert first_violation([0]) is not None
+
+
+def test_what_was_not_synced_by_the_real_file_layer_is_nothing_that_was_promised() -> None:
+    lost = days(range(3))
+    assert lost.cuts > 30
+    assert lost.syncs > lost.cuts
+    assert not lost.violations
+
+
+@pytest.mark.parametrize("mutant", REAL_FILE_MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_the_watched_system_calls_find_a_file_layer_that_would_lose_something(mutant: Mutant) -> None:
+    with mutant():
+        assert days(range(3), stop_at_first=True).violations
+
+
+def test_threads_on_one_log_lose_nothing_and_see_all_or_nothing() -> None:
+    assert not broken_logs(range(4))
+
+
+@pytest.mark.parametrize("mutant", THREAD_MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_the_threads_find_a_log_that_does_not_keep_them_apart(mutant: Mutant) -> None:
+    with mutant():
+        assert broken_logs(range(4), stop_at_first=True)
 
 
 @contextmanager

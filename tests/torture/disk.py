@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,16 @@ from hypothesis import seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from pagestore import SessionId, Store
-from tests.pagestore.faults import flips, forgeries, fulldisk, mutants, powerloss, sigkill
+from tests.pagestore.faults import (
+    flips,
+    forgeries,
+    fulldisk,
+    mutants,
+    powerloss,
+    sigkill,
+    synced,
+    threads,
+)
 from tests.pagestore.test_machine import LogMachine
 from tests.pagestore.test_processes import RACER, SPACE, start
 from tests.torture.harness import Outcome, Row, Share
@@ -85,22 +94,55 @@ def seeded_bugs(share: Share) -> Outcome:
 
 def _finds(number: int) -> tuple[str, bool]:
     """The name of a seeded bug, and whether the harnesses find it."""
-    disk = [*mutants.MUTANTS, *mutants.DISK_FULL_MUTANTS]
-    if number >= len(disk):
-        name = list(crashes.MUTANTS)[number - len(disk)]
-        return name, any(crashes.trial(crashes.MUTANTS[name], life)[1] for life in range(LIVES_FOR_A_MUTANT))
-    with disk[number]():
-        if number >= len(mutants.MUTANTS):
-            return disk[number].__name__, fulldisk.first_violation(range(3)) is not None
-        return disk[number].__name__, any(
-            powerloss.explore(
-                range(20),
-                limit=IMAGES_FOR_A_MUTANT,
-                failing_sync=failing,
-                stop_at_first=True,
-            ).violations
-            for failing in (False, True)
-        )
+    for seeded, find in _SEEDED:
+        if number < len(seeded):
+            with seeded[number]():
+                return seeded[number].__name__, find()
+        number -= len(seeded)
+    name = list(crashes.MUTANTS)[number]
+    return name, any(crashes.trial(crashes.MUTANTS[name], life)[1] for life in range(LIVES_FOR_A_MUTANT))
+
+
+def _by_power_cuts() -> bool:
+    return any(
+        powerloss.explore(
+            range(20), limit=IMAGES_FOR_A_MUTANT, failing_sync=failing, stop_at_first=True
+        ).violations
+        for failing in (False, True)
+    )
+
+
+def _by_full_disks() -> bool:
+    return fulldisk.first_violation(range(3)) is not None
+
+
+def _by_system_calls() -> bool:
+    return bool(synced.days(range(20), stop_at_first=True).violations)
+
+
+def _by_threads() -> bool:
+    return bool(threads.broken_logs(range(20), stop_at_first=True))
+
+
+_SEEDED: tuple[tuple[tuple[mutants.Mutant, ...], Callable[[], bool]], ...] = (
+    (mutants.MUTANTS, _by_power_cuts),
+    (mutants.DISK_FULL_MUTANTS, _by_full_disks),
+    (mutants.REAL_FILE_MUTANTS, _by_system_calls),
+    (mutants.THREAD_MUTANTS, _by_threads),
+)
+
+
+def system_calls(share: Share) -> Outcome:
+    """What the real file layer had the system sync is all that survives."""
+    lost = synced.days(itertools.count(share.seed), limit=share.count)
+    seen = Counter({"syncs seen": lost.syncs})
+    return Outcome(count=lost.cuts, violations=lost.violations, seen=seen)
+
+
+def logs_under_threads(share: Share) -> Outcome:
+    """Two threads that append, one that seals, erases and verifies, one that reads."""
+    seeds = range(share.seed, share.seed + share.count)
+    return Outcome(count=share.count, violations=threads.broken_logs(seeds))
 
 
 def machine(share: Share) -> Outcome:
@@ -191,11 +233,34 @@ ROWS = (
         minutes=6,
     ),
     Row(
+        name="system-calls",
+        failure="a file layer that does not sync what it says, or takes a part for all",
+        done="the log on the real file system, its fsyncs watched as it asks the system for them; after "
+        "every step of a scripted day only what was synced survives, of folders as of files",
+        unit="power cuts",
+        count=10_000,
+        share=500,
+        work=system_calls,
+    ),
+    Row(
+        name="threads",
+        failure="several threads on one log",
+        done="two that append, one that seals, erases, records and verifies, one that reads, stopped at "
+        "every sync and between two records; then reopened and held to what was acknowledged",
+        unit="logs",
+        count=1_000,
+        share=50,
+        work=logs_under_threads,
+    ),
+    Row(
         name="mutants",
         failure="a harness without teeth",
-        done="seeded bugs: 17 of the log, 2 of a full disk, 5 of the pipeline",
+        done=f"seeded bugs: {len(mutants.MUTANTS)} of the log, "
+        f"{len(mutants.DISK_FULL_MUTANTS)} of a full disk, "
+        f"{len(mutants.REAL_FILE_MUTANTS)} of the real file layer, {len(mutants.THREAD_MUTANTS)} of threads, "
+        f"{len(crashes.MUTANTS)} of the pipeline",
         unit="seeded bugs",
-        count=len(mutants.MUTANTS) + len(mutants.DISK_FULL_MUTANTS) + len(crashes.MUTANTS),
+        count=sum(len(seeded) for seeded, _ in _SEEDED) + len(crashes.MUTANTS),
         share=1,
         work=seeded_bugs,
         fixed=True,

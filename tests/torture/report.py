@@ -134,8 +134,10 @@ _FOOT = """## What the rows are, and are not
 - `power-cut` and `kill` run the log itself on a file system in memory whose every operation is a place to
   die; `kill-9` ends real processes on a real one. A kill is not a power cut: the kernel keeps what was
   written, which is why the first row exists.
-- `mutants` is the measure of the others: seeded bugs of the kind people ship. 19 are looked for with the
-  harnesses of `power-cut` and `disk-full`, 5 with that of `crash-points`.
+- `mutants` is the measure of the others: seeded bugs of the kind people ship, looked for with the harnesses
+  of `power-cut`, `disk-full`, `system-calls`, `threads` and `crash-points`.
+- `system-calls` runs the real file layer and believes no sync that was not asked of the system. That the
+  system does what it is asked is taken on trust; `power-cut` has the disks that sync and keep less.
 - `false-facts` are made up, so that their truth is known; `real-facts` were written by a language model about
   real conversations, and its altered facts are altered by rule. It is a measurement, not a promise: what it
   lets through counts as no violation, and is printed beside the aim.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from tests.torture import __main__ as command
 from tests.torture.harness import Missing, Outcome, Row, Share
 from tests.torture.report import Kept, page, table
 from tests.torture.rows import ROWS
@@ -28,6 +29,8 @@ LITTLE = {
     "runaway": 8,
     "failing-model": 40,
     "sizes": 45,
+    "system-calls": 20,
+    "threads": 2,
 }
 """Rows that no other test goes through, and how many cases of them."""
 
@@ -92,6 +95,16 @@ def test_a_row_is_run_in_full_and_a_process_that_dies_is_not_passed_over() -> No
     assert not died.held
     lacking = run(row_of(lacks), seed=1, scale=1.0, processes=1)
     assert (lacking.missing, lacking.held) == ("no disk to break", False)
+
+
+@pytest.mark.parametrize(("work", "code"), [(counts, 0), (lacks, 1), (dies, 1)])
+def test_the_command_fails_where_a_row_was_not_run(
+    work: object, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "ROWS", (row_of(counts), row_of(work)))
+    monkeypatch.setattr("sys.argv", ["torture", "--processes", "1"])
+    assert command.main() == code
+    assert ("no disk to break" in capsys.readouterr().out) == (work is lacks)
 
 
 def test_results_are_kept_row_by_row_and_shown_as_they_are(tmp_path: Path) -> None:

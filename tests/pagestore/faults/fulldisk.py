@@ -9,7 +9,7 @@ from random import Random
 from pagestore import DiskLog
 from pagestore.errors import Full, PageStoreError
 from tests.pagestore.faults.powerloss import Violation
-from tests.pagestore.faults.simfiles import SimFiles
+from tests.pagestore.faults.simfiles import LOSSES, SimFiles
 from tests.pagestore.faults.workload import Expected, Step, open_log, script, seen
 
 
@@ -41,6 +41,8 @@ def fill_up(seed: int, room: int) -> int:
             refusals += 1
             files.room = None
             _holds(open_log(SimFiles(files.contents()), seed), expected)
+            for loss in LOSSES:  # what was refused does not come back with the power
+                _holds(open_log(SimFiles(files.image(loss, Random(room))), seed), expected)
             if _try(step, log, expected):
                 raise Violation("refused although there was room again")
     _holds(log, expected)

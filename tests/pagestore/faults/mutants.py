@@ -6,16 +6,21 @@ Every mutant is a context in which the log has the bug.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from pagestore import DiskLog, PageId, erasure, recovery, snapshot
 from pagestore.codec import encode_stub
-from pagestore.errors import Poisoned
+from pagestore.errors import Full, Poisoned
+from pagestore.files import Files, RealFiles, write_file
+from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
 from pagestore.lines import Line
+from pagestore.reader import Reader
 from pagestore.recovery import Recovered
 from pagestore.segments import Segments
 from pagestore.staging import Batch
@@ -223,6 +228,101 @@ def fold_before_writing() -> AbstractContextManager[Any]:
     return patch.object(Journal, "_write", write)
 
 
+def leave_a_refused_batch_to_chance() -> AbstractContextManager[Any]:
+    """Cuts off what did not fit and does not sync that."""
+
+    def write(self: Journal, batch: Batch, segment: int, offset: int) -> None:
+        try:
+            self._segments.write(segment, offset, b"".join(batch.raw))
+        except Full:
+            self._segments.truncate(segment, offset)
+            raise
+
+    return patch.object(Journal, "_write", write)
+
+
+def sync_no_file() -> AbstractContextManager[Any]:
+    """The real file layer passes no sync of a file on to the system."""
+    return patch.object(RealFiles, "sync", lambda self, fd: None)
+
+
+def sync_no_folder() -> AbstractContextManager[Any]:
+    """The real file layer passes no sync of a folder on to the system."""
+    return patch.object(RealFiles, "sync_directory", lambda self, path: None)
+
+
+def leave_a_new_folder_to_chance() -> AbstractContextManager[Any]:
+    """Does not sync the folder above one that was made."""
+
+    def make_directory(self: RealFiles, path: str) -> None:
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+    return patch.object(RealFiles, "make_directory", make_directory)
+
+
+def take_a_part_for_all() -> AbstractContextManager[Any]:
+    """Takes a write that wrote a part for one that wrote all."""
+
+    def write(self: RealFiles, fd: int, data: bytes, offset: int) -> int:
+        os.pwrite(fd, data, offset)
+        return len(data)
+
+    return patch.object(RealFiles, "write", write)
+
+
+def rename_before_the_words() -> AbstractContextManager[Any]:
+    """Puts a file in its place before its words are on the disk."""
+
+    def write(files: Files, directory: str, name: str, data: bytes) -> None:
+        write_file(files, f"{directory}/{name}.new", data)
+        files.rename(f"{directory}/{name}.new", f"{directory}/{name}")
+        files.sync_directory(directory)
+
+    return patch("pagestore.store.write_file_atomically", write)
+
+
+def alone_among_others() -> AbstractContextManager[Any]:
+    """What must have the log for itself does not wait for the others."""
+
+    @contextmanager
+    def alone(self: GroupCommit[Any]) -> Iterator[None]:
+        yield
+
+    return patch.object(GroupCommit, "alone", alone)
+
+
+def every_thread_for_itself() -> AbstractContextManager[Any]:
+    """A thread that comes while another commits does not wait either."""
+
+    def submit(self: GroupCommit[Any], job: Any) -> None:
+        self._serve([job])
+        if job.error is not None:
+            raise job.error
+
+    return patch.object(GroupCommit, "submit", submit)
+
+
+def read_without_the_lock() -> AbstractContextManager[Any]:
+    """Reads while what it reads is being changed."""
+
+    @contextmanager
+    def reading(self: DiskLog) -> Iterator[Reader]:
+        self._opened()
+        yield self._reader
+
+    return patch.object(DiskLog, "_reading", reading)
+
+
+def fold_without_the_lock() -> AbstractContextManager[Any]:
+    """Changes what others read at that moment."""
+
+    def fold(self: Journal, batch: Batch) -> None:
+        for line in batch.lines:
+            self._state.fold(line)
+
+    return patch.object(Journal, "_fold", fold)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     never_sync,
     acknowledge_before_sync,
@@ -243,4 +343,23 @@ MUTANTS: tuple[Mutant, ...] = (
     half_a_turn,
 )
 
-DISK_FULL_MUTANTS: tuple[Mutant, ...] = (keep_what_did_not_fit, fold_before_writing)
+DISK_FULL_MUTANTS: tuple[Mutant, ...] = (
+    keep_what_did_not_fit,
+    fold_before_writing,
+    leave_a_refused_batch_to_chance,
+)
+
+REAL_FILE_MUTANTS: tuple[Mutant, ...] = (
+    sync_no_file,
+    sync_no_folder,
+    leave_a_new_folder_to_chance,
+    take_a_part_for_all,
+    rename_before_the_words,
+)
+
+THREAD_MUTANTS: tuple[Mutant, ...] = (
+    alone_among_others,
+    every_thread_for_itself,
+    read_without_the_lock,
+    fold_without_the_lock,
+)

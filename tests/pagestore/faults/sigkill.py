@@ -2,10 +2,15 @@
 
 Each process is forked, opens the log, sends again the last turns it may have lost, and goes on: turns one
 by one and in batches, seals, records, erasures. Each acknowledgement goes down a pipe that outlives it.
+
+When it dies is drawn: at once, while it opens the log; at one of its acknowledgements, before it does
+anything more; or at any moment. A moment alone would nearly always fall into an fsync, the slower the disk
+and the busier the machine, and so would hardly ever show a log that acknowledges before it has written.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import select
@@ -19,6 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pagestore import DiskLog, LogOptions, SessionId, SpaceId, Turn
+from pagestore.errors import PageStoreError
 from tests.pagestore.faults.mutants import Mutant
 from tests.pagestore.faults.workload import found_in
 
@@ -58,30 +64,38 @@ def killed(kills: int, seed: int, bug: Mutant = nullcontext) -> tuple[Counter[st
 def _one_life(folder: Path, chance: random.Random, bug: Mutant) -> Iterator[str]:
     """Fork, let live for a moment, kill; yields what it acknowledged."""
     reading, writing = os.pipe()
-    seed = chance.randrange(2**32)
+    seed, kind = chance.randrange(2**32), chance.random()
+    last = chance.choice([1, 2, 3, 5]) if kind < 0.4 else None
     pid = os.fork()
     if pid == 0:
         try:
             os.close(reading)
             with bug():
-                _live(folder, random.Random(seed), writing)
+                _live(folder, random.Random(seed), writing, last)
         finally:
             os._exit(1)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        if chance.random() < 0.8:  # the others die at once, while they open the log or are born
-            select.select([pipe], [], [], 30)
-        time.sleep(chance.random() ** 2 * 0.04)
+        said = list(itertools.islice(pipe, last)) if last is not None else []
+        if last is None:
+            if kind < 0.8:  # the others die at once, while they open the log or are born
+                select.select([pipe], [], [], 30)
+            time.sleep(chance.random() ** 2 * 0.04)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-        for line in pipe.read().splitlines(keepends=True):
+        for line in (*said, *pipe.read().splitlines(keepends=True)):
             if line.endswith(b"\n"):
                 yield line.decode().strip()
 
 
-def _live(folder: Path, chance: random.Random, acknowledge: int) -> None:
+def _live(folder: Path, chance: random.Random, acknowledge: int, last: int | None) -> None:
+    """Work on; after acknowledgement number `last` wait for the end."""
+    spoken_of = itertools.count(1)
+
     def say(text: str) -> None:
         os.write(acknowledge, f"{text}\n".encode())
+        if next(spoken_of) == last:
+            signal.pause()
 
     log = DiskLog(str(folder), SPACE, options=LogOptions(page_tokens=80, segment_bytes=4_000))
     turn, record = len(found_in(log)), len(list(log.records(kinds=frozenset({"note"}))))
@@ -133,6 +147,13 @@ def _look(folder: Path, promised: Promised) -> Iterator[str]:
         if promised.turns:
             yield "the log is gone"
         return
+    try:
+        yield from _wrong_in(folder, promised)
+    except PageStoreError as error:
+        yield f"the log no longer opens: {type(error).__name__}"
+
+
+def _wrong_in(folder: Path, promised: Promised) -> Iterator[str]:
     with DiskLog(str(folder), SPACE, options=LogOptions(page_tokens=80, segment_bytes=4_000)) as log:
         found = [turn.spoken.turn if turn.spoken else None for turn in found_in(log)]
         notes = [record.body["number"] for record in log.records(kinds=frozenset({"note"}))]

@@ -168,6 +168,12 @@ class SimFiles:
         """Processes do not meet here."""
         return -1
 
+    def hold(self, fd: int) -> None:
+        """Processes do not meet here."""
+
+    def is_at(self, fd: int, path: str) -> bool:
+        return fd == -1 or self._names.get(path) is self._opened[fd]
+
     # --- what happens behind them
 
     def _operate(self) -> None:

@@ -54,9 +54,14 @@ class Expected:
 
 
 def open_log(files: SimFiles, seed: int) -> DiskLog:
-    """A log with small pages and segments, and with salt and time that repeat."""
+    """A log on these files, with the options of this seed."""
+    return DiskLog(DIRECTORY, SPACE, options=options(seed), files=files)
+
+
+def options(seed: int) -> LogOptions:
+    """Small pages and segments, and salt and time that repeat."""
     numbers, moments = count(1), count()
-    options = LogOptions(
+    return LogOptions(
         page_tokens=600,
         hard_limit=1,
         segment_bytes=3_000,
@@ -64,7 +69,6 @@ def open_log(files: SimFiles, seed: int) -> DiskLog:
         salt=lambda _: f"{seed:04x}{next(numbers):012x}".encode(),
         clock=lambda: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=next(moments)),
     )
-    return DiskLog(DIRECTORY, SPACE, options=options, files=files)
 
 
 @dataclass(frozen=True, slots=True)
