@@ -1,6 +1,6 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import PageLog, ProvingLog, TokenCounter
+from pagestore.interface import PageLog, ProvingLog, TimedLog, TokenCounter
 from pagestore.log import DiskLog
 from pagestore.memory_log import MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
@@ -20,7 +20,9 @@ from pagestore.values import (
     PageInfo,
     PageLine,
     Record,
+    RecordedTimes,
     SessionId,
+    SetBack,
     SpaceId,
     Span,
     Turn,
@@ -46,12 +48,15 @@ __all__ = [
     "PageLog",
     "ProvingLog",
     "Record",
+    "RecordedTimes",
     "RenderedTurn",
     "Said",
     "SessionId",
+    "SetBack",
     "SpaceId",
     "Span",
     "Store",
+    "TimedLog",
     "TokenCounter",
     "Turn",
     "TurnTimes",

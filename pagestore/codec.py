@@ -7,6 +7,8 @@ record `n` kind, `b` body. What is unknown is left out.
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
 SHA-256 over recipe, space, session and page number: the name of a page before its words are complete.
+`w1`, in checkpoints, is the SHA-256 over recipe, space, and of every open page that holds a turn, in the
+order of their oldest turns, session, page number, and the number and hash of each turn line.
 """
 
 from __future__ import annotations
@@ -47,6 +49,12 @@ def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterab
 def open_page_id(space: SpaceId, session: SessionId, number: int) -> PageId:
     """The id of a page while it is open; it resolves for ever."""
     return PageId("o1:" + hashlib.sha256(canonical(["o1", space, session, number])).hexdigest())
+
+
+def waiting_hash(space: SpaceId, pages: Iterable[tuple[SessionId, int, Iterable[tuple[int, bytes]]]]) -> str:
+    """The hash of the turns that no page seals yet: session, page number and turn lines of each open page."""
+    listed = [[name, number, [[seq, digest.hex()] for seq, digest in turns]] for name, number, turns in pages]
+    return hashlib.sha256(canonical(["w1", space, listed])).hexdigest()
 
 
 def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fields:

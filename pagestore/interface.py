@@ -21,6 +21,7 @@ from pagestore.values import (
     ProvedPage,
     ProvedRecord,
     Record,
+    RecordedTimes,
     SessionId,
     SpaceId,
     Turn,
@@ -158,4 +159,13 @@ class ProvingLog(Protocol):
 
     def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
         """That the log `old` commits to is the beginning of the one `new` commits to."""
+        ...
+
+
+@runtime_checkable
+class TimedLog(Protocol):
+    """An ability of some logs: to tell where the clock they recorded times by was set back."""
+
+    def times(self) -> RecordedTimes:
+        """What recorded times say of the clock; nothing is read for it."""
         ...

@@ -44,6 +44,7 @@ from pagestore.values import (
     ProvedPage,
     ProvedRecord,
     Record,
+    RecordedTimes,
     SessionId,
     SpaceId,
     Turn,
@@ -149,11 +150,12 @@ class DiskLog:
     def checkpoint(self) -> Checkpoint:
         """See `PageLog.checkpoint`."""
         with self._writing() as journal:
-            size, root = len(self._state.tree), self._state.tree.root().hex()
+            made = self._state.standing()
             batch = journal.stage()
-            batch.add("ckpt", {"n": size, "root": root, "at": self._options.clock().isoformat()})
+            at = self._options.clock().isoformat()
+            batch.add("ckpt", {"n": made.size, "root": made.root, "at": at})
             journal.commit(batch)
-            return Checkpoint(space=self._space, size=size, root=root)
+            return made
 
     def erase(self, page_id: PageId, seq: int, reason: str) -> None:
         """See `PageLog.erase`; a turn stored in parts is erased whole."""
@@ -209,6 +211,11 @@ class DiskLog:
         """See `PageLog.filling`."""
         with self._reading():
             return self._state.open_pages()
+
+    def times(self) -> RecordedTimes:
+        """See `TimedLog.times`."""
+        with self._reading():
+            return RecordedTimes(newest=self._state.newest, set_back=tuple(self._state.set_back))
 
     def read(self, seq: int) -> Record:
         """See `PageLog.read`."""

@@ -10,14 +10,17 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
-from pagestore.codec import key_in, open_page_id, times_of
+from pagestore.codec import key_in, open_page_id, times_of, waiting_hash
 from pagestore.lines import Fields, Line, Place
 from pagestore.merkle import MerkleTree
-from pagestore.values import OpenInfo, PageId, PageInfo, SessionId, SpaceId, TurnTimes
+from pagestore.values import Checkpoint, OpenInfo, PageId, PageInfo, SessionId, SetBack, SpaceId, TurnTimes
 
+TOLERANCE = timedelta(minutes=10)
+"""How far recorded times may be out of order: a record waits its turn with the time it was given."""
 _OFFSET_BITS = 40
+_TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ class State:
         self.tree = MerkleTree()
         self.erasing: dict[int, Fields] = {}
         self.last_kind = ""
+        self.newest: datetime | None = None
+        self.set_back: list[SetBack] = []
 
     def session(self, session: SessionId) -> Session:
         """The state of a session, which is new when it never spoke."""
@@ -121,8 +126,20 @@ class State:
             fold = _FOLDS.get(line.kind)
             if fold is not None:
                 fold(self, line)
+        self._note_time(line)
         self.head = line.seq
         self.last_kind = line.kind
+
+    def _note_time(self, line: Line) -> None:
+        if line.kind not in _TIMED or "at" not in line.fields:
+            return
+        told = datetime.fromisoformat(line.fields["at"])
+        at = told if told.tzinfo else told.replace(tzinfo=UTC)
+        if self.newest is not None and at < self.newest - TOLERANCE:
+            self.set_back.append(SetBack(seq=line.seq, was=self.newest, now=at))
+            self.newest = at
+        elif self.newest is None or at > self.newest:
+            self.newest = at
 
     def add_page(self, info: PageInfo) -> None:
         """Take in a sealed page."""
@@ -147,6 +164,22 @@ class State:
                 turns=tuple(turn.times for turn in self.sessions[name].waiting),
             )
             for page_id, name in self.filling.items()
+        )
+
+    def standing(self) -> Checkpoint:
+        """What commits to everything there is."""
+        filling = [(name, session) for name, session in self.sessions.items() if session.waiting]
+        filling.sort(key=lambda named: named[1].waiting[0].seq)
+        pages = (
+            (name, session.next_number, ((turn.seq, turn.digest) for turn in session.waiting))
+            for name, session in filling
+        )
+        return Checkpoint(
+            space=self.space,
+            size=len(self.tree),
+            root=self.tree.root().hex(),
+            head=self.head,
+            waiting=waiting_hash(self.space, pages),
         )
 
     def stub_at(self, segment: int, offset: int) -> Fields | None:

@@ -18,7 +18,11 @@ GOLDEN = Path(__file__).parent / "golden" / "format-1-times"
 BEFORE = Path(__file__).parent / "golden" / "format-1"
 SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2028 é")
 CHECKPOINT = Checkpoint(
-    space=SPACE, size=12, root="396e7cba635d9377c167902321ff1db3c2b967709e215a8f687e740244ca941c"
+    space=SPACE,
+    size=12,
+    root="396e7cba635d9377c167902321ff1db3c2b967709e215a8f687e740244ca941c",
+    head=19,
+    waiting="6fd6b2380e501947798ab44cfbb6a3325dfd53f571e9f76d3238097f3dc5c454",
 )
 PAGES = [
     "p1:4d8cf3cf80408b1a753f8aeed20525bde982b1049aff17f1e4de8968ce44297e",
@@ -73,8 +77,9 @@ def write(folder: Path) -> Checkpoint:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file of a store but the locks, which name this machine."""
-    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != "LOCK")
+    """Every file of a store but locks, which name this machine, and caches, which each version makes anew."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    paths = (path for path in paths if path.name != "LOCK" and path.suffix != ".idx")
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 

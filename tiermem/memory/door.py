@@ -441,7 +441,7 @@ class AsyncMemory:
             usage=house.meter.by_step(),
             spent_today=house.meter.today(),
             daily=house.meter.limits,
-            problems=self._background.problems,
+            problems=(*await house.ledger.clock_problems(), *self._background.problems),
         )
 
     async def close(self) -> None:
