@@ -128,7 +128,8 @@ class DiskLog:
 
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """See `PageLog.append`; every page sealed is named by exactly one append."""
-        job = _Append(session, tuple(measure(session, turn, self._options) for turn in turns))
+        salt = self._state.salt
+        job = _Append(session, tuple(measure(session, turn, self._options, salt=salt) for turn in turns))
         self._group.submit(job)
         return job.result
 
@@ -180,7 +181,7 @@ class DiskLog:
                 batch = journal.stage()
                 for kind, body in copies:
                     batch.add_record({"n": kind, "at": at, "b": body})
-                batch.add("erase", erasure.intent_of(list(lines.values()), reason, at))
+                batch.add("erase", erasure.intent_of(list(lines.values()), reason, at, salt=self._state.salt))
                 journal.commit(batch)
             self._finish_erasing(journal)
 
@@ -325,11 +326,12 @@ class DiskLog:
         self._journal = self._begin_to_write(self._segments)
 
     def _begin_to_write(self, segments: Segments) -> Journal:
-        """Record the opening, then finish what a crash left half-done."""
+        """Record the opening, the first time with the log's salt; then finish what a crash left half-done."""
         journal = Journal(segments, self._found, self._options, lock=self._lock, stored=self._reader.stored)
-        if self._state.last_kind != "open":
+        if self._state.last_kind != "open" or not self._state.salt:
             opening = journal.stage()
-            opening.add("open", {"at": self._options.clock().isoformat()})
+            salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
+            opening.add("open", {"at": self._options.clock().isoformat(), **salt})
             journal.commit(opening)
         self._finish_erasing(journal)
         seals = journal.stage()
@@ -340,7 +342,7 @@ class DiskLog:
 
     def _finish_erasing(self, journal: Journal) -> None:
         for intent in list(self._state.erasing.values()):
-            erasure.finish(journal, self._opened(), intent)
+            erasure.finish(journal, self._opened(), intent, unsalted=self._state.unsalted > 0)
 
     def _serve(self, jobs: list[_Append | _Write]) -> None:
         """Commit what the jobs ask for, together; a job that is refused is refused alone."""

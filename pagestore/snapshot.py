@@ -67,6 +67,7 @@ def dump(state: State, since: Mark, size: int) -> bytes:
         "leaves": _text(state.tree.leaves(since.records)),
         "waiting": [[name, _waiting_rows(s.waiting)] for name, s in state.sessions.items() if s.waiting],
         "erasing": [[seq, intent] for seq, intent in state.erasing.items()],
+        "salt": [state.salt.hex(), state.unsalted],
         "newest": state.newest.isoformat() if state.newest is not None else None,
         "set_back": [[one.seq, one.was.isoformat(), one.now.isoformat()] for one in state.set_back],
     }
@@ -88,6 +89,7 @@ class _Snapshot:
     leaves: list[bytes]
     waiting: list[tuple[SessionId, list[OpenTurn]]]
     erasing: list[tuple[int, Fields]]
+    salt: tuple[bytes, int]
     newest: datetime | None
     set_back: list[SetBack]
 
@@ -134,6 +136,7 @@ def _read(content: dict[str, Any]) -> _Snapshot:
         leaves=[leaves[at : at + 32] for at in range(0, len(leaves), 32)],
         waiting=[(session, list(_open_turns(rows))) for session, rows in content["waiting"]],
         erasing=[(seq, intent) for seq, intent in content["erasing"]],
+        salt=(bytes.fromhex(content["salt"][0]), int(content["salt"][1])),
         newest=_moment(content["newest"]),
         set_back=[
             SetBack(seq=seq, was=datetime.fromisoformat(was), now=datetime.fromisoformat(now))
@@ -160,6 +163,7 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
         state.note_filling(name)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
+    state.salt, state.unsalted = snapshot.salt
     state.newest, state.set_back = snapshot.newest, snapshot.set_back
 
 

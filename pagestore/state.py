@@ -105,6 +105,8 @@ class State:
         self.filling: dict[PageId, SessionId] = {}
         self.sealed_as: dict[PageId, PageId] = {}
         self.keys: dict[bytes, int] = {}
+        self.salt = b""
+        self.unsalted = 0
         self.records = Records()
         self.tree = MerkleTree()
         self.erasing: dict[int, Fields] = {}
@@ -198,9 +200,14 @@ class State:
         waiting.append(OpenTurn(line.seq, line.place, fields["w"], line.digest, times_of(fields)))
         if len(waiting) == 1:
             self.note_filling(fields["s"])
-        key = key_in(fields)
+        key = key_in(fields, self.salt)
         if key is not None:
             self.keys[key] = packed(line.place.segment, line.place.offset)
+
+    def _fold_open(self, line: Line) -> None:
+        """The first opening that brings a salt counts; `unsalted` keys were made before it."""
+        if not self.salt and "z" in line.fields:
+            self.salt, self.unsalted = bytes.fromhex(line.fields["z"]), len(self.keys)
 
     def _fold_page(self, line: Line) -> None:
         info = page_info(line.fields)
@@ -220,7 +227,8 @@ class State:
 
 
 _FOLDS: dict[str, Callable[[State, Line], None]] = {
-    "page": State._fold_page,  # noqa: SLF001 - the table belongs to the class
+    "open": State._fold_open,  # noqa: SLF001 - the table belongs to the class
+    "page": State._fold_page,  # noqa: SLF001
     "erase": State._fold_erase,  # noqa: SLF001
     "erased": State._fold_erased,  # noqa: SLF001
 }

@@ -475,7 +475,7 @@ class TestDamage:
         fields = decode(raw)
         assert fields is not None
         line = line_of(raw, fields, Place(1, offset, len(raw)))
-        stub = encode_stub(stub_fields(fields, line.digest, 40), len(raw))
+        stub = encode_stub(stub_fields(fields, line.digest, 40, salt=b""), len(raw))
         path.write_bytes(content[:offset] + stub + content[offset + len(raw) :])
         with small(folder=folder, read_only=True) as log:
             assert any("no record says so" in found.what for found in log.verify().damage)
