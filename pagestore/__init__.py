@@ -1,6 +1,6 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import PageLog, ProvingLog, TimedLog, TokenCounter
+from pagestore.interface import LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
 from pagestore.log import DiskLog
 from pagestore.memory_log import MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
@@ -25,6 +25,7 @@ from pagestore.values import (
     SetBack,
     SpaceId,
     Span,
+    Taken,
     Turn,
     TurnTimes,
     VerifyReport,
@@ -39,6 +40,7 @@ __all__ = [
     "GrowthProof",
     "InclusionProof",
     "LogOptions",
+    "LooksUp",
     "MemoryLog",
     "OpenInfo",
     "Page",
@@ -56,6 +58,7 @@ __all__ = [
     "SpaceId",
     "Span",
     "Store",
+    "Taken",
     "TimedLog",
     "TokenCounter",
     "Turn",

@@ -24,6 +24,7 @@ from pagestore.values import (
     RecordedTimes,
     SessionId,
     SpaceId,
+    Taken,
     Turn,
     VerifyReport,
 )
@@ -159,6 +160,15 @@ class ProvingLog(Protocol):
 
     def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
         """That the log `old` commits to is the beginning of the one `new` commits to."""
+        ...
+
+
+@runtime_checkable
+class LooksUp(Protocol):
+    """An ability of some logs: to tell what is stored under the ids of turns. Nothing is written."""
+
+    def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+        """How the id of each turn is taken in a session; one without an id is `free`."""
         ...
 
 

@@ -47,6 +47,7 @@ from pagestore.values import (
     RecordedTimes,
     SessionId,
     SpaceId,
+    Taken,
     Turn,
     VerifyReport,
 )
@@ -212,6 +213,11 @@ class DiskLog:
         """See `PageLog.filling`."""
         with self._reading():
             return self._state.open_pages()
+
+    def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+        """See `LooksUp.taken`."""
+        with self._reading() as reader:
+            return tuple(reader.taken(session, turn) for turn in turns)
 
     def times(self) -> RecordedTimes:
         """See `TimedLog.times`."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NewType
+from typing import Any, Literal, NewType
 
 SpaceId = NewType("SpaceId", str)
 SessionId = NewType("SessionId", str)
 PageId = NewType("PageId", str)
+Taken = Literal["free", "same", "other", "erased"]
+"""How a turn id is taken: by nobody, by the same words, by other words, or by a turn that was erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

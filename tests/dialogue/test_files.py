@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.errors import InvalidInput, NotDialogue
 
+MOMENT = "2023-05-08T13:56:00"
+
 
 def read_one(text: str, name: str = "chat.txt", **options: Any) -> Conversation:
     stream = io.BytesIO(text.encode("utf-8", "surrogatepass"))
@@ -77,6 +79,16 @@ def test_a_file_that_has_grown_keeps_the_ids_of_what_was_there() -> None:
     old = lines({"speaker": "Ann", "text": "1"}, {"speaker": "Bob", "text": "2"})
     grown = read_one(old + lines({"speaker": "Ann", "text": "3"})).sessions[0].turns
     assert grown[:2] == read_one(old).sessions[0].turns
+
+
+def test_ids_are_of_the_place_and_hold_nothing_of_the_words() -> None:
+    one, other = (
+        read_one(lines({"speaker": who, "text": words}, {"speaker": who, "text": words, "timestamp": MOMENT}))
+        for who, words in (("Ann", "My code is 7731."), ("Bob", "Hello"))
+    )
+    ids = [turn.turn_id for turn in one.sessions[0].turns]
+    assert ids == ["@1", f"@2 {MOMENT}"]
+    assert ids == [turn.turn_id for turn in other.sessions[0].turns]
 
 
 def test_an_id_of_the_file_is_kept() -> None:

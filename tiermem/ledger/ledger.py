@@ -21,6 +21,7 @@ from pagestore import (
     Appended,
     Checkpoint,
     GrowthProof,
+    LooksUp,
     OpenInfo,
     Page,
     PageId,
@@ -30,6 +31,7 @@ from pagestore import (
     Record,
     SessionId,
     SpaceId,
+    Taken,
     TimedLog,
     Turn,
     VerifyReport,
@@ -93,6 +95,13 @@ class Ledger:
     async def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns durably, in order; see `PageLog.append`."""
         return await self._blocking(lambda: self._log.append(session, turns))
+
+    async def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+        """How the ids of turns are taken; all count as free where the log cannot tell."""
+        if not isinstance(self._log, LooksUp):
+            return tuple("free" for _ in turns)
+        log = self._log
+        return await self._blocking(lambda: log.taken(session, turns))
 
     async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """Seal the open page of one session, or of all; see `PageLog.seal`."""
