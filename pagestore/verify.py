@@ -117,7 +117,7 @@ class _Check:
                 what = "what is left of it is not what the record of its erasure says"
                 self.damage.append(Damage(where=f"record {seq}", what=what))
         ours, theirs = self.fresh, self._state
-        if (ours.head, ours.tree.root()) != (theirs.head, theirs.tree.root()):
+        if ours.standing() != theirs.standing():
             self.damage.append(
                 Damage(where="the whole log", what="it is not what was written and read since it was opened")
             )

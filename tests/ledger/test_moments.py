@@ -71,6 +71,8 @@ def test_years_that_have_not_come_yet_have_no_vote_however_many_records_name_the
     recorded = [at_day(1), at_day(2), *[at_day(3) + YEARS] * ahead, at_day(4)]
     assert place(recorded, at_day(moment)) == len(recorded)
     assert place(recorded, at_day(2)) == 2
+    for later in (NOW, NOW + timedelta(days=1)):
+        assert place([at_day(1), *[at_day(2) + YEARS] * ahead], later) == ahead + 1
 
 
 @pytest.mark.anyio

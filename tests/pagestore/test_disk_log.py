@@ -423,6 +423,18 @@ class TestDamage:
             assert log.verify().ok
             assert not log.verify(checkpoint).ok
 
+    def test_words_altered_on_an_open_page_while_the_log_is_open_are_found(self, folder: str) -> None:
+        with small(folder=folder) as log:
+            log.append(S1, [said("I owe you 7.")])
+            assert log.verify().ok
+            path = Path(folder, "00000001.jsonl")
+            (spoken,) = (raw for _, raw in split(path.read_bytes()) if b'"t":"turn"' in raw)
+            fields = {name: value for name, value in (decode(spoken) or {}).items() if name != "c"}
+            altered = encode({**fields, "x": "I owe you 9."})
+            assert len(altered) == len(spoken)
+            path.write_bytes(path.read_bytes().replace(spoken, altered))
+            assert not log.verify().ok
+
     def test_words_altered_on_an_open_page_are_found_by_a_checkpoint_kept_elsewhere(
         self, folder: str
     ) -> None:

@@ -32,13 +32,13 @@ class Around:
 
 
 def around_moment(recorded: Iterable[tuple[int, datetime]], moment: datetime, *, now: datetime) -> Around:
-    """Where `moment`, which is past, lies among records, given in order with their numbers and times."""
+    """Where `moment` lies among records, given in order with their numbers and times, all before `now`."""
     around = Around(before=-1, after=None)
     votes = most = 0
     for seq, at in recorded:
         if around.after is None:
             around = replace(around, after=seq)
-        if at <= moment:
+        if at <= moment or moment >= now:
             votes += 1
         elif at <= now:
             votes -= 1
