@@ -1,6 +1,6 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import PageLog, ProvingLog, TokenCounter
+from pagestore.interface import LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
 from pagestore.log import DiskLog
 from pagestore.memory_log import MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
@@ -20,9 +20,12 @@ from pagestore.values import (
     PageInfo,
     PageLine,
     Record,
+    RecordedTimes,
     SessionId,
+    SetBack,
     SpaceId,
     Span,
+    Taken,
     Turn,
     TurnTimes,
     VerifyReport,
@@ -37,6 +40,7 @@ __all__ = [
     "GrowthProof",
     "InclusionProof",
     "LogOptions",
+    "LooksUp",
     "MemoryLog",
     "OpenInfo",
     "Page",
@@ -46,12 +50,16 @@ __all__ = [
     "PageLog",
     "ProvingLog",
     "Record",
+    "RecordedTimes",
     "RenderedTurn",
     "Said",
     "SessionId",
+    "SetBack",
     "SpaceId",
     "Span",
     "Store",
+    "Taken",
+    "TimedLog",
     "TokenCounter",
     "Turn",
     "TurnTimes",

@@ -2,11 +2,14 @@
 
 Short names keep lines short: `s` session, `k` turn id, `at` time recorded, `ts` time said, `r` role, `l`
 trust, `sp` speaker, `x` text, `p` part and parts of a turn too long for a page, `w` tokens, `z` salt; of a
-record `n` kind, `b` body. What is unknown is left out.
+record `n` kind, `b` body; of a stub `h` hash of its line, `n` length on the page, `y` key of the turn id.
+What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
 SHA-256 over recipe, space, session and page number: the name of a page before its words are complete.
+`w1`, in checkpoints, is the SHA-256 over recipe, space, and of every open page that holds a turn, in the
+order of their oldest turns, session, page number, and the number and hash of each turn line.
 """
 
 from __future__ import annotations
@@ -34,9 +37,9 @@ class Part:
     tokens: int
 
 
-def key_of(session: SessionId, turn_id: str) -> bytes:
-    """A short name for a turn id, for looking it up."""
-    return hashlib.blake2b(canonical([session, turn_id]), digest_size=16).digest()
+def key_of(session: SessionId, turn_id: str, salt: bytes) -> bytes:
+    """A short name for a turn id, for looking it up. Logs of before had no salt."""
+    return hashlib.blake2b(canonical([session, turn_id]), digest_size=16, key=salt).digest()
 
 
 def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterable[bytes]) -> PageId:
@@ -48,6 +51,12 @@ def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterab
 def open_page_id(space: SpaceId, session: SessionId, number: int) -> PageId:
     """The id of a page while it is open; it resolves for ever."""
     return PageId("o1:" + hashlib.sha256(canonical(["o1", space, session, number])).hexdigest())
+
+
+def waiting_hash(space: SpaceId, pages: Iterable[tuple[SessionId, int, Iterable[tuple[int, bytes]]]]) -> str:
+    """The hash of the turns that no page seals yet: session, page number and turn lines of each open page."""
+    listed = [[name, number, [[seq, digest.hex()] for seq, digest in turns]] for name, number, turns in pages]
+    return hashlib.sha256(canonical(["w1", space, listed])).hexdigest()
 
 
 def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fields:
@@ -74,7 +83,7 @@ def encode_turn(fields: Fields) -> tuple[bytes, Fields]:
     raw = encode(fields)
     longest = _LONGEST_STUB + 6 * len(fields["s"])
     if len(raw) < longest:
-        return _with_room(raw, fields, stub_fields(fields, bytes(32)))
+        return _with_room(raw, fields, stub_fields(fields, bytes(32), salt=b""))
     return raw, fields
 
 
@@ -91,15 +100,15 @@ def _with_room(raw: bytes, fields: Fields, stub: Fields) -> tuple[bytes, Fields]
     return encode(fields), fields
 
 
-def stub_fields(turn: Fields, digest: bytes, length: int = 10**9) -> Fields:
+def stub_fields(turn: Fields, digest: bytes, length: int = 10**9, *, salt: bytes) -> Fields:
     """What stays of an erased turn: its place in the log, the hash of its line, the room it took on its page.
 
-    The digest of its turn id stays too, so that reading the same file again does not bring it back.
+    The key of its turn id stays too, so that reading the same file again does not bring it back.
     """
     kept: Fields = {name: turn[name] for name in ("s", "p", "w") if name in turn}
     fields: Fields = {"q": turn["q"], "d": turn["d"], "t": "gone", **kept, "h": digest.hex(), "n": length}
     if "k" in turn:
-        fields["y"] = key_of(turn["s"], turn["k"]).hex()
+        fields["y"] = key_of(turn["s"], turn["k"], salt).hex()
     return {**fields, "_": ""}
 
 
@@ -147,10 +156,10 @@ def _moment(fields: Fields, name: str) -> datetime | None:
     return datetime.fromisoformat(told) if told is not None else None
 
 
-def key_in(fields: Fields) -> bytes | None:
+def key_in(fields: Fields, salt: bytes) -> bytes | None:
     """The key under which a turn's line is found again; `None` for later parts and turns without id."""
     if fields.get("p", (1, 1))[0] != 1:
         return None
     if "y" in fields:
         return bytes.fromhex(fields["y"])
-    return key_of(fields["s"], fields["k"]) if "k" in fields else None
+    return key_of(fields["s"], fields["k"], salt) if "k" in fields else None

@@ -21,8 +21,10 @@ from pagestore.values import (
     ProvedPage,
     ProvedRecord,
     Record,
+    RecordedTimes,
     SessionId,
     SpaceId,
+    Taken,
     Turn,
     VerifyReport,
 )
@@ -158,4 +160,22 @@ class ProvingLog(Protocol):
 
     def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
         """That the log `old` commits to is the beginning of the one `new` commits to."""
+        ...
+
+
+@runtime_checkable
+class LooksUp(Protocol):
+    """An ability of some logs: to tell what is stored under the ids of turns. Nothing is written."""
+
+    def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+        """How the id of each turn is taken in a session; one without an id is `free`."""
+        ...
+
+
+@runtime_checkable
+class TimedLog(Protocol):
+    """An ability of some logs: to tell where the clock they recorded times by was set back."""
+
+    def times(self) -> RecordedTimes:
+        """What recorded times say of the clock; nothing is read for it."""
         ...

@@ -132,7 +132,8 @@ class Journal:
         self._write(header, number, 0)
         self._segments.sync(number)
         self._segments.sync_directory()
-        if self.active:
+        if self.active and self._began.keys >= self._state.unsalted:
+            # Unsalted keys, also of turns erased since, go into no cache that is not made from the bytes.
             self._segments.write_snapshot(
                 self.active, snapshot.dump(self._state, self._began, self._segments.size(self.active))
             )

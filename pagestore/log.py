@@ -49,8 +49,10 @@ from pagestore.values import (
     ProvedPage,
     ProvedRecord,
     Record,
+    RecordedTimes,
     SessionId,
     SpaceId,
+    Taken,
     Turn,
     VerifyReport,
 )
@@ -138,7 +140,8 @@ class DiskLog:
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """See `PageLog.append`; every page sealed is named by exactly one append."""
         self._refuse_after_a_fork()
-        job = _Append(session, tuple(measure(session, turn, self._options) for turn in turns))
+        salt = self._state.salt
+        job = _Append(session, tuple(measure(session, turn, self._options, salt=salt) for turn in turns))
         self._group.submit(job)
         return job.result
 
@@ -161,11 +164,12 @@ class DiskLog:
     def checkpoint(self) -> Checkpoint:
         """See `PageLog.checkpoint`."""
         with self._writing() as journal:
-            size, root = len(self._state.tree), self._state.tree.root().hex()
+            made = self._state.standing()
             batch = journal.stage()
-            batch.add("ckpt", {"n": size, "root": root, "at": self._options.clock().isoformat()})
+            at = self._options.clock().isoformat()
+            batch.add("ckpt", {"n": made.size, "root": made.root, "at": at})
             journal.commit(batch)
-            return Checkpoint(space=self._space, size=size, root=root)
+            return made
 
     def erase(self, page_id: PageId, seq: int, reason: str) -> None:
         """See `PageLog.erase`; a turn stored in parts is erased whole."""
@@ -191,7 +195,7 @@ class DiskLog:
                 batch = journal.stage()
                 for kind, body in copies:
                     batch.add_record({"n": kind, "at": at, "b": body})
-                batch.add("erase", erasure.intent_of(list(lines.values()), reason, at))
+                batch.add("erase", erasure.intent_of(list(lines.values()), reason, at, salt=self._state.salt))
                 journal.commit(batch)
             self._finish_erasing(journal)
 
@@ -222,6 +226,16 @@ class DiskLog:
         """See `PageLog.filling`."""
         with self._reading():
             return self._state.open_pages()
+
+    def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+        """See `LooksUp.taken`."""
+        with self._reading() as reader:
+            return tuple(reader.taken(session, turn) for turn in turns)
+
+    def times(self) -> RecordedTimes:
+        """See `TimedLog.times`."""
+        with self._reading():
+            return RecordedTimes(newest=self._state.newest, set_back=tuple(self._state.set_back))
 
     def read(self, seq: int) -> Record:
         """See `PageLog.read`."""
@@ -333,11 +347,12 @@ class DiskLog:
         self._journal = self._begin_to_write(self._segments)
 
     def _begin_to_write(self, segments: Segments) -> Journal:
-        """Record the opening, then finish what a crash left half-done."""
+        """Record the opening, the first time with the log's salt; then finish what a crash left half-done."""
         journal = Journal(segments, self._found, self._options, lock=self._lock, stored=self._reader.stored)
-        if self._state.last_kind != "open":
+        if self._state.last_kind != "open" or not self._state.salt:
             opening = journal.stage()
-            opening.add("open", {"at": self._options.clock().isoformat()})
+            salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
+            opening.add("open", {"at": self._options.clock().isoformat(), **salt})
             journal.commit(opening)
         self._finish_erasing(journal)
         seals = journal.stage()
@@ -349,7 +364,7 @@ class DiskLog:
     def _finish_erasing(self, journal: Journal) -> None:
         for intent in list(self._state.erasing.values()):
             with as_written(self._directory):
-                erasure.finish(journal, self._opened(), intent)
+                erasure.finish(journal, self._opened(), intent, unsalted=self._state.unsalted > 0)
 
     def _serve(self, jobs: list[_Append | _Write]) -> None:
         """Commit what the jobs ask for, together; a job that is refused is refused alone."""

@@ -15,10 +15,14 @@ Words = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A turn ready to be stored: its key, and the part or parts it is stored as."""
+    """A turn ready to be stored: its key, and the part or parts it is stored as.
+
+    `old_key` is the one it had in a log that had no salt yet.
+    """
 
     turn: Turn
     key: bytes | None
+    old_key: bytes | None
     parts: tuple[Part, ...]
 
     @property
@@ -27,10 +31,14 @@ class Measured:
         return self.turn.speaker, self.turn.text
 
 
-def measure(session: SessionId, turn: Turn, options: LogOptions) -> Measured:
+def measure(session: SessionId, turn: Turn, options: LogOptions, *, salt: bytes) -> Measured:
     """Count what the turn takes on a page, header included."""
-    key = key_of(session, turn.turn_id) if turn.turn_id is not None else None
-    return Measured(turn=turn, key=key, parts=_parts(turn, options))
+    key, old = (
+        (key_of(session, turn.turn_id, used) for used in (salt, b""))
+        if turn.turn_id is not None
+        else (None, None)
+    )
+    return Measured(turn=turn, key=key, old_key=old, parts=_parts(turn, options))
 
 
 def _parts(turn: Turn, options: LogOptions) -> tuple[Part, ...]:

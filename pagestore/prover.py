@@ -34,8 +34,7 @@ class Prover:
 
     def standing(self) -> Checkpoint:
         """What a checkpoint would commit to now."""
-        tree = self._state.tree
-        return Checkpoint(space=self._state.space, size=len(tree), root=tree.root().hex())
+        return self._state.standing()
 
     def seal(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
         """That the seal of a page is in the tree of `checkpoint`."""
@@ -61,13 +60,13 @@ class Prover:
         )
 
     def growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
-        """That the tree of `old` is the beginning of the tree of `new`."""
+        """That the tree of `old` is the beginning of the tree of `new`; it holds their trees alone."""
         self._check(old)
         self._check(new)
         if old.size > new.size:
             raise Corrupt(f"a log only grows: {old!r} is not older than {new!r}")
         path = self._state.tree.consistency(old.size, new.size)
-        return GrowthProof(old=old, new=new, path=tuple(node.hex() for node in path))
+        return GrowthProof(old=old.tree, new=new.tree, path=tuple(node.hex() for node in path))
 
     def _check(self, checkpoint: Checkpoint) -> None:
         tree = self._state.tree

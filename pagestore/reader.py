@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 
-from pagestore.codec import open_page_id, page_id, said_of
+from pagestore.codec import key_of, open_page_id, page_id, said_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.lines import Fields, Line, Place, as_written, decode, line_of, split
 from pagestore.pager import full_page
@@ -14,7 +14,7 @@ from pagestore.rendering import render_page
 from pagestore.segments import Segments
 from pagestore.staging import Stored
 from pagestore.state import Session, State, page_info, runs_of, unpacked
-from pagestore.values import Page, PageId, PageInfo, Record, SessionId
+from pagestore.values import Page, PageId, PageInfo, Record, SessionId, Taken, Turn
 
 
 class Reader:
@@ -84,6 +84,17 @@ class Reader:
                 return Stored(seq=fields["q"], words=None)
             texts = [line.fields["x"] for line in self._parts(line, fields.get("p", (1, 1))[1])]
             return Stored(seq=fields["q"], words=(fields["sp"], "".join(texts)))
+
+    def taken(self, session: SessionId, turn: Turn) -> Taken:
+        """How the id of a turn is taken."""
+        salts = (self._state.salt, b"")
+        keys = () if turn.turn_id is None else (key_of(session, turn.turn_id, salt) for salt in salts)
+        found = next((stored for key in keys if (stored := self.stored(key)) is not None), None)
+        if found is None:
+            return "free"
+        if found.words is None:
+            return "erased"
+        return "same" if found.words == (turn.speaker, turn.text) else "other"
 
     def record(self, row: int) -> Record:
         """The record of a row, as callers see it; of an erased one only when it was."""

@@ -163,6 +163,14 @@ class Segments:
                 return read_file(self._files, path)
         return None
 
+    def remove_snapshot(self, number: int) -> None:
+        """Destroy the cache file of a segment, if it has one: it is made again at the next opening."""
+        path = f"{self._directory}/{number:08d}.idx"
+        with translating(path):
+            if self._files.exists(path):
+                self._files.remove(path)
+                self.sync_directory()
+
     def write_snapshot(self, number: int, data: bytes) -> None:
         """Write the cache file of a sealed segment, if that is possible."""
         with suppress(OSError):  # a cache: its checksum tells a half-written one

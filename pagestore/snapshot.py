@@ -18,9 +18,9 @@ from typing import Any
 
 from pagestore.lines import MALFORMED, Fields, Place, canonical
 from pagestore.state import OpenTurn, State
-from pagestore.values import PageId, PageInfo, SessionId, TurnTimes
+from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 
-_VERSION = 2
+_VERSION = 3
 _KEY = struct.Struct(">16sQ")
 
 
@@ -67,6 +67,9 @@ def dump(state: State, since: Mark, size: int) -> bytes:
         "leaves": _text(state.tree.leaves(since.records)),
         "waiting": [[name, _waiting_rows(s.waiting)] for name, s in state.sessions.items() if s.waiting],
         "erasing": [[seq, intent] for seq, intent in state.erasing.items()],
+        "salt": [state.salt.hex(), state.unsalted],
+        "newest": state.newest.isoformat() if state.newest is not None else None,
+        "set_back": [[one.seq, one.was.isoformat(), one.now.isoformat()] for one in state.set_back],
     }
     data = canonical(content)
     return b"%s\n%08x\n" % (data, zlib.crc32(data))
@@ -86,6 +89,9 @@ class _Snapshot:
     leaves: list[bytes]
     waiting: list[tuple[SessionId, list[OpenTurn]]]
     erasing: list[tuple[int, Fields]]
+    salt: tuple[bytes, int]
+    newest: datetime | None
+    set_back: list[SetBack]
 
 
 def load(state: State, data: bytes, size: int) -> bool:
@@ -130,6 +136,12 @@ def _read(content: dict[str, Any]) -> _Snapshot:
         leaves=[leaves[at : at + 32] for at in range(0, len(leaves), 32)],
         waiting=[(session, list(_open_turns(rows))) for session, rows in content["waiting"]],
         erasing=[(seq, intent) for seq, intent in content["erasing"]],
+        salt=(bytes.fromhex(content["salt"][0]), int(content["salt"][1])),
+        newest=_moment(content["newest"]),
+        set_back=[
+            SetBack(seq=seq, was=datetime.fromisoformat(was), now=datetime.fromisoformat(now))
+            for seq, was, now in content["set_back"]
+        ],
     )
 
 
@@ -151,6 +163,8 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
         state.note_filling(name)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
+    state.salt, state.unsalted = snapshot.salt
+    state.newest, state.set_back = snapshot.newest, snapshot.set_back
 
 
 def _page_row(page: PageInfo) -> list[object]:
@@ -185,10 +199,14 @@ def _times_row(turn: OpenTurn) -> list[str | None]:
 
 def _open_turns(rows: list[list[Any]]) -> Iterator[OpenTurn]:
     for seq, segment, offset, length, tokens, digest, *moments in rows:
-        recorded_at, said_at = (None if told is None else datetime.fromisoformat(told) for told in moments)
+        recorded_at, said_at = map(_moment, moments)
         times = TurnTimes(seq=seq, recorded_at=recorded_at, said_at=said_at)
         place = Place(segment, offset, length)
         yield OpenTurn(seq, place, tokens, b64decode(digest, validate=True), times)
+
+
+def _moment(told: str | None) -> datetime | None:
+    return None if told is None else datetime.fromisoformat(told)
 
 
 def _text(data: bytes) -> str:

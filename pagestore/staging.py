@@ -71,7 +71,7 @@ class Batch:
         sealed: list[PageId] = []
         new = 0
         for measured in turns:
-            known = self._find(measured.key)
+            known = self._find(measured)
             if known is None:
                 seq, pages = self._add_turn(session, measured)
                 known = Stored(seq=seq, words=measured.words)
@@ -122,18 +122,19 @@ class Batch:
         for measured in turns:
             if measured.key is None:
                 continue
-            known = self._find(measured.key)
+            known = self._find(measured)
             before = given.setdefault(measured.key, measured.words)
             if before != measured.words or (known and known.words not in (None, measured.words)):
                 raise Conflict(
                     f"turn {measured.turn.turn_id!r} of session {session!r} has other words in the log"
                 )
 
-    def _find(self, key: bytes | None) -> Stored | None:
-        if key is None:
+    def _find(self, measured: Measured) -> Stored | None:
+        key, old_key = measured.key, measured.old_key
+        if key is None or old_key is None:
             return None
         if key not in self._staged:
-            self._staged[key] = self._stored(key)
+            self._staged[key] = self._stored(key) or self._stored(old_key)
         return self._staged[key]
 
     def _add_turn(self, session: SessionId, measured: Measured) -> tuple[int, list[PageId]]:

@@ -10,15 +10,18 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from operator import index
 
-from pagestore.codec import key_in, open_page_id, times_of
+from pagestore.codec import key_in, open_page_id, times_of, waiting_hash
 from pagestore.lines import Fields, Line, Place
 from pagestore.merkle import MerkleTree
-from pagestore.values import OpenInfo, PageId, PageInfo, SessionId, SpaceId, TurnTimes
+from pagestore.values import Checkpoint, OpenInfo, PageId, PageInfo, SessionId, SetBack, SpaceId, TurnTimes
 
+TOLERANCE = timedelta(minutes=10)
+"""How far recorded times may be out of order: a record waits its turn with the time it was given."""
 _OFFSET_BITS = 40
+_TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,14 @@ class State:
         self.filling: dict[PageId, SessionId] = {}
         self.sealed_as: dict[PageId, PageId] = {}
         self.keys: dict[bytes, int] = {}
+        self.salt = b""
+        self.unsalted = 0
         self.records = Records()
         self.tree = MerkleTree()
         self.erasing: dict[int, Fields] = {}
         self.last_kind = ""
+        self.newest: datetime | None = None
+        self.set_back: list[SetBack] = []
 
     def session(self, session: SessionId) -> Session:
         """The state of a session, which is new when it never spoke."""
@@ -122,8 +129,20 @@ class State:
             fold = _FOLDS.get(line.kind)
             if fold is not None:
                 fold(self, line)
+        self._note_time(line)
         self.head = line.seq
         self.last_kind = line.kind
+
+    def _note_time(self, line: Line) -> None:
+        if line.kind not in _TIMED or "at" not in line.fields:
+            return
+        told = datetime.fromisoformat(line.fields["at"])
+        at = told if told.tzinfo else told.replace(tzinfo=UTC)
+        if self.newest is not None and at < self.newest - TOLERANCE:
+            self.set_back.append(SetBack(seq=line.seq, was=self.newest, now=at))
+            self.newest = at
+        elif self.newest is None or at > self.newest:
+            self.newest = at
 
     def add_page(self, info: PageInfo) -> None:
         """Take in a sealed page."""
@@ -150,6 +169,22 @@ class State:
             for page_id, name in self.filling.items()
         )
 
+    def standing(self) -> Checkpoint:
+        """What commits to everything there is."""
+        filling = [(name, session) for name, session in self.sessions.items() if session.waiting]
+        filling.sort(key=lambda named: named[1].waiting[0].seq)
+        pages = (
+            (name, session.next_number, ((turn.seq, turn.digest) for turn in session.waiting))
+            for name, session in filling
+        )
+        return Checkpoint(
+            space=self.space,
+            size=len(self.tree),
+            root=self.tree.root().hex(),
+            head=self.head,
+            waiting=waiting_hash(self.space, pages),
+        )
+
     def stub_at(self, segment: int, offset: int) -> Fields | None:
         """The stub that belongs at a place where an erasure was begun and is not known to be done."""
         for intent in self.erasing.values():
@@ -166,9 +201,14 @@ class State:
         waiting.append(OpenTurn(line.seq, line.place, index(fields["w"]), line.digest, times_of(fields)))
         if len(waiting) == 1:
             self.note_filling(fields["s"])
-        key = key_in(fields)
+        key = key_in(fields, self.salt)
         if key is not None:
             self.keys[key] = packed(line.place.segment, line.place.offset)
+
+    def _fold_open(self, line: Line) -> None:
+        """The first opening that brings a salt counts; `unsalted` keys were made before it."""
+        if not self.salt and "z" in line.fields:
+            self.salt, self.unsalted = bytes.fromhex(line.fields["z"]), len(self.keys)
 
     def _fold_page(self, line: Line) -> None:
         info = page_info(line.fields)
@@ -188,7 +228,8 @@ class State:
 
 
 _FOLDS: dict[str, Callable[[State, Line], None]] = {
-    "page": State._fold_page,  # noqa: SLF001 - the table belongs to the class
+    "open": State._fold_open,  # noqa: SLF001 - the table belongs to the class
+    "page": State._fold_page,  # noqa: SLF001
     "erase": State._fold_erase,  # noqa: SLF001
     "erased": State._fold_erased,  # noqa: SLF001
 }

@@ -290,6 +290,32 @@ class PageLogContract:
         assert not log.verify(replace(checkpoint, root="00" * 32)).ok
         assert not log.verify(replace(checkpoint, size=checkpoint.size + 1000)).ok
 
+    def test_a_checkpoint_commits_to_the_turns_of_open_pages(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said("one"), said("two")])
+        log.append(S2, [said("three")])
+        checkpoint = log.checkpoint()
+        log.append(S1, [said("four")])
+        assert log.verify(checkpoint).ok
+        for other in (replace(checkpoint, waiting="00" * 32), replace(checkpoint, head=log.head)):
+            assert not log.verify(other).ok
+        log.erase(_open(log, S1).id, _open(log, S1).lines[1].seq, "asked to")
+        assert log.verify(checkpoint).ok
+        log.seal()
+        report = log.verify(checkpoint)
+        assert report.ok
+        assert report.unproved == ()
+        assert log.verify(report.checkpoint).ok
+        assert log.checkpoint().waiting != checkpoint.waiting
+
+    def test_a_checkpoint_of_before_verifies_and_the_report_says_what_it_does_not_cover(self) -> None:
+        log = self.new_log()
+        log.append(S1, [said("one")])
+        report = log.verify(log.checkpoint().tree)
+        assert report.ok
+        (unproved,) = report.unproved
+        assert "open pages" in unproved
+
     def test_erased_words_are_gone_and_every_other_span_and_proof_stays_true(self) -> None:
         log = self.new_log()
         appended = log.append(S1, [said("one"), said("the secret\nof Ann"), said("three")])

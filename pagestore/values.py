@@ -7,15 +7,17 @@ to text by a pure function, so that a `Span` (a half-open character range) means
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NewType
+from typing import Any, Literal, NewType
 
 from pagestore.errors import InvalidInput
 
 SpaceId = NewType("SpaceId", str)
 SessionId = NewType("SessionId", str)
 PageId = NewType("PageId", str)
+Taken = Literal["free", "same", "other", "erased"]
+"""How a turn id is taken: by nobody, by the same words, by other words, or by a turn that was erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,11 +162,23 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A commitment to everything a space's log held: Merkle tree size and root (RFC 6962, SHA-256, hex)."""
+    """A commitment to everything a space's log held.
+
+    `size` and `root` are those of the Merkle tree (RFC 6962, SHA-256, hex) of page seals and other records.
+    `waiting` is the hash of the turns that no page had sealed yet, and `head` the number of the newest
+    record or turn; checkpoints of before these were kept have neither, and commit to no open page.
+    """
 
     space: SpaceId
     size: int
     root: str
+    head: int | None = None
+    waiting: str | None = None
+
+    @property
+    def tree(self) -> Checkpoint:
+        """What of it proofs are held against: the tree alone."""
+        return replace(self, head=None, waiting=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,11 +224,31 @@ class ProvedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthProof:
-    """That everything `old` commits to is the beginning of what `new` commits to."""
+    """That the tree of `old` is the beginning of the tree of `new`; of open pages it says nothing."""
 
     old: Checkpoint
     new: Checkpoint
     path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBack:
+    """That line `seq` was recorded by a clock that said `now`, and one before it at `was`, a later time."""
+
+    seq: int
+    was: datetime
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTimes:
+    """What the times that lines were recorded at say of the clock, by more than its `TOLERANCE`.
+
+    `newest` is the latest time since the clock was last set back; `None` where no line has any.
+    """
+
+    newest: datetime | None
+    set_back: tuple[SetBack, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +261,10 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """What `verify` re-derived and what it found. `ok` when nothing differs."""
+    """What `verify` re-derived and what it found. `ok` when nothing differs.
+
+    `unproved` is what the checkpoint it was held against does not tell.
+    """
 
     space: SpaceId
     records: int
@@ -237,6 +274,7 @@ class VerifyReport:
     checkpoint: Checkpoint
     damage: tuple[Damage, ...]
     torn: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -2,7 +2,8 @@
 
 What is checked: the checksum and number of every line; the tree at every header and checkpoint; the id of
 every page from the lines of its turns; that what was erased was erased by a record; that the result is the
-state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to.
+state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to:
+its tree, and the turns that waited on open pages then, whether these are open, sealed or erased by now.
 """
 
 from __future__ import annotations
@@ -25,12 +26,11 @@ def verify(
     checkpoint: Checkpoint | None = None,
 ) -> VerifyReport:
     """Read the first `sizes[n]` bytes of every segment again and compare with `state`."""
-    check = _Check(segments, state)
+    check = _Check(segments, state, checkpoint)
     for number, size in sizes.items():
         check.segment(number, size)
     check.against_state()
-    if checkpoint is not None:
-        check.against(checkpoint)
+    check.against_checkpoint()
     fresh = check.fresh
     return VerifyReport(
         space=state.space,
@@ -38,19 +38,23 @@ def verify(
         turns=fresh.turns,
         pages=len(fresh.pages),
         erased=fresh.erased,
-        checkpoint=Checkpoint(space=state.space, size=len(fresh.tree), root=fresh.tree.root().hex()),
+        checkpoint=fresh.standing(),
         damage=tuple(check.damage),
         torn=torn,
+        unproved=tuple(check.unproved),
     )
 
 
 class _Check:
-    def __init__(self, segments: Segments, state: State) -> None:
+    def __init__(self, segments: Segments, state: State, checkpoint: Checkpoint | None) -> None:
         self.fresh = State(state.space)
         self.records = 0
         self.damage: list[Damage] = []
+        self.unproved: list[str] = []
         self._segments = segments
         self._state = state
+        self._checkpoint = checkpoint
+        self._then: Checkpoint | None = None
         self._complete = True
         self._gone: dict[int, Fields] = {}
         self._erased: dict[int, Fields] = {}
@@ -73,6 +77,8 @@ class _Check:
         try:
             what = self._wrong(line)
             self.fresh.fold(line)
+            if self._checkpoint is not None and line.seq == self._checkpoint.head:
+                self._then = self.fresh.standing()
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
@@ -113,15 +119,18 @@ class _Check:
                 what = "what is left of it is not what the record of its erasure says"
                 self.damage.append(Damage(where=f"record {seq}", what=what))
         ours, theirs = self.fresh, self._state
-        if (ours.head, ours.tree.root()) != (theirs.head, theirs.tree.root()):
+        if ours.standing() != theirs.standing():
             self.damage.append(
                 Damage(where="the whole log", what="it is not what was written and read since it was opened")
             )
         elif (ours.pages, ours.sealed_as, ours.turns) != (theirs.pages, theirs.sealed_as, theirs.turns):
             self.damage.append(Damage(where="the .idx files", what="they do not say what the segments say"))
 
-    def against(self, checkpoint: Checkpoint) -> None:
-        """The log begins with what the checkpoint commits to."""
+    def against_checkpoint(self) -> None:
+        """The log begins with what the checkpoint commits to, where there is one."""
+        checkpoint = self._checkpoint
+        if checkpoint is None:
+            return
         where = f"checkpoint of {checkpoint.size} records"
         if checkpoint.space != self.fresh.space:
             self.damage.append(Damage(where=where, what=f"it is of space {checkpoint.space!r}"))
@@ -132,6 +141,13 @@ class _Check:
             self.damage.append(Damage(where=where, what=what))
         elif self.fresh.tree.root(checkpoint.size).hex() != checkpoint.root:
             self.damage.append(Damage(where=where, what="this log does not begin with what it commits to"))
+        elif checkpoint.waiting is None:
+            self.unproved.append(
+                f"{where}: what then waited on open pages; it was made before checkpoints committed to that"
+            )
+        elif checkpoint != self._then:
+            what = "the turns that then waited on open pages are not the ones it commits to"
+            self.damage.append(Damage(where=where, what=what))
 
     def _add(self, number: int, offset: int, what: str) -> None:
         self.damage.append(Damage(where=self._segments.where(number, offset), what=what))

@@ -1,13 +1,15 @@
 """Ed25519 signatures of checkpoints: who vouches for what a log held. Needs `tiermem[sign]`.
 
-What is signed is `tiermem-checkpoint-1`, a line break, and the JSON of space, size and root. Keys are
-PEM files, as `openssl genpkey -algorithm ed25519 -out key.pem` makes them, and their public halves, as
+What is signed is `tiermem-checkpoint-2`, a line break, and the JSON of space, size, root, head and waiting;
+for a checkpoint without the last two, `tiermem-checkpoint-1` and the JSON of the others. Keys are PEM
+files, as `openssl genpkey -algorithm ed25519 -out key.pem` makes them, and their public halves, as
 `openssl pkey -in key.pem -pubout -out key.pub` does; OpenSSH's form is read as well.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pagestore import Checkpoint
@@ -17,7 +19,7 @@ from tiermem.errors import BadSignature, InvalidInput, SigningUnavailable
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-_RECIPE = "tiermem-checkpoint-1"
+_RECIPE, _RECIPE_OF_TREES = "tiermem-checkpoint-2", "tiermem-checkpoint-1"
 
 
 def sign(checkpoint: Checkpoint, private_key: bytes) -> Signature:
@@ -48,8 +50,10 @@ def verify_signature(checkpoint: Checkpoint, signature: Signature | None, public
 
 
 def _message(checkpoint: Checkpoint) -> bytes:
-    signed = {"space": checkpoint.space, "size": checkpoint.size, "root": checkpoint.root}
-    return f"{_RECIPE}\n{json.dumps(signed, separators=(',', ':'))}".encode()
+    recipe, signed = _RECIPE, asdict(checkpoint)
+    if checkpoint == checkpoint.tree:
+        recipe, signed = _RECIPE_OF_TREES, {name: signed[name] for name in ("space", "size", "root")}
+    return f"{recipe}\n{json.dumps(signed, separators=(',', ':'))}".encode()
 
 
 def _private(pem: bytes) -> Ed25519PrivateKey:

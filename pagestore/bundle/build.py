@@ -23,6 +23,7 @@ def make_bundle(
     Of the pages it cites it holds the turns whose words are cited, and of the others a salted hash;
     with `whole_pages` every turn. It is bound to the log as it stands; with `checkpoint`, one kept
     elsewhere, to that one if it is new enough, else with the proof that the log has only grown since.
+    A bundle proves nothing of open pages, so its checkpoint names the tree alone.
     Raises `PageNotFound` while a cited page is open, `Corrupt` when the log does not bear out `checkpoint`.
     """
     if not isinstance(log, ProvingLog):
@@ -31,10 +32,10 @@ def make_bundle(
     quoted = _quoted(log, body)
     if checkpoint is not None:
         try:
-            return _bound(log, seq, body, quoted, checkpoint, whole_pages=whole_pages)
+            return _bound(log, seq, body, quoted, checkpoint.tree, whole_pages=whole_pages)
         except (RecordNotFound, PageNotFound):
             pass  # the checkpoint is older than what must be shown
-    now = log.standing()
+    now = log.standing().tree
     bundle = _bound(log, seq, body, quoted, now, whole_pages=whole_pages)
     return bundle if checkpoint is None else replace(bundle, growth=log.prove_growth(checkpoint, now))
 

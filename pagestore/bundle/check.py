@@ -111,12 +111,12 @@ class _Check:
                 f"that the checkpoint ({_named(bound)}) is the one others were shown: "
                 "compare it with one kept elsewhere"
             )
-        elif kept == bound:
+        elif kept.tree == bound:
             self.proved.append(f"the bundle is bound to the checkpoint kept elsewhere ({_named(kept)})")
-        elif growth is not None and kept == growth.old:
+        elif growth is not None and kept.tree == growth.old:
             self.proved.append(
                 f"the log grew from the checkpoint kept elsewhere ({_named(kept)}) to that of the bundle "
-                f"({_named(bound)}); nothing before it was changed"
+                f"({_named(bound)}); no record or sealed page before it was changed"
             )
         else:
             raise Wrong(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from tests.apps.test_commands import CHAT, as_json, chat_file, tiermem
 from tiermem.errors import BadSignature, InvalidInput, SigningUnavailable
 from tiermem.signing import sign, verify_signature
 
-POINT = Checkpoint(space=SpaceId("ann"), size=3, root="ab" * 32)
+TREE = Checkpoint(space=SpaceId("ann"), size=3, root="ab" * 32)
+POINT = replace(TREE, head=7, waiting="cd" * 32)
 PEM = serialization.Encoding.PEM
 
 
@@ -86,7 +88,7 @@ def test_a_bundle_is_held_against_a_signed_checkpoint_kept_elsewhere(store: Path
     tiermem(store, "ask", "Where did Bob move to?")
     tiermem(store, "audit", "--bundle", str(file), "--checkpoint", str(kept), "--sign", str(private))
     told = " ".join(checked(str(file), "--checkpoint", str(kept), "--key", str(public)).split())
-    assert "nothing before it was changed" in told
+    assert "no record or sealed page before it was changed" in told
     assert "is signed with the key" in told
     assert "signed by another key" in " ".join(checked(str(file), "--key", str(other), code=3).split())
     assert as_json(store, "verify", "--checkpoint", str(kept), "--key", str(public))["ok"] is True
@@ -127,14 +129,26 @@ def test_a_signature_is_of_one_checkpoint_and_one_key(tmp_path: Path) -> None:
     signature = sign(POINT, private)
     verify_signature(POINT, signature, public)
     for other in (
-        Checkpoint(space=SpaceId("bob"), size=3, root=POINT.root),
-        Checkpoint(space=POINT.space, size=4, root=POINT.root),
-        Checkpoint(space=POINT.space, size=3, root="ac" * 32),
+        replace(POINT, space=SpaceId("bob")),
+        replace(POINT, size=4),
+        replace(POINT, root="ac" * 32),
+        replace(POINT, head=8),
+        replace(POINT, waiting="ce" * 32),
+        TREE,
     ):
         with pytest.raises(BadSignature, match="not one of this checkpoint"):
             verify_signature(other, signature, public)
     with pytest.raises(BadSignature, match="no signature"):
         verify_signature(POINT, None, public)
+
+
+def test_signatures_of_checkpoints_without_open_pages_are_of_the_form_they_always_had(tmp_path: Path) -> None:
+    private, public = (path.read_bytes() for path in keys(tmp_path, "ours"))
+    key = serialization.load_pem_private_key(private, password=None)
+    assert isinstance(key, Ed25519PrivateKey)
+    message = f'tiermem-checkpoint-1\n{{"space":"ann","size":3,"root":"{"ab" * 32}"}}'
+    assert sign(TREE, private).value == key.sign(message.encode()).hex()
+    verify_signature(TREE, sign(TREE, private), public)
 
 
 def test_keys_that_cannot_be_used_say_why(tmp_path: Path) -> None:

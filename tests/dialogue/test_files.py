@@ -16,6 +16,8 @@ from pagestore import MemoryLog, SessionId, SpaceId
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.errors import InvalidInput, NotDialogue
 
+MOMENT = "2023-05-08T13:56:00"
+
 
 def read_one(text: str, name: str = "chat.txt", **options: Any) -> Conversation:
     stream = io.BytesIO(text.encode("utf-8", "surrogatepass"))
@@ -80,25 +82,6 @@ def test_a_file_that_has_grown_keeps_the_ids_of_what_was_there() -> None:
     assert grown[:2] == read_one(old).sessions[0].turns
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"speaker": "Bob", "text": "Yes.", "time": "2024-05-08 13:56"},
-        {"speaker": "Ann", "text": "Yes.", "time": "2024-05-09 13:56"},
-        {"speaker": "Ann", "text": "No.", "time": "2024-05-08 13:56"},
-    ],
-)
-def test_turns_that_differ_in_speaker_time_or_words_never_share_an_id(other: dict[str, Any]) -> None:
-    turn = {"speaker": "Ann", "text": "Yes.", "time": "2024-05-08 13:56"}
-    (one,), (two,) = (read_one(lines(said)).sessions[0].turns for said in (turn, other))
-    assert one.turn_id != two.turn_id
-    log = MemoryLog(SpaceId("space"))
-    for again in (one, two, one):
-        log.append(SessionId("chat"), [again])
-    (page,) = (log.page(page_id) for page_id in log.seal())
-    assert [line.turn for line in page.lines] == [one, two]
-
-
 def test_the_same_words_again_are_another_turn_by_their_place_and_by_their_session() -> None:
     yes = {"speaker": "Ann", "text": "Yes."}
     (session,) = read_one(lines(yes, yes)).sessions
@@ -106,6 +89,16 @@ def test_the_same_words_again_are_another_turn_by_their_place_and_by_their_sessi
     for name in ("one", "two", "one"):
         log.append(SessionId(name), session.turns)
     assert [len(log.page(page_id).lines) for page_id in log.seal()] == [2, 2]
+
+
+def test_ids_are_of_the_place_and_hold_nothing_of_the_words() -> None:
+    one, other = (
+        read_one(lines({"speaker": who, "text": words}, {"speaker": who, "text": words, "timestamp": MOMENT}))
+        for who, words in (("Ann", "My code is 7731."), ("Bob", "Hello"))
+    )
+    ids = [turn.turn_id for turn in one.sessions[0].turns]
+    assert ids == ["@1", f"@2 {MOMENT}"]
+    assert ids == [turn.turn_id for turn in other.sessions[0].turns]
 
 
 def test_an_id_of_the_file_is_kept() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiermem
+from pagestore import LogOptions, SessionId, SpaceId, Store, Turn
 from pagestore.errors import Conflict, Locked, NotAStore, PageNotFound, PageStoreError
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
@@ -116,6 +117,17 @@ def test_deferred_findings_wait_and_make_the_next_ask_cheaper(open_memory: OpenM
     decisions = memory.apply_findings()
     assert len(decisions) == pending
     assert memory.stats().findings_pending == 0
+
+
+def test_a_clock_that_was_set_back_is_told_in_the_stats(open_memory: OpenMemory, tmp_path: Path) -> None:
+    moments = iter([*[datetime(2024, 5, 8, tzinfo=UTC)] * 3, datetime(2012, 5, 8, tzinfo=UTC)])
+    with Store(tmp_path / "store", options=LogOptions(clock=lambda: next(moments))).open_space(
+        SpaceId("default")
+    ) as log:
+        for text in ("I live in Oslo.", "I moved to Bergen."):
+            log.append(SessionId("s1"), [Turn(speaker="Ann", text=text)])
+    (problem,) = open_memory().stats().problems
+    assert "set back from 2024-05-08 00:00 UTC to 2012-05-08 00:00 UTC before record 3" in problem
 
 
 def test_a_past_moment_is_answered_as_memory_stood_then(open_memory: OpenMemory) -> None:

@@ -76,7 +76,7 @@ def test_a_bundle_is_bound_to_a_checkpoint_that_was_kept() -> None:
     grown = encode(make_bundle(w.log, w.answers[1], checkpoint=w.kept))
     report = verify_bundle(grown, w.kept)
     assert report.ok
-    assert "nothing before it was changed" in report.proved[0]
+    assert "no record or sealed page before it was changed" in report.proved[0]
     assert not verify_bundle(encode(make_bundle(w.log, w.answers[1])), w.kept).ok
 
 

@@ -3,7 +3,9 @@
 import os
 import socket
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from errno import EIO, ENOSPC
+from itertools import chain, count
 from pathlib import Path
 from threading import Thread
 
@@ -421,6 +423,31 @@ class TestDamage:
             assert log.verify().ok
             assert not log.verify(checkpoint).ok
 
+    def test_words_altered_on_an_open_page_while_the_log_is_open_are_found(self, folder: str) -> None:
+        with small(folder=folder) as log:
+            log.append(S1, [said("I owe you 7.")])
+            assert log.verify().ok
+            path = Path(folder, "00000001.jsonl")
+            (spoken,) = (raw for _, raw in split(path.read_bytes()) if b'"t":"turn"' in raw)
+            fields = {name: value for name, value in (decode(spoken) or {}).items() if name != "c"}
+            altered = encode({**fields, "x": "I owe you 9."})
+            assert len(altered) == len(spoken)
+            path.write_bytes(path.read_bytes().replace(spoken, altered))
+            assert not log.verify().ok
+
+    def test_words_altered_on_an_open_page_are_found_by_a_checkpoint_kept_elsewhere(
+        self, folder: str
+    ) -> None:
+        with small(folder=folder) as log:
+            log.append(S1, [said("I owe you 7.")])
+            checkpoint = log.checkpoint()
+        edit(Path(folder, "00000001.jsonl"), lambda fields: fields["t"] == "turn", x="I owe you 9.")
+        with small(folder=folder, read_only=True) as log:
+            assert log.verify().ok
+            assert log.verify(checkpoint.tree).ok
+            (found,) = log.verify(checkpoint).damage
+            assert "waited on open pages" in found.what
+
     def test_a_log_cut_off_at_a_line_is_found_by_a_checkpoint_kept_elsewhere(self, folder: str) -> None:
         with small(folder=folder) as log:
             log.record("note", {"n": 1})
@@ -433,6 +460,25 @@ class TestDamage:
             report = log.verify(checkpoint)
             assert not report.ok or report.checkpoint.root != checkpoint.root
 
+    def test_where_the_clock_was_set_back_is_told_after_every_opening(self, folder: str) -> None:
+        start = datetime(2024, 1, 1, tzinfo=UTC)
+        days = chain([0, 1, 2, 5_000, 3, 4], count(5))
+        options = LogOptions(
+            page_tokens=200, segment_bytes=4_000, clock=lambda: start + timedelta(days=next(days))
+        )
+        with DiskLog(folder, SPACE, options=options) as log:
+            filled(log)
+            told = log.times()
+        (back,) = told.set_back
+        assert (back.was, back.now) == (start + timedelta(days=5_000), start + timedelta(days=3))
+        assert list(Path(folder).glob("*.idx"))
+        with small(folder=folder, read_only=True) as log:
+            assert log.times() == told
+        for idx in Path(folder).glob("*.idx"):
+            idx.unlink()
+        with small(folder=folder, read_only=True) as log:
+            assert log.times() == told
+
     def test_a_turn_erased_behind_the_logs_back_is_found(self, tmp_path: Path, sound: Files) -> None:
         folder = laid_out(tmp_path / "log", sound)
         path = Path(folder, "00000001.jsonl")
@@ -441,7 +487,7 @@ class TestDamage:
         fields = decode(raw)
         assert fields is not None
         line = line_of(raw, fields, Place(1, offset, len(raw)))
-        stub = encode_stub(stub_fields(fields, line.digest, 40), len(raw))
+        stub = encode_stub(stub_fields(fields, line.digest, 40, salt=b""), len(raw))
         path.write_bytes(content[:offset] + stub + content[offset + len(raw) :])
         with small(folder=folder, read_only=True) as log:
             assert any("no record says so" in found.what for found in log.verify().damage)

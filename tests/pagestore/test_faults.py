@@ -11,7 +11,7 @@ from pagestore import DiskLog
 from pagestore.errors import PageStoreError
 from pagestore.journal import Journal
 from pagestore.staging import Batch
-from tests.pagestore.faults.forgeries import SPACE, escaped
+from tests.pagestore.faults.forgeries import SPACE, escaped, gives_away
 from tests.pagestore.faults.fulldisk import fill_up, first_violation
 from tests.pagestore.faults.mutants import (
     DISK_FULL_MUTANTS,
@@ -110,8 +110,15 @@ def test_forged_histories_are_given_away_by_a_checkpoint_kept_elsewhere() -> Non
 
 
 def test_without_that_checkpoint_a_history_written_anew_passes() -> None:
-    with patch("tests.pagestore.faults.forgeries._gives_away", lambda store, _: _refused(store)):
-        assert escaped(20, seed=1)["a whole history written anew"] == 4
+    with patch("tests.pagestore.faults.forgeries.gives_away", lambda store, _: _refused(store)):
+        assert sum(n for name, n in escaped(20, seed=1).items() if "a whole history" in name) == 10
+
+
+def test_a_checkpoint_of_the_tree_alone_lets_words_on_open_pages_be_altered() -> None:
+    with patch(
+        "tests.pagestore.faults.forgeries.gives_away", lambda store, kept: gives_away(store, kept.tree)
+    ):
+        assert any("a whole history" in name for name in escaped(20, seed=1))
 
 
 def _refused(store: Path) -> bool:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Plus
 
-from pagestore import SessionId
-from tests.reading.world import MAIN, SPACE, START, Judge, Words, World, make_unit
+from pagestore import LogOptions, MemoryLog, SessionId
+from tests.reading.world import MAIN, SPACE, START, Judge, ListIndex, Words, World, make_unit
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, ModelUnavailable
 from tiermem.index.interface import Entry, Hit
-from tiermem.ledger import Distilled, WroteBack, finding_unit_id
+from tiermem.ledger import Distilled, Ledger, WroteBack, finding_unit_id
 from tiermem.model import FindingId, Recalled, SummaryUnit, Usage, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.fusion import fuse
@@ -340,6 +340,27 @@ async def test_turns_of_a_page_that_was_open_then_are_seen_and_its_later_ones_ar
     assert [line.turn is not None for line in view.seen(page).lines] == [True, False, False]
     assert len(view.seen(page).text) == len(page.text)
     assert "ran away" not in view.seen(page).text
+
+
+async def test_turns_recorded_by_a_wrong_clock_are_seen_from_their_place_in_the_log_on() -> None:
+    start, years = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=3650)
+    now = start
+    log = MemoryLog(SPACE, options=LogOptions(clock=lambda: now))
+    world = World(ledger=await Ledger.open(log), index=ListIndex(), judge=Judge())
+    for day, text, off in (
+        (1, "Ann: my cat sleeps", 0 * years),
+        (4, "Ann: the cat ran away", years),
+        (8, "Ann: the cat came back", -years),
+    ):
+        now = start + timedelta(days=day) + off
+        await world.say(text)
+        for later in (1, 2):
+            now = start + timedelta(days=day + later)
+            log.record("note", {})
+    (page,) = await world.ledger.open_pages(MAIN)
+    for moment, seen in ((2.0, 1), (3.5, 1), (6.5, 2), (7.5, 2), (10.5, 3)):
+        view = (await world.look_up(Scope(as_of=start + timedelta(days=moment)))).view
+        assert sum(line.turn is not None for line in view.seen(page).lines) == seen, moment
 
 
 async def test_a_page_of_which_nothing_had_been_said_is_not_held() -> None:

@@ -314,7 +314,8 @@ ROWS = (
     Row(
         name="forgers",
         failure="edited, cut and rewritten segments with fitting checksums",
-        done="values changed, lines dropped and swapped, whole histories written anew, all CRCs right; "
+        done="values changed, lines dropped and swapped, erasures forged, whole histories written anew that "
+        "differ in one turn, all CRCs right; pages open at the checkpoint, and open, sealed or erased since; "
         "held against a checkpoint kept elsewhere",
         unit="forgeries",
         count=1_000,

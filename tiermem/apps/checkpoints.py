@@ -43,7 +43,12 @@ def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:
     data = read_whole(path)
     try:
         found = [
-            Checkpoint(space=SpaceId(str(one["space"])), size=int(one["size"]), root=str(one["root"]))
+            Checkpoint(
+                space=SpaceId(str(one["space"])),
+                size=int(one["size"]),
+                root=str(one["root"]),
+                **_of_open_pages(one),
+            )
             for one in _listed(data)
         ]
     except (ValueError, TypeError, KeyError) as error:
@@ -51,6 +56,13 @@ def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:
             f"{str(path)!r} is no file of checkpoints (`tiermem checkpoint --out` makes one)"
         ) from error
     return {checkpoint.space: checkpoint for checkpoint in found}
+
+
+def _of_open_pages(one: Mapping[str, Any]) -> dict[str, Any]:
+    """What a checkpoint says of open pages; nothing where it was written before checkpoints did."""
+    if one.get("head") is None and one.get("waiting") is None:
+        return {}
+    return {"head": int(one["head"]), "waiting": str(one["waiting"])}
 
 
 def read_signatures(path: Path) -> Signatures:

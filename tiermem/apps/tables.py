@@ -207,4 +207,7 @@ def verify_view(reports: Sequence[VerifyReport]) -> Group:
         parts += [
             Text(safe(f"{report.space}: torn write kept in {torn}"), style="yellow") for torn in report.torn
         ]
+        parts += [
+            Text(safe(f"{report.space}: not proved: {what}"), style="yellow") for what in report.unproved
+        ]
     return Group(*parts)

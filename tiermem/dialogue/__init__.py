@@ -1,5 +1,6 @@
 """Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
 
+from tiermem.dialogue.identity import alternatives, is_placed
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
@@ -9,7 +10,9 @@ __all__ = [
     "Conversation",
     "DialogueSession",
     "Format",
+    "alternatives",
     "as_turns",
+    "is_placed",
     "parse_time",
     "read_dialogue",
 ]

@@ -1,18 +1,23 @@
 """Gives every turn of a file an id, so that reading the same file again stores nothing.
 
-An id the file gives is kept. Where it gives none, the id is the position in the session and a digest
-of the turn: a file that has grown brings only its new turns, and another file with the same session
-name collides with nothing.
+An id the file gives is kept. Where it gives none, the id is the turn's place: its position in the session,
+and when it was said where the file tells. It holds nothing of the words, so it tells nothing of them once
+they are erased. Where a place is taken by other words (another file with the same session name, or the
+same one edited), the turn goes by the next of its `alternatives`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import count
 
 from pagestore import SessionId, Turn
 from tiermem.dialogue.interface import DialogueSession
+
+_PLACE = re.compile(r"@(?P<position>\d{1,9})(?: (?P<moment>[0-9T:.+-]{1,40}))?")
 
 
 def identified(session: str, turns: Iterable[Turn]) -> DialogueSession:
@@ -20,13 +25,32 @@ def identified(session: str, turns: Iterable[Turn]) -> DialogueSession:
     return DialogueSession(
         session=SessionId(session),
         turns=tuple(
-            turn if turn.turn_id is not None else replace(turn, turn_id=f"{position}-{_digest(turn)}")
+            turn if turn.turn_id is not None else replace(turn, turn_id=_place(position, turn))
             for position, turn in enumerate(turns, start=1)
         ),
     )
 
 
-def _digest(turn: Turn) -> str:
-    moment = turn.said_at.isoformat() if turn.said_at is not None else ""
-    told = "\x1f".join((turn.speaker, moment, turn.text))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+def is_placed(turn: Turn) -> bool:
+    """Whether the id of a turn is its place in a file."""
+    return turn.turn_id is not None and _PLACE.fullmatch(turn.turn_id) is not None
+
+
+def alternatives(turn: Turn) -> Iterator[Turn]:
+    """A placed turn under every id it may be stored by, in order.
+
+    First comes the id that a turn at its place had when ids were made of words; the others never end.
+    """
+    found = _PLACE.fullmatch(turn.turn_id or "")
+    if found is None:
+        raise ValueError(f"{turn.turn_id!r} is no place in a file")
+    told = "\x1f".join((turn.speaker, found["moment"] or "", turn.text))
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    yield replace(turn, turn_id=f"{found['position']}-{digest}")
+    yield turn
+    for number in count(2):
+        yield replace(turn, turn_id=f"{turn.turn_id}~{number}")
+
+
+def _place(position: int, turn: Turn) -> str:
+    return f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"

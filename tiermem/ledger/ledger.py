@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import takewhile
 from threading import Lock
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from pagestore import (
     Appended,
     Checkpoint,
     GrowthProof,
+    LooksUp,
     OpenInfo,
     Page,
     PageId,
@@ -30,6 +31,8 @@ from pagestore import (
     Record,
     SessionId,
     SpaceId,
+    Taken,
+    TimedLog,
     Turn,
     VerifyReport,
 )
@@ -39,6 +42,7 @@ from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, TurnAt, decode, encode, kind_of
 from tiermem.ledger.held import Held, held, stand_in, standing, standing_at
+from tiermem.ledger.moments import Around, around_moment, clock_problems
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
 
@@ -58,14 +62,6 @@ class Changes:
     pages: tuple[PageInfo, ...]
     filling: tuple[OpenInfo, ...]
     head: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
-    """The numbers of the last record before a moment and the first after it; -1 and `None` without one."""
-
-    before: int
-    after: int | None
 
 
 class Ledger:
@@ -99,6 +95,13 @@ class Ledger:
     async def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns durably, in order; see `PageLog.append`."""
         return await self._blocking(lambda: self._log.append(session, turns))
+
+    async def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+        """How the ids of turns are taken; all count as free where the log cannot tell."""
+        if not isinstance(self._log, LooksUp):
+            return tuple("free" for _ in turns)
+        log = self._log
+        return await self._blocking(lambda: log.taken(session, turns))
 
     async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """Seal the open page of one session, or of all; see `PageLog.seal`."""
@@ -194,12 +197,20 @@ class Ledger:
         )
 
     async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
-        """The state at `moment`, and the records around it."""
-        return await self._blocking(lambda: (_fold(self._log, until=moment), _around(self._log, moment)))
+        """The state at `moment`, and the records around it: see `ledger.moments`."""
+
+        def then() -> tuple[Tier1, Around]:
+            around = around_moment(
+                ((r.seq, r.at) for r in self._log.records()), moment, now=datetime.now(UTC)
+            )
+            return _fold(self._log, upto=around.before), around
+
+        return await self._blocking(then)
 
     async def tier1_as_of(self, moment: datetime) -> Tier1:
-        """The state a reader would have seen at `moment`: the fold of all before the first later record."""
-        return await self._blocking(lambda: _fold(self._log, until=moment))
+        """The state a reader would have seen at `moment`."""
+        tier1, _ = await self.as_of(moment)
+        return tier1
 
     async def as_it_stood(self, answer_id: AnswerId) -> Ledger:
         """Pages and conclusions as an answer found them, for reading; what was erased since is missing.
@@ -230,6 +241,12 @@ class Ledger:
         return await self._blocking(
             lambda: make_bundle(self._log, seq, checkpoint=checkpoint, whole_pages=whole_pages)
         )
+
+    async def clock_problems(self) -> tuple[str, ...]:
+        """Where the clock the log was recorded by went wrong, in words; empty where the log cannot tell."""
+        if not isinstance(self._log, TimedLog):
+            return ()
+        return clock_problems(await self._blocking(self._log.times), now=datetime.now(UTC))
 
     async def standing(self) -> Checkpoint:
         """What a checkpoint would commit to now, without logging it."""
@@ -289,22 +306,11 @@ def _read(log: PageLog, seq: int) -> Record:
         return found
 
 
-def _fold(log: PageLog, *, until: datetime | None = None, upto: int | None = None) -> Tier1:
+def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
     records = standing(log, _ENTRY_KINDS)
-    if until is not None:
-        records = takewhile(lambda record: record.at <= until, records)
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)
-
-
-def _around(log: PageLog, moment: datetime) -> Around:
-    before = -1
-    for record in log.records():
-        if record.at > moment:
-            return Around(before=before, after=record.seq)
-        before = record.seq
-    return Around(before=before, after=None)
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:

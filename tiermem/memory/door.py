@@ -42,6 +42,7 @@ from tiermem.memory import replaying
 from tiermem.memory.background import Background, Job
 from tiermem.memory.gate import Gate
 from tiermem.memory.opening import EngineName, House, Mode, build
+from tiermem.memory.placing import placed
 from tiermem.memory.residual import ResidualScan, residual_scan
 from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
@@ -156,6 +157,7 @@ class AsyncMemory:
         house, into = self._open, SessionId(session)
         given = as_turns(turns, speaker=speaker, said_at=said_at, now=house.clock())
         given = stamped(given, trust, TrustLevels(names=house.settings.trust_levels))
+        given = await placed(house.ledger, into, given)
         idle = await self._sealed(await house.writer.seal_idle(house.clock()))
         appended = await house.writer.observe(into, given)
         told = (
@@ -441,7 +443,7 @@ class AsyncMemory:
             usage=house.meter.by_step(),
             spent_today=house.meter.today(),
             daily=house.meter.limits,
-            problems=self._background.problems,
+            problems=(*await house.ledger.clock_problems(), *self._background.problems),
         )
 
     async def close(self) -> None:

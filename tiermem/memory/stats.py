@@ -23,7 +23,8 @@ class Stats:
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
     when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is
     what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
-    `problems` are the newest failures of background work, which stays pending.
+    `problems` are what went wrong with the clock the log was recorded by, and the newest failures of
+    background work, which stays pending.
     """
 
     space: SpaceId

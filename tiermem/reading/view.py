@@ -126,13 +126,13 @@ class View:
         return at_least(page, self.trust.rank(self.scope.min_trust), self.trust.rank_of)
 
     def _said_by_then(self, line: PageLine) -> bool:
-        """By when it was recorded; where logs did not keep that, by its place, or when said."""
+        """By its place among records; between two, by when it was recorded, or said where nobody knows."""
         if self._around is None or line.seq < self._around.before:
             return True
-        if line.recorded_at is not None and self.scope.as_of is not None:
-            return line.recorded_at <= self.scope.as_of
         if self._around.after is not None and line.seq > self._around.after:
             return False
+        if line.recorded_at is not None and self.scope.as_of is not None:
+            return self._around.since <= line.recorded_at <= self.scope.as_of
         said_at, moment = line.turn.said_at if line.turn is not None else None, self.scope.as_of
         return said_at is None or moment is None or said_at.astimezone(UTC) <= moment
 

@@ -161,7 +161,7 @@ def erase_without_intent() -> AbstractContextManager[Any]:
     def erase(self: DiskLog, page_id: PageId, seq: int, reason: str) -> None:
         with self._writing() as journal:
             lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
-            intent = erasure.intent_of(lines, reason, "2024-01-01T00:00:00")
+            intent = erasure.intent_of(lines, reason, "2024-01-01T00:00:00", salt=b"")
             journal.overwrite([(t["g"], t["o"], encode_stub(t["stub"], t["b"])) for t in intent["e"]])
             if lines:
                 batch = journal.stage()
