@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -77,15 +77,17 @@ def facts_of(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         for told in sentences_of(page)
         if _salience(told, people) >= bar or any(hint in told.passage.text.lower() for hint in wanted)
     ]
-    return tuple(_claim(page, run) for run in _runs(kept))
+    scenes = _scenes(page, {told.line for told in kept}, people)
+    return tuple(_claim(page, run, people, scenes[run[0].line]) for run in _runs(kept))
 
 
 def statement(page: Page, told: Told) -> Claim:
     """The claim that holds this sentence, with what its turn tells beside it."""
     people = _people(page)
-    turn = [one for one in sentences_of(page) if one.line == told.line]
-    kept = [one for one in turn if one == told or _salience(one, people) >= _TELLING]
-    return next(_claim(page, run) for run in _runs(kept) if told in run)
+    near = (one for one in sentences_of(page) if one.line == told.line)
+    kept = [one for one in near if one == told or _salience(one, people) >= _TELLING]
+    run = next(run for run in _runs(kept) if told in run)
+    return _claim(page, run, people, _scenes(page, [told.line], people)[told.line])
 
 
 @lru_cache(maxsize=128)
@@ -174,17 +176,16 @@ def _salience(told: Told, people: frozenset[str]) -> float:
     return min(1.0, weight / 3)
 
 
-def _claim(page: Page, run: Sequence[Told]) -> Claim:
+def _claim(page: Page, run: Sequence[Told], people: frozenset[str], scene: str | None) -> Claim:
     first, at = run[0].passage, run[0].line
     quote = _body(page, at)[run[0].start : run[-1].end]
     mentions = resolve_dates(quote, first.said_at)
     said = " ".join(_with_dates(quote, mentions).split())
     asked = f', asked "{first.asked}"' if first.asked else ""
-    people = _people(page)
     return Claim(
         text=f"{first.speaker}{asked}: {said}",
         quotes=(quote,),
-        scene=_scene(page, at, people),
+        scene=scene,
         event_at=_event(mentions),
         importance=round(max(_salience(told, people) for told in run), 2),
     )
@@ -214,6 +215,10 @@ def _matters(body: str) -> tuple[str, ...]:
     """The longer words of a turn that are no stop words, each once, as they come."""
     longer = (word for word in words(body) if len(word) > 3 and word.isalpha() and word not in STOP_WORDS)
     return tuple(dict.fromkeys(longer))
+
+
+def _scenes(page: Page, lines: Iterable[int], people: frozenset[str]) -> dict[int, str | None]:
+    return {at: _scene(page, at, people) for at in lines}
 
 
 def _scene(page: Page, at: int, people: frozenset[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
@@ -14,6 +15,8 @@ from tiermem.reasoning.rules.questions import Question, missing_terms, read_ques
 
 _LEAST = 0.35
 _FACTS = 6
+_TRIED = 60
+"""Sentences that are worded to find so many facts; the same words said often are one."""
 
 
 async def integrate(
@@ -41,7 +44,7 @@ def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str
     )
     told = set(known)
     new: dict[str, Claim] = {}
-    for page, said in (found[at] for at in chosen):
+    for page, said in (found[at] for at in islice(chosen, _TRIED)):
         claim = statement(page, said)
         if claim.text not in told:
             new.setdefault(claim.text, claim)
