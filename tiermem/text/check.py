@@ -96,6 +96,8 @@ _ONE = re.compile(
     "".join(rf"(?<!{word} )" for word in word_list("no the this that which each every any some only"))
     + r"\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)"
 )
+_SPOKEN_ONE = re.compile(r"\bone\b", re.IGNORECASE)
+_AS_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
 _DAYS = frozenset(map(stem, WEEKDAYS))
 _MEASURES = _TIME | frozenset(
@@ -368,13 +370,13 @@ def _numbers_of(source: Source, units: set[str]) -> list[str]:
     told = [written(each.value) for each in amounts(source) if each.things & {*units, ONES} and not each.sign]
     for match in _ORDINAL.finditer(source.text):
         if stem(match[2].lower()) in units:
-            told += numbers(re.sub(r"(?<=\d)(?:st|nd|rd|th)\Z", "", match[1].lower()))
+            told += numbers(_AS_ORDINAL.sub("", match[1].lower()))
     return told
 
 
 def _holds_number(number: str, amount: Amount | None, case: _Case, source: Source) -> bool:
     units, about = _units(amount, case), case.about()
-    spoken = number == "1" and re.search(r"\bone\b", case.answer, re.IGNORECASE) is not None
+    spoken = number == "1" and _SPOKEN_ONE.search(case.answer) is not None
     article = spoken and not units & _TIME and _HOW_MANY.search(case.question) is None
     for piece, held in _counting(source):
         if number == "1" and _one_of(piece.text, units, article=article):

@@ -28,7 +28,7 @@ _AMOUNT = re.compile(
 )
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
 _SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
-_LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
+_LENGTH = re.compile(r"\b(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _AGE_BEFORE = re.compile(
     r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from tiermem.reasoning.rules.passages import Passage, Scored
 from tiermem.reasoning.rules.questions import Kind, Question
@@ -39,6 +39,8 @@ _PHRASE_HANGS = frozenset(word_list("and or the a an my our"))
 _TOKEN = re.compile(r"\w+")
 _NEAR = 400
 """Characters after a word in which the phrase that it opens ends."""
+_PLACES = 20
+"""Places of a statement where such a phrase is looked for."""
 _ABOUT = r"(?:about |around |over |almost |nearly |at least )?"
 _COUNT = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|several|a few"
 _NUMBER = re.compile(
@@ -102,6 +104,12 @@ _KIN = re.compile(
 )
 
 
+_WHEN_ABOUT = re.compile(r"^(?:at|by|around|for) ", re.IGNORECASE)
+_MINE = re.compile(r"^(?:my|our)", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|called|named)\s+(.+)")
+_ASKS_NAME = re.compile(r"\b(?:names?|called|named)\b")
+_SAYS_YES = re.compile(r"\A\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", re.IGNORECASE)
+_SAYS_NO = re.compile(r"\A\W*(?:no(?:pe)?|not)\b", re.IGNORECASE)
 _TITLES = ("Mrs.", "Mrs", "Mr.", "Mr", "Ms.", "Ms", "Dr.", "Dr", "Prof.", "Prof")
 _OWNED = re.compile(r"\b((?:[A-Z]\w*\s){0,4}[A-Z]\w*['’]s?|my|our)\s+(?:\w+\s+){0,2}?(\w+)")
 _LIGHT = frozenset(
@@ -149,7 +157,7 @@ def _when(question: Question, best: Scored) -> str | None:
     passage = best.passage
     if "what time" in question.text.lower():
         clock = _CLOCK.search(passage.text) or _CLOCK.search(passage.around)
-        return re.sub(r"^(?:at|by|around|for) ", "", clock.group(), flags=re.IGNORECASE) if clock else None
+        return _WHEN_ABOUT.sub("", clock.group()) if clock else None
     mentions = resolve_dates(passage.text, passage.said_at)
     if mentions:
         return _date_words(_nearest_date(best, mentions), passage)
@@ -234,7 +242,7 @@ def _how_long(question: Question, best: Scored) -> str | None:
     for text in (best.passage.text, best.passage.around):
         found = _DURATION.search(text)
         if found:
-            return re.sub(r"^for ", "", found.group(), flags=re.IGNORECASE)
+            return _WHEN_ABOUT.sub("", found.group())
     return _when(question, best) if resolve_dates(best.passage.text, best.passage.said_at) else None
 
 
@@ -242,7 +250,7 @@ def _who(question: Question, best: Scored) -> str | None:
     passage = best.passage
     if question.preposition:
         return _person_in(_after(question, best), question, best)
-    by = re.search(r"\b(?:by|called|named)\s+(.+)", passage.text)
+    by = _BY.search(passage.text)
     doer = _person_in(by and by[1], question, best) or _person_in(passage.text, question, best)
     if doer is not None:
         return doer
@@ -259,7 +267,7 @@ def _person_in(text: str | None, question: Question, best: Scored) -> str | None
             return next((each for each in titled if each in (text or "")), name)
     kin = _KIN.search(text or "")
     whose = f"{best.passage.speaker}'s" if best.passage.speaker else "their"
-    return re.sub(r"^(?:my|our)", whose, kin.group(), flags=re.IGNORECASE) if kin else None
+    return _MINE.sub(lambda _: whose, kin.group()) if kin else None
 
 
 def _whose(question: Question, best: Scored) -> str | None:
@@ -278,7 +286,7 @@ def _where(question: Question, best: Scored) -> str | None:
     for text in (best.passage.text, best.passage.around):
         for pattern in (_PLACE, _SOMEWHERE):
             for match in pattern.finditer(text):
-                place = re.split(_PHRASE_END, match[1])[0]
+                place = _PHRASE_END.split(match[1], maxsplit=1)[0]
                 if not {stem(word) for word in words(place) if word not in STOP_WORDS} <= asked:
                     return place
     known = {*question.terms, *question.names}
@@ -296,7 +304,8 @@ def _after(question: Question, best: Scored) -> str | None:
         start = next(m.end() for m in WORD.finditer(text) if stem(_plain(m)) == question.before_it)
     elif question.before_it in question.terms:
         return None
-    for match in re.finditer(rf"\b{question.preposition}\s++", text[start:], re.IGNORECASE):
+    found = re.finditer(rf"\b{question.preposition}\s++", text[start:], re.IGNORECASE)
+    for match in islice(found, _PLACES):
         phrase = _phrase(text[start + match.end() : start + match.end() + _NEAR])
         if _new_words(phrase, question):
             return phrase
@@ -334,7 +343,7 @@ def _why(question: Question, best: Scored) -> str | None:
 
 def _thing(question: Question, best: Scored) -> str | None:
     """What follows the preposition or the verb of the question; else the clause that tells it."""
-    if re.search(r"\b(?:names?|called|named)\b", question.text):
+    if _ASKS_NAME.search(question.text):
         named = _NAMED.search(best.passage.text)
         return named[1] if named else None
     if question.preposition:
@@ -349,11 +358,11 @@ def _object(question: Question, best: Scored) -> str | None:
     if not {*question.terms} <= best.matched | {question.head, *question.names}:
         return None
     text = best.passage.text
-    for match in reversed(list(WORD.finditer(text))):
-        if stem(_plain(match)) in best.matched:
-            phrase = _phrase(_COPULA.sub("", text[match.end() : match.end() + _NEAR]).strip())
-            if _new_words(phrase, question):
-                return phrase
+    places = (m.end() for m in reversed(list(WORD.finditer(text))) if stem(_plain(m)) in best.matched)
+    for end in islice(places, _PLACES):
+        phrase = _phrase(_COPULA.sub("", text[end : end + _NEAR]).strip())
+        if _new_words(phrase, question):
+            return phrase
     return None
 
 
@@ -362,11 +371,9 @@ def _yes_no(_question: Question, best: Scored) -> str | None:
     if best.coverage < _LIKELY:
         return None
     if passage.asked or best.matched:
-        if re.match(
-            r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", passage.around, re.IGNORECASE
-        ):
+        if _SAYS_YES.match(passage.around):
             return "Yes"
-        if re.match(r"\W*(?:no(?:pe)?|not)\b", passage.around, re.IGNORECASE):
+        if _SAYS_NO.match(passage.around):
             return "No"
     return "No" if negated(passage.text) else "Yes"
 
