@@ -138,18 +138,19 @@ def _character(kind: Any, value: Any) -> str:
 
 def _is_one(char: str, kind: Any, value: Any) -> bool:
     if kind is op.LITERAL:
-        return ord(char) == value
+        return bool(ord(char) == value)
     if kind is op.RANGE:
         return bool(value[0] <= ord(char) <= value[1])
     is_word = char.isalnum() or char == "_"
-    return {
+    kinds: dict[Any, bool] = {
         op.CATEGORY_DIGIT: char.isdigit(),
         op.CATEGORY_SPACE: char.isspace(),
         op.CATEGORY_WORD: is_word,
         op.CATEGORY_NOT_DIGIT: not char.isdigit(),
         op.CATEGORY_NOT_SPACE: not char.isspace(),
         op.CATEGORY_NOT_WORD: not is_word,
-    }.get(value, False)
+    }
+    return kinds.get(value, False)
 
 
 def tried(pattern: re.Pattern[str], text: str) -> None:

@@ -15,6 +15,8 @@ from pagestore import Page, SessionId, Span, Turn
 from pagestore.rendering import Said
 from pagestore.tokens import EstimateCounter
 from tests.growth.expressions import modules
+from tests.growth.measure import growth
+from tests.growth.texts import KINDS
 from tests.text.dialogue import page_of
 from tiermem.dialogue.trust import DEFAULT_TRUST
 from tiermem.errors import TierMemError
@@ -109,7 +111,7 @@ def evidence(text: str) -> Evidence:
 
 def unit(text: str) -> SummaryUnit:
     return SummaryUnit(
-        id=UnitId("u1"), text=f"Ann: {text}", spans=(), kind="fact", session=SessionId("s"), said_at=SAID
+        id=UnitId("u1"), text=f"Ann: {text}", spans=(), kind="quote", session=SessionId("s"), said_at=SAID
     )
 
 
@@ -304,11 +306,19 @@ REFUSES = {"tiermem.dialogue": TierMemError, "pagestore.rendering": ValueError}
 
 def called(name: str, function: Callable[..., Any], given: dict[str, Any]) -> None:
     """Call it and take all it gives. What it refuses, it must refuse as quickly."""
-    refused = next((error for start, error in REFUSES.items() if name.startswith(start)), ())
-    with suppress(refused):
+    with suppress(*(error for start, error in REFUSES.items() if name.startswith(start))):
         found = function(**given)
         if inspect.iscoroutine(found):
             found = asyncio.run(found)
         if isinstance(found, Iterator):
             for _ in found:
                 pass
+
+
+def grown_by(name: str, function: Callable[..., Any], kind: str, size: int) -> float | None:
+    """By what factor too much its time grows with a text of this kind; `None` where it does not."""
+
+    def prepared(size: int) -> dict[str, Any]:
+        return arguments(name, function, KINDS[kind].of(size))
+
+    return growth(prepared, lambda given: called(name, function, given), size)

@@ -1,11 +1,8 @@
 """No function over text takes longer than its text is long, or fails on it, whatever the text."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tests.growth.functions import TAKES_NO_TEXT, arguments, called, functions
+from tests.growth.functions import TAKES_NO_TEXT, arguments, functions, grown_by
 from tests.growth.measure import growth
 from tests.growth.texts import KINDS
 
@@ -36,13 +33,8 @@ def test_what_is_left_out_is_there() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_takes_ten_times_as_long_for_ten_times_as_much(name: str) -> None:
-    function: Callable[..., Any] = FUNCTIONS[name]
-    for kind, text in KINDS.items():
-        grown = growth(
-            lambda size, text=text: arguments(name, function, text.of(size)),
-            lambda given: called(name, function, given),
-            SIZE,
-        )
+    for kind in KINDS:
+        grown = grown_by(name, FUNCTIONS[name], kind, SIZE)
         assert grown is None, f"{name} takes {grown:.0f} times as long for ten times as much of {kind}"
 
 

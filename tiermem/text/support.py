@@ -52,9 +52,9 @@ _REPLY = re.compile(
 )
 _BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(" + "|".join(WEEKDAYS) + r"),?\s*+(?:the\s++)?\Z", re.IGNORECASE)
-_THEN_A_DAY = re.compile(r",?\s*+(?:the\s++)?\d")
-_BEFORE = 60
-"""Characters before a date in which what it is tied to stands ("Tuesday the", "as of early")."""
+_THEN_A_DAY = re.compile(r"\A,?\s*+(?:the\s++)?\d")
+_BESIDE = 60
+"""Characters beside a date in which what it is tied to stands ("Tuesday the", "as of early")."""
 _NEAR = 2
 _PLAIN = 0.2
 """How much more must fit the people of a claim where several speakers are quoted."""
@@ -287,11 +287,14 @@ def _weekday_before(claim: str, mention: DateMention) -> int | None:
 
 def _is_weekday_of_date(claim: str, mention: DateMention) -> bool:
     """A weekday written before a full date is checked with that date."""
-    return lower(mention.text) in WEEKDAYS and _THEN_A_DAY.match(claim, mention.end) is not None
+    return (
+        lower(mention.text) in WEEKDAYS
+        and _THEN_A_DAY.match(claim[mention.end : mention.end + _BESIDE]) is not None
+    )
 
 
 def _before(claim: str, mention: DateMention) -> str:
-    return claim[max(0, mention.start - _BEFORE) : mention.start]
+    return claim[max(0, mention.start - _BESIDE) : mention.start]
 
 
 def _told(
