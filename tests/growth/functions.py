@@ -220,10 +220,9 @@ MADE: dict[str, Callable[[str], Any]] = {
 """What to give for a parameter, by its annotation. A question is of the length that may be asked."""
 
 
-def _statement(text: str) -> dict[str, Any]:
+def _chosen(text: str) -> dict[str, Any]:
     at = page(text)
-    told = sentences_of(at)
-    return {"page": at, "told": told[len(told) // 2]}
+    return {"chosen": [(at, told) for told in sentences_of(at)]}
 
 
 def _answer_from(text: str) -> dict[str, Any]:
@@ -243,7 +242,7 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "ground": ground(text),
     },
     "tiermem.text.support.contradiction": lambda text: {"claim": "Ann has 2 dogs", "ground": ground(text)},
-    "tiermem.reasoning.rules.distil.statement": _statement,
+    "tiermem.reasoning.rules.distil.statements": _chosen,
     "tiermem.dialogue.read.read_dialogue": lambda text: {
         "source": io.StringIO(f"Ann: {text}"),
         "format": "transcript",

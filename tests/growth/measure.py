@@ -14,23 +14,25 @@ MOST = 15.0
 FLOOR = 0.02
 """Seconds of processor time that are no ground for complaint."""
 
-RUNS = 3
+RUNS = 5
 
 
 def growth(prepared: Callable[[int], _Given], work: Callable[[_Given], object], size: int) -> float | None:
     """By what factor `work` grows from a tenth of `size` to `size`, where that is more than `MOST`.
 
-    `prepared` makes what is worked on, of about that size. Of several runs the best counts, and each is given
-    one character less than the last: what is kept from one run helps no other.
+    `prepared` makes what is worked on, of about that size. Of several runs that
+    counts which speaks for the work, and each is given one character less than the last, so that what is
+    kept from one run helps no other.
     """
     large = _seconds(work, prepared(size))
     if large < FLOOR:
         return None
-    small = min(_seconds(work, prepared(size // 10 - run)) for run in range(RUNS))
+    small = _seconds(work, prepared(size // 10))
     for run in range(1, RUNS):
-        if large < FLOOR or large <= MOST * small:
+        if large <= MOST * small:
             return None
         large = min(large, _seconds(work, prepared(size - run)))
+        small = max(small, _seconds(work, prepared(size // 10 - run)))
     return large / small if large >= FLOOR and large > MOST * small else None
 
 

@@ -444,4 +444,6 @@ def test_the_parts_of_a_quote_are_found_wherever_they_stand_in_order() -> None:
     assert isinstance(linked, LinkedFact)
     assert [page.words(span) for span in linked.spans] == quote.split(" … ")
     backwards = Claim(text="Ann has a blue parrot at home.", quotes=("a blue parrot at home … one dog",))
-    assert isinstance(link(backwards, [page]), Rejected)
+    found = link(backwards, [page])
+    assert isinstance(found, LinkedFact)
+    assert found.support == "worded"

@@ -77,17 +77,25 @@ def facts_of(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         for told in sentences_of(page)
         if _salience(told, people) >= bar or any(hint in told.passage.text.lower() for hint in wanted)
     ]
-    scenes = _scenes(page, {told.line for told in kept}, people)
+    scenes = {at: _scene(page, at, people) for at in {told.line for told in kept}}
     return tuple(_claim(page, run, people, scenes[run[0].line]) for run in _runs(kept))
 
 
-def statement(page: Page, told: Told) -> Claim:
-    """The claim that holds this sentence, with what its turn tells beside it."""
-    people = _people(page)
-    near = (one for one in sentences_of(page) if one.line == told.line)
-    kept = [one for one in near if one == told or _salience(one, people) >= _TELLING]
-    run = next(run for run in _runs(kept) if told in run)
-    return _claim(page, run, people, _scenes(page, [told.line], people)[told.line])
+def statements(chosen: Iterable[tuple[Page, Told]]) -> Iterator[Claim]:
+    """For each sentence the claim that holds it, with what its turn tells beside it; what is in one already
+    is in no other.
+    """
+    worded: set[Told] = set()
+    for page, told in chosen:
+        if told in worded:
+            continue
+        people = _people(page)
+        near = [one for one in sentences_of(page) if one.line == told.line]
+        telling = [one for one in near if _salience(one, people) >= _TELLING or one == told]
+        run = next(run for run in _runs(telling) if told in run)
+        if _salience(told, people) >= _TELLING:  # else the others are told without it too
+            worded.update(run)
+        yield _claim(page, run, people, _scene(page, told.line, people))
 
 
 @lru_cache(maxsize=128)
@@ -215,10 +223,6 @@ def _matters(body: str) -> tuple[str, ...]:
     """The longer words of a turn that are no stop words, each once, as they come."""
     longer = (word for word in words(body) if len(word) > 3 and word.isalpha() and word not in STOP_WORDS)
     return tuple(dict.fromkeys(longer))
-
-
-def _scenes(page: Page, lines: Iterable[int], people: frozenset[str]) -> dict[int, str | None]:
-    return {at: _scene(page, at, people) for at in lines}
 
 
 def _scene(page: Page, at: int, people: frozenset[str]) -> str | None:

@@ -9,14 +9,14 @@ from itertools import islice
 
 from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
-from tiermem.reasoning.rules.distil import sentences_of, statement
+from tiermem.reasoning.rules.distil import sentences_of, statements
 from tiermem.reasoning.rules.passages import Matcher
 from tiermem.reasoning.rules.questions import Question, missing_terms, read_question
 
 _LEAST = 0.35
 _FACTS = 6
 _TRIED = 60
-"""Sentences that are worded to find so many facts; the same words said often are one."""
+"""Claims that are made to find so many facts: the same words said often are one."""
 
 
 async def integrate(
@@ -44,8 +44,7 @@ def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str
     )
     told = set(known)
     new: dict[str, Claim] = {}
-    for page, said in (found[at] for at in islice(chosen, _TRIED)):
-        claim = statement(page, said)
+    for claim in islice(statements(found[at] for at in chosen), _TRIED):
         if claim.text not in told:
             new.setdefault(claim.text, claim)
         if len(new) == _FACTS:
