@@ -48,6 +48,8 @@ _SHORT = 150
 """Tokens of a page up to which nothing told is left out: there is little to save, and a lone fact to lose."""
 _TELLING = 0.1
 """What a sentence beside one that was asked for must have to be told with it."""
+MOST_CLAIMS = 60
+"""Claims made for one question; the same words said often make many that are one."""
 _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
 
 
@@ -82,13 +84,17 @@ def facts_of(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
 
 
 def statements(chosen: Iterable[tuple[Page, Told]]) -> Iterator[Claim]:
-    """For each sentence the claim that holds it, with what its turn tells beside it; what is in one already
-    is in no other.
+    """For each sentence the claim that holds it, with what its turn tells beside it, at most `MOST_CLAIMS`;
+    what is in one already is in no other.
     """
     worded: set[Told] = set()
+    left = MOST_CLAIMS
     for page, told in chosen:
         if told in worded:
             continue
+        if not left:
+            return
+        left -= 1
         people = _people(page)
         near = [one for one in sentences_of(page) if one.line == told.line]
         telling = [one for one in near if _salience(one, people) >= _TELLING or one == told]

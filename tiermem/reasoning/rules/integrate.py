@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 
 from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
@@ -15,8 +14,6 @@ from tiermem.reasoning.rules.questions import Question, missing_terms, read_ques
 
 _LEAST = 0.35
 _FACTS = 6
-_TRIED = 60
-"""Claims that are made to find so many facts: the same words said often are one."""
 
 
 async def integrate(
@@ -44,7 +41,7 @@ def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str
     )
     told = set(known)
     new: dict[str, Claim] = {}
-    for claim in islice(statements(found[at] for at in chosen), _TRIED):
+    for claim in statements(found[at] for at in chosen):
         if claim.text not in told:
             new.setdefault(claim.text, claim)
         if len(new) == _FACTS:
