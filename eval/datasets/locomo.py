@@ -21,8 +21,8 @@ from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-_SESSION: Final = re.compile(r"session_(\d+)")
-_EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
+_SESSION: Final = re.compile(r"session_(\d{1,9})")
+_EVIDENCE: Final = re.compile(r"D:?(\d{1,9}):(\d{1,9})")
 
 
 class LoCoMo:

@@ -15,6 +15,7 @@ from pagestore.errors import Conflict, Locked, NotAStore, PageNotFound, PageStor
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
 from tiermem.errors import InvalidInput, MemoryClosed, UnknownId
+from tiermem.reading import LONGEST_QUESTION
 
 
 def test_a_question_is_answered_with_the_words_it_rests_on(open_memory: OpenMemory) -> None:
@@ -318,3 +319,18 @@ def test_a_word_that_only_the_scene_of_a_unit_holds_finds_it(open_memory: OpenMe
         assert "regatta" not in memory.page(memory.pages()[0].id).text
         (found, *_) = memory.search("regatta")
         assert found.unit_id == unit.id
+
+
+@pytest.mark.parametrize("asking", ["ask", "search", "context"])
+def test_a_question_of_any_length_is_refused_at_once_and_told_how_long_it_may_be(
+    open_memory: OpenMemory, asking: str
+) -> None:
+    memory = open_memory()
+    tell(memory)
+    ask = getattr(memory, asking)
+    assert ask("How much did Melanie pay?".ljust(LONGEST_QUESTION, "?"))
+    with pytest.raises(
+        InvalidInput, match=r"may be 4,000 characters long, and this one is 40,000"
+    ) as refused:
+        ask(" " * 40_000)
+    assert len(str(refused.value)) < 200

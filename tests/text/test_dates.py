@@ -147,3 +147,34 @@ def test_what_is_no_date_is_not_read_as_one() -> None:
     assert [parse_iso(text) for text in ("", "x", "2023-13", "2023-02-30", "2023-05-07/2023-05-01")] == [
         None
     ] * 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in ſeptember 2023",
+        "on frıday",
+        "laſt night",
+        "laſt ſpring",
+        "ſix days ago",
+        "3 weekſ ago",
+        "next mİnday",
+        "auguſt",
+    ],
+)
+def test_letters_that_are_nearly_english_break_nothing(text: str) -> None:
+    for said in (date(2023, 5, 8), date.min, date.max, None):
+        resolve_dates(text, said, durations=True)
+    assert resolve_dates("laſt night", date(2023, 5, 8))[0].first == date(2023, 5, 7)
+
+
+@pytest.mark.parametrize(
+    "iso", ["9" * 30, "9" * 5_000, "2023-1-1-1", "2023-0", "2023-13", "0", "", "/", "-1"]
+)
+def test_what_is_no_iso_date_is_none(iso: str) -> None:
+    assert parse_iso(iso) is None
+
+
+@pytest.mark.parametrize("iso", ["9" * 5_000, "2023-1-1-1", "2023-0", "2023-13", "", "/", "-1", "May"])
+def test_what_is_no_iso_date_is_shown_as_it_is(iso: str) -> None:
+    assert display_date(iso) == iso

@@ -148,3 +148,40 @@ def test_a_model_keeps_most_rare_words_of_real_dialogue(shared: Path) -> None:
     lost = [lost for page in talk.pages for lost in omissions(page, told[page.id]) if lost.startswith("word")]
     assert len(every) / len(talk.pages) > 5
     assert 0.65 < 1 - len(lost) / len(every) < 0.9
+
+
+LONG = "9" * 5_000
+"""More digits than `int` reads."""
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (LONG, LONG),
+        (f"000{LONG}", LONG),
+        (f"{LONG}.500", f"{LONG}.5"),
+        (f"{LONG}.000", LONG),
+        (",".join(["999"] * 2_000), "999" * 2_000),
+        ("٣", "3"),
+        ("٠٠٣٫", "3"),
+        ("７.５０", "7.5"),
+        ("000", "0"),
+        ("0.50", "0.5"),
+        ("10:30", "10:30"),
+        ("1.2.3", "1.2.3"),
+    ],
+)
+def test_a_number_of_any_length_and_script_is_compared_as_its_digits(written: str, value: str) -> None:
+    assert numbers(f"it is {written} of them") == [value]
+
+
+@pytest.mark.parametrize(
+    "word", ["hundred", "five hundred", "hundred and", "billion", "five hundred thousand"]
+)
+def test_number_words_said_without_end_are_numbers_of_a_length_that_can_be_written(word: str) -> None:
+    assert max(map(len, numbers(f"{word} " * 5_000))) < 40
+
+
+def test_a_source_holds_a_long_number_and_no_other() -> None:
+    assert not unsupported_literals(f"There were {LONG}.", [f"We counted 0{LONG} of them."])
+    assert unsupported_literals(f"There were {LONG}.", [f"We counted {LONG}9 of them."]) == (LONG,)

@@ -20,7 +20,7 @@ from tiermem.dialogue.places import place
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

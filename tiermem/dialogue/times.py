@@ -32,25 +32,29 @@ _MONTHS = {
     )
     for name in names
 }
-_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s++)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _DATES = (
-    rf"{_WEEKDAY}{_DAY}\s+{_MONTH},?\s+(?P<year>\d{{4}})",
-    rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+(?P<year>\d{{4}})",
-    r"(?P<year>\d{4})[/.-](?P<month>\d{1,2})[/.-](?P<day>\d{1,2})(?:\s+\([a-z]{3,9}\))?",
+    rf"{_WEEKDAY}{_DAY}\s++{_MONTH},?\s++(?P<year>\d{{4}})",
+    rf"{_WEEKDAY}{_MONTH}\s++{_DAY},?\s++(?P<year>\d{{4}})",
+    r"(?P<year>\d{4})[/.-](?P<month>\d{1,2})[/.-](?P<day>\d{1,2})(?:\s++\([a-z]{3,9}\))?",
 )
-_CLOCK = r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>[ap]\.?m\.?)?"
+_CLOCK = r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?(?:\s*+(?P<half>[ap]\.?m\.?))?"
 _MOMENTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for day in _DATES
-    for pattern in (day, rf"{_CLOCK}\s+on\s+{day}", rf"{day},?\s+(?:at\s+)?{_CLOCK}")
+    for pattern in (day, rf"{_CLOCK}\s++on\s++{day}", rf"{day},?\s++(?:at\s++)?{_CLOCK}")
 )
 _CLOCK_ONLY = re.compile(_CLOCK, re.IGNORECASE)
 _LONGEST = 60
 """Characters of the longest text worth reading as a moment."""
 _MILLISECONDS_FROM = 1e11
 """Epoch numbers from here on are milliseconds: as seconds they would lie past the year 5000."""
+
+
+_BEYOND = 10**50
+"""Numbers from here on are not spelled out: a message need not hold thousands of digits."""
 
 
 def parse_time(value: object) -> datetime | None:
@@ -79,7 +83,10 @@ def _from_epoch(number: float) -> datetime:
     try:
         return datetime.fromtimestamp(number / 1000 if abs(number) >= _MILLISECONDS_FROM else number, tz=UTC)
     except (OverflowError, OSError, ValueError) as error:
-        raise InvalidInput(f"{number!r} is not a timestamp: it lies outside the calendar") from error
+        raise InvalidInput(
+            f"{'the number' if abs(number) >= _BEYOND else _shown(str(number))} is not a timestamp: "
+            "it lies outside the calendar"
+        ) from error
 
 
 def _from_text(text: str) -> datetime:

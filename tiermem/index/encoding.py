@@ -110,15 +110,17 @@ def pieces(text: str) -> list[str]:
 def turn_pieces(text: str, speaker: str | None) -> list[str]:
     """What of a turn to embed: its sentences, or runs of them where it is long, each with its speaker."""
     enough = max(SENTENCE, len(text) / TURN_PIECES)
-    found: list[str] = []
-    closed = True
+    runs: list[list[str]] = []
+    length = enough
     for sentence in sentences(clean(text)):
         for part in _parts(sentence.text):
-            if closed:
-                found.append(part)
+            if length >= enough:
+                runs.append([part])
+                length = len(part)
             else:
-                found[-1] += " " + part
-            closed = len(found[-1]) >= enough
+                runs[-1].append(part)
+                length += 1 + len(part)
+    found = [" ".join(run) for run in runs]
     if len(found) > 1 and len(found[-1]) < SENTENCE:
         found[-2:] = [" ".join(found[-2:])]
     return [spoken(piece.strip(), speaker) for piece in found]
@@ -130,11 +132,12 @@ def spoken(text: str, speaker: str | None) -> str:
 
 
 def _parts(line: str) -> Iterator[str]:
-    while len(line) > PIECE:
-        cut = line.rfind(" ", 1, PIECE) + 1 or PIECE
-        yield line[:cut]
-        line = line[cut:]
-    yield line
+    start = 0
+    while len(line) - start > PIECE:
+        end = line.rfind(" ", start + 1, start + PIECE) + 1 or start + PIECE
+        yield line[start:end]
+        start = end
+    yield line[start:]
 
 
 def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:

@@ -55,7 +55,16 @@ from tiermem.model import (
     UnitId,
     WriteBack,
 )
-from tiermem.reading import Audit, Context, OmissionReport, Replay, Scope, Standpoint, omission_report
+from tiermem.reading import (
+    LONGEST_QUESTION,
+    Audit,
+    Context,
+    OmissionReport,
+    Replay,
+    Scope,
+    Standpoint,
+    omission_report,
+)
 from tiermem.reasoning import Engine
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.text import Telltales, exactly
@@ -593,6 +602,11 @@ def _aware(moment: datetime | None) -> datetime | None:
 
 def _question(text: object) -> str:
     """A question that can be asked, or `InvalidInput`."""
+    if isinstance(text, str) and len(text) > LONGEST_QUESTION:
+        raise InvalidInput(
+            f"a question may be {LONGEST_QUESTION:,} characters long, and this one is {len(text):,}: "
+            "ask less at once, or add what it tells as a turn"
+        )
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput(f"a question must be a string with words in it, not {text!r}")
     if any("\ud800" <= character <= "\udfff" for character in text):

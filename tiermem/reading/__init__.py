@@ -14,12 +14,14 @@ from tiermem.reading.looking_back.omissions import (
 from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replayed
 from tiermem.reading.looking_back.trail import Standpoint
 from tiermem.reading.options import ReadingOptions
+from tiermem.reading.question import LONGEST_QUESTION
 from tiermem.reading.reader import Reader
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.view import Scope
 
 __all__ = [
     "ABSTENTION",
+    "LONGEST_QUESTION",
     "Audit",
     "AuditedCitation",
     "Composed",

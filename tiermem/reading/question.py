@@ -14,6 +14,8 @@ from datetime import date, datetime
 from tiermem.index.interface import Period
 from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
 
+LONGEST_QUESTION = 4_000
+"""Characters of a question: some eight hundred words, and no more work than a page of that length."""
 TOLD_WITHIN = 3
 """Days after something happened in which people tell of it (decision 12)."""
 

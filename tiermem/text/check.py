@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import combinations
 
 from tiermem.model import Check, Derivation, Support, Term
@@ -34,7 +35,7 @@ from tiermem.text.derive import (
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.readings import negated
 from tiermem.text.support import Ground, Told, contradiction
-from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
+from tiermem.text.words import STOP_WORDS, lower, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"
 _YES_OR_NO = re.compile(
@@ -95,6 +96,8 @@ _ONE = re.compile(
     "".join(rf"(?<!{word} )" for word in word_list("no the this that which each every any some only"))
     + r"\bone\b(?=\s+(?!of\b|another\b|day\b|who\b)|\W*\Z)"
 )
+_SPOKEN_ONE = re.compile(r"\bone\b", re.IGNORECASE)
+_AS_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
 _DAYS = frozenset(map(stem, WEEKDAYS))
 _MEASURES = _TIME | frozenset(
@@ -105,8 +108,10 @@ _MEASURES = _TIME | frozenset(
         ),
     )
 )
-_MAX_DATES = 64
-"""Dates of one answer that are looked at; no more than so many can be confirmed."""
+LONGEST = 4_000
+"""Characters of an answer, with what it lists as counted, up to which it is checked."""
+_MOST = 64
+"""Dates, numbers, ranges or codes of one answer that are looked at; no more than so many can be confirmed."""
 _NEAR = 60
 """Characters before a date in which words like "two days before" stand."""
 _SEVERAL = re.compile(
@@ -137,10 +142,13 @@ def graded(
 
     `counted` is the answerer's own list of what it counted; each must be found in the cited words, and the
     answer's count must be as long as the list. `asked_at` is the end of what has gone on "so far". Names
-    and words of the question need no support: repeating them asserts nothing.
+    and words of the question need no support: repeating them asserts nothing. What is longer than `LONGEST`
+    is not looked into, and `worded`.
     """
     if not cited:
         return Check(support="contradicted", unsupported=(UNCITED,), reason="the answer cites nothing")
+    if len(answer) + sum(map(len, counted)) > LONGEST:
+        return Check(support="worded", reason=f"the answer has more than {LONGEST:,} characters")
     case = _Case(
         answer=answer, cited=tuple(cited), question=question, counted=tuple(counted), asked_at=asked_at
     )
@@ -212,8 +220,8 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
 
 def _check_dates(case: _Case, found: _Findings) -> None:
     told = case.told()
-    found.missing += [mention.text for mention in told[_MAX_DATES:]]
-    for mention in told[:_MAX_DATES]:
+    found.missing += [mention.text for mention in told[_MOST:]]
+    for mention in told[:_MOST]:
         before = case.answer[max(0, mention.start - _NEAR) : mention.start]
         wanted = _part_of(mention, before)
         from_it = _counted_from(mention, before)
@@ -233,7 +241,7 @@ def _counted_from(mention: DateMention, before: str) -> DateMention | None:
     asked = _UNIT_BEFORE.search(before)
     if asked is None or mention.precision != "day":
         return None
-    unit, way = asked["unit"].lower(), "next" if asked["way"].lower() == "after" else "last"
+    unit, way = lower(asked["unit"]), "next" if lower(asked["way"]) == "after" else "last"
     named = {"last day": "yesterday", "next day": "tomorrow", "last night": "yesterday"}
     found = resolve_dates(named.get(f"{way} {unit}", f"{way} {unit}"), mention.first)
     return found[0] if found else None
@@ -244,7 +252,7 @@ def _part_of(mention: DateMention, before: str) -> DateMention:
     asked = _PART_OF_MONTH.search(before)
     if asked is None or mention.precision != "month":
         return mention
-    first, last = _PARTS[asked["part"].lower()]
+    first, last = _PARTS[lower(asked["part"])]
     days = (mention.last - mention.first).days + 1
     start = mention.first + timedelta(days=max(first - 3, 0))
     return replace(mention, first=start, last=mention.first + timedelta(days=min(last + 3, days) - 1))
@@ -279,14 +287,19 @@ def _check_names(case: _Case, found: _Findings) -> None:
 
 def _check_numbers(case: _Case, found: _Findings) -> None:
     plain = case.plain()
-    for first, last in dict.fromkeys((match[1], match[2]) for match in _RANGE.finditer(plain)):
+    ranges = list(dict.fromkeys((match[1], match[2]) for match in _RANGE.finditer(plain)))
+    found.missing += [f"{first}-{last}" for first, last in ranges[_MOST:]]
+    for first, last in ranges[:_MOST]:
         same = re.compile(rf"(?<!\d){first}\s?(?:[-–]|to)\s?{last}(?!\d)")
         if not any(same.search(source.text) for source in case.cited):
             found.missing.append(f"{first}-{last}")
-    found.missing += [code for code in _codes(case) if not _in_words(code, case)]
+    codes = _codes(case)
+    found.missing += [code for code in codes[:_MOST] if not _in_words(code, case)] + codes[_MOST:]
     plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
-    for number in dict.fromkeys(numbers(plain)):
+    told = list(dict.fromkeys(numbers(plain)))
+    found.missing += told[_MOST:]
+    for number in told[:_MOST]:
         for amount in _told(number, here):
             if _stated_number(number, amount, case):
                 continue
@@ -357,22 +370,30 @@ def _numbers_of(source: Source, units: set[str]) -> list[str]:
     told = [written(each.value) for each in amounts(source) if each.things & {*units, ONES} and not each.sign]
     for match in _ORDINAL.finditer(source.text):
         if stem(match[2].lower()) in units:
-            told += numbers(re.sub(r"(?<=\d)(?:st|nd|rd|th)\Z", "", match[1].lower()))
+            told += numbers(_AS_ORDINAL.sub("", match[1].lower()))
     return told
 
 
 def _holds_number(number: str, amount: Amount | None, case: _Case, source: Source) -> bool:
     units, about = _units(amount, case), case.about()
-    spoken = number == "1" and re.search(r"\bone\b", case.answer, re.IGNORECASE) is not None
+    spoken = number == "1" and _SPOKEN_ONE.search(case.answer) is not None
     article = spoken and not units & _TIME and _HOW_MANY.search(case.question) is None
-    for piece in sentences(without_dates(source.text, resolve_dates(source.text, source.said_at))):
+    for piece, held in _counting(source):
         if number == "1" and _one_of(piece.text, units, article=article):
             return True
-        if number in numbers(piece.text, loose=True) and _beside(
-            number, amount, units, about, Source(piece.text, source.said_at)
-        ):
+        if number in held and _beside(number, amount, units, about, piece):
             return True
     return False
+
+
+@lru_cache(maxsize=64)
+def _counting(source: Source) -> tuple[tuple[Source, frozenset[str]], ...]:
+    """The sentences of a source without dates, each with its numbers; kept for the sources read last."""
+    plain = without_dates(source.text, resolve_dates(source.text, source.said_at))
+    return tuple(
+        (Source(piece.text, source.said_at), frozenset(numbers(piece.text, loose=True)))
+        for piece in sentences(plain)
+    )
 
 
 def _one_of(sentence: str, units: set[str], *, article: bool) -> bool:
@@ -443,7 +464,7 @@ class _Anchored:
 
 def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
     """What "two days before 9 May 2023" comes to, as the day that a cited "two days ago" means."""
-    for mention in case.told()[:_MAX_DATES]:
+    for mention in case.told()[:_MOST]:
         start = max(0, mention.start - _NEAR)
         link = _BEFORE.search(case.answer[start : mention.start])
         if link is None or start + link.start("n") != amount.start:
@@ -656,9 +677,9 @@ def _denied(case: _Case) -> str | None:
     """A cited sentence says the opposite of the answer in the same words."""
     people = tuple(dict.fromkeys(source.speaker for source in case.cited if source.speaker))
     for source in case.cited:
-        for piece in sentences(source.text):
+        for said in dict.fromkeys(piece.text for piece in sentences(source.text)):
             ground = Ground(
-                told=(Told(quote=piece.text, turn=source),),
+                told=(Told(quote=said, turn=source),),
                 asked="",
                 beside=source.text,
                 earlier="",

@@ -12,9 +12,10 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
-from tiermem.text.words import word_list
+from tiermem.text.words import lower, word_list
 
 Precision = Literal["day", "weekend", "week", "month", "season", "year", "range"]
 Kind = Literal["absolute", "relative", "duration"]
@@ -91,7 +92,7 @@ def display_date(iso: str) -> str:
         if not last:
             return start
         end = _written([int(part) for part in last.split("-")])
-    except (ValueError, IndexError):
+    except ValueError:
         return iso
     day, _, month = start.partition(" ")
     return f"{day} to {end}" if end.partition(" ")[2] == month != "" else f"{start} to {end}"
@@ -101,6 +102,8 @@ def _written(parts: list[int]) -> str:
     year, *rest = parts
     if not rest:
         return f"{year:04}"
+    if len(rest) > 2 or not 1 <= rest[0] <= len(MONTHS):
+        raise ValueError(f"{parts} is no date")
     month = MONTHS[rest[0] - 1].capitalize()
     return f"{month} {year}" if len(rest) == 1 else f"{rest[1]} {month} {year}"
 
@@ -111,7 +114,7 @@ def parse_iso(iso: str) -> tuple[date, date] | None:
     try:
         start = _whole([int(part) for part in first.split("T")[0].split("-")])
         end = _whole([int(part) for part in last.split("T")[0].split("-")]) if last else start
-    except (ValueError, IndexError):
+    except (ValueError, OverflowError):
         return None
     return (start[0], end[1]) if start[0] <= end[1] else None
 
@@ -121,7 +124,8 @@ def _whole(parts: list[int]) -> tuple[date, date]:
         return date(parts[0], 1, 1), date(parts[0], 12, 31)
     if len(parts) == 2:
         return date(parts[0], parts[1], 1), date(parts[0], parts[1], monthrange(parts[0], parts[1])[1])
-    day = date(*parts)
+    year, month, day_number = parts
+    day = date(year, month, day_number)
     return day, day
 
 
@@ -158,9 +162,12 @@ def resolve_dates(
 
 def without_dates(text: str, mentions: Iterable[DateMention]) -> str:
     """`text` with its date expressions blanked out, every other offset unchanged."""
-    for mention in mentions:
-        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
-    return text
+    parts: list[str] = []
+    at = 0
+    for mention in sorted(mentions, key=lambda mention: mention.start):
+        parts += (text[at : mention.start], " " * (mention.end - mention.start))
+        at = mention.end
+    return "".join((*parts, text[at:]))
 
 
 _Read = Callable[[re.Match[str], date | None], "DateMention | None"]
@@ -180,18 +187,24 @@ def _mention(
     )
 
 
+@lru_cache(maxsize=16)
+def _looks_ahead(text: str) -> bool:
+    """Whether `text` speaks of what will be; found once for all its dates."""
+    return _FUTURE.search(text) is not None
+
+
 def _month_number(name: str) -> int:
-    short = name.lower()[:3]
+    short = lower(name)[:3]
     return next(n for n, month in enumerate(MONTHS, 1) if month.startswith(short))
 
 
 def _weekday_number(name: str) -> int:
-    short = name.lower()[:3]
+    short = lower(name)[:3]
     return next(n for n, weekday in enumerate(WEEKDAYS) if weekday.startswith(short))
 
 
 def _count(text: str) -> int:
-    text = " ".join(text.lower().split())
+    text = " ".join(lower(text).split())
     return int(text) if text.isdigit() else _COUNTS[text]
 
 
@@ -270,7 +283,7 @@ def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
     days = [date(at.year, at.month, day) for at in near if 1 <= day <= monthrange(at.year, at.month)[1]]
     if not days:
         return None
-    ahead = bool(_FUTURE.search(match.string))
+    ahead = _looks_ahead(match.string)
     wanted = [day for day in days if (day >= said if ahead else day <= said)]
     return _one_day(match, min(wanted or days, key=lambda day: abs((day - said).days)))
 
@@ -287,7 +300,7 @@ def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
     if said is None:
         return None
     month = _month_number(match["month"])
-    which = (match["which"] or "").lower()
+    which = lower(match["which"] or "")
     year = said.year
     if which in ("last", "this past", "past"):
         year -= month >= said.month
@@ -308,7 +321,7 @@ _FIXED_DAYS = {
 def _fixed_day(match: re.Match[str], said: date | None) -> DateMention | None:
     if said is None:
         return None
-    return _one_day(match, said + timedelta(days=_FIXED_DAYS[match["name"].lower()]))
+    return _one_day(match, said + timedelta(days=_FIXED_DAYS[lower(match["name"])]))
 
 
 def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -316,10 +329,10 @@ def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
     if said is None:
         return None
     groups = match.groupdict()
-    unit = match["unit"].lower()
+    unit = lower(match["unit"])
     if groups.get("which"):
         steps = {"last": -1, "past": -1, "previous": -1, "next": 1, "following": 1}.get(
-            match["which"].lower().split()[-1], 0
+            lower(match["which"]).split()[-1], 0
         )
     else:
         steps = _count(match["n"]) * (-1 if groups.get("ago") else 1)
@@ -337,7 +350,7 @@ def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
 def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
     if said is None:
         return None
-    which = (match["which"] or "").lower().split()[-1:] or [""]
+    which = lower(match["which"] or "").split()[-1:] or [""]
     wanted = _weekday_number(match["weekday"])
     back = (said.weekday() - wanted) % 7 or 7
     ahead = (wanted - said.weekday()) % 7
@@ -349,19 +362,19 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
         if said.weekday() + ahead > 6:
             return _one_day(match, first)
         return _mention(match, first, first + timedelta(days=7), "range")
-    if which[0] in ("this", "coming") or _FUTURE.search(match.string):
+    if which[0] in ("this", "coming") or _looks_ahead(match.string):
         return _one_day(match, said + timedelta(days=ahead))
     return _one_day(match, said - timedelta(days=back % 7))
 
 
 def _season(match: re.Match[str], said: date | None) -> DateMention | None:
     groups = match.groupdict()
-    start = _SEASONS[match["season"].lower()]
+    start = _SEASONS[lower(match["season"])]
     if groups.get("year"):
         return _season_of(match, int(match["year"]), start, kind="absolute")
     if said is None:
         return None
-    which = (groups.get("which") or "").lower().split()[-1:] or [""]
+    which = lower(groups.get("which") or "").split()[-1:] or [""]
     year = said.year
     if which[0] in ("last", "past"):
         year -= _add_months(date(said.year, start, 1), 3) > said
@@ -377,12 +390,13 @@ def _season_of(match: re.Match[str], year: int, start: int, *, kind: Kind = "rel
 
 def _since(match: re.Match[str], said: date | None) -> DateMention | None:
     """When something began that has gone on "for three years"."""
-    if said is None or (match["n"].lower() in ("a", "an") and match["unit"].lower() != "year"):
+    unit = lower(match["unit"])
+    if said is None or (match["n"].lower() in ("a", "an") and unit != "year"):
         return None
     steps = -_count(match["n"])
-    if match["unit"].lower() == "year":
+    if unit == "year":
         return replace(_year_of(match, said.year + steps), kind="duration")
-    if match["unit"].lower() == "month":
+    if unit == "month":
         return replace(_month_of(match, _add_months(said, steps)), kind="duration")
     return None
 
@@ -391,26 +405,27 @@ def _rule(pattern: str, read: _Read, *, needs_day: bool = True) -> tuple[re.Patt
     return re.compile(r"\b(?:" + pattern + ")", re.IGNORECASE), read, needs_day
 
 
+# White space is taken whole (`++`): given back blank by blank, a long run of it would be tried from each.
 _WHICH = (
     r"(?P<which>this past|this coming|the past|the last|the next|"
     r"last|past|next|previous|following|this|coming)"
 )
-_MAYBE_YEAR = r"(?:,?\s+" + _YEAR + ")?"
-_TO = r"\s*(?:-|–|to|until)\s*"
-_DATE = _DAY + r"\s+" + _MONTH + _MAYBE_YEAR
+_MAYBE_YEAR = r"(?:,?\s++" + _YEAR + ")?"
+_TO = r"\s*+(?:-|–|to|until)\s*+"
+_DATE = _DAY + r"\s++" + _MONTH + _MAYBE_YEAR
 # In "Tuesday, June 11" the weekday belongs to the date and is not the Tuesday nearest to what was said.
 _NO_DATE_AFTER = re.sub(
     r"\?P<\w+>",
     "?:",
-    rf"(?!,?\s+(?:the\s+)?(?:{_DAY}\s+(?:of\s+)?{_MONTH}|{_MONTH}\s+(?:the\s+)?{_DAY}))",
+    rf"(?!,?\s++(?:the\s++)?(?:{_DAY}\s++(?:of\s++)?{_MONTH}|{_MONTH}\s++(?:the\s++)?{_DAY}))",
 )
-_SECOND_DATE = re.sub(r"\?P<(\w+)>", r"?P<\g<1>2>", _DAY + r"\s+" + _MONTH + r",?\s+" + _YEAR)
-_END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH + _MAYBE_YEAR
+_SECOND_DATE = re.sub(r"\?P<(\w+)>", r"?P<\g<1>2>", _DAY + r"\s++" + _MONTH + r",?\s++" + _YEAR)
+_END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s++(?:of\s++)?" + _MONTH + _MAYBE_YEAR
 _PLAIN_MONTH = (
     "(?P<month>" + "|".join(month for month in MONTHS if month not in ("may", "march", "august")) + ")"
 )
-_COUNTED = r"\s*(?:dollars|people|miles|km|steps|words|pounds)"
-_SPAN_OF_TIME = _N + r"\s+" + _UNIT + "s?"
+_COUNTED = r"\s*+(?:dollars|people|miles|km|steps|words|pounds)"
+_SPAN_OF_TIME = _N + r"\s++" + _UNIT + "s?"
 
 # Every rule needs one of these: a text without them is not read any further.
 _ANY = re.compile(
@@ -423,38 +438,39 @@ _ANY = re.compile(
 _RULES = (
     _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
     _rule(_DATE + _TO + _SECOND_DATE, _full_range, needs_day=False),
-    _rule(r"between\s+" + _DATE + r"\s+and\s+" + _SECOND_DATE, _full_range, needs_day=False),
-    _rule(r"between\s+" + _DAY + r"\s+and\s+" + _END_DAY, _days_of_month, needs_day=False),
+    _rule(r"between\s++" + _DATE + r"\s++and\s++" + _SECOND_DATE, _full_range, needs_day=False),
+    _rule(r"between\s++" + _DAY + r"\s++and\s++" + _END_DAY, _days_of_month, needs_day=False),
     _rule(_DAY + _TO + _END_DAY, _days_of_month, needs_day=False),
     _rule(
-        _MONTH + r"\s+(?:the\s+)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b" + _MAYBE_YEAR,
+        _MONTH + r"\s++(?:the\s++)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b" + _MAYBE_YEAR,
         _days_of_month,
         needs_day=False,
     ),
-    _rule(_DAY + r"\s+(?:of\s+)?" + _MONTH + _MAYBE_YEAR, _day_month, needs_day=False),
-    _rule(_MONTH + r"\s+(?:the\s+)?" + _DAY + _MAYBE_YEAR, _day_month, needs_day=False),
-    _rule(_MONTH + r",?\s+(?:of\s+)?" + _YEAR, _month_year, needs_day=False),
-    _rule(_SEASON + r",?\s+(?:of\s+)?" + _YEAR, _season, needs_day=False),
+    _rule(_DAY + r"\s++(?:of\s++)?" + _MONTH + _MAYBE_YEAR, _day_month, needs_day=False),
+    _rule(_MONTH + r"\s++(?:the\s++)?" + _DAY + _MAYBE_YEAR, _day_month, needs_day=False),
+    _rule(_MONTH + r",?\s++(?:of\s++)?" + _YEAR, _month_year, needs_day=False),
+    _rule(_SEASON + r",?\s++(?:of\s++)?" + _YEAR, _season, needs_day=False),
     _rule(_YEAR + r"(?![:\d]|" + _COUNTED + ")", _plain_year, needs_day=False),
     _rule(r"(?P<name>" + "|".join(_FIXED_DAYS) + r")\b", _fixed_day),
-    _rule(_SPAN_OF_TIME + r"\s+(?P<ago>ago|back|earlier|prior)\b", _shifted),
-    _rule(r"(?:in|within)\s+(?:about\s+)?" + _SPAN_OF_TIME + r"(?:['’]\s+time)?\b", _shifted),
-    _rule(_SPAN_OF_TIME + r"\s+(?:from now|later)\b", _shifted),
-    _rule(_WHICH + r"\s+" + _WEEKDAY + r"\b", _weekday),
-    _rule(_WHICH + r"\s+" + _UNIT + r"\b", _shifted),
-    _rule(_WHICH + r"\s+" + _SEASON + r"\b", _season),
+    _rule(_SPAN_OF_TIME + r"\s++(?P<ago>ago|back|earlier|prior)\b", _shifted),
+    _rule(r"(?:in|within)\s++(?:about\s++)?" + _SPAN_OF_TIME + r"(?:['’]\s++time)?\b", _shifted),
+    _rule(_SPAN_OF_TIME + r"\s++(?:from now|later)\b", _shifted),
+    _rule(_WHICH + r"\s++" + _WEEKDAY + r"\b", _weekday),
+    _rule(_WHICH + r"\s++" + _UNIT + r"\b", _shifted),
+    _rule(_WHICH + r"\s++" + _SEASON + r"\b", _season),
     _rule(r"(?P<which>)" + _LONG_WEEKDAY + r"\b" + _NO_DATE_AFTER, _weekday),
     _rule(
-        r"(?:in|since|until|by|of|during|early|late|mid)[\s-]+(?P<which>last|next|)\s*" + _MONTH, _bare_month
+        r"(?:in|since|until|by|of|during|early|late|mid)[\s-]++(?P<which>last|next|)\s*+" + _MONTH,
+        _bare_month,
     ),
-    _rule(r"(?P<which>last|next|this past|this coming|this)\s+" + _MONTH, _bare_month),
+    _rule(r"(?P<which>last|next|this past|this coming|this)\s++" + _MONTH, _bare_month),
     _rule(r"(?P<which>)" + _PLAIN_MONTH + r"\b", _bare_month),
     _rule(r"(?:on|by|until) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_alone),
     _rule(
-        r"(?:for|had|been)\s+(?:\w+\s+){0,2}?(?:about|around|over|almost|nearly|like)?\s*"
+        r"(?:for|had|been)\s++(?:\w++\s++){0,2}?(?:(?:about|around|over|almost|nearly|like)\s*+)?"
         + _SPAN_OF_TIME
         + r"\b",
         _since,
     ),
-    _rule(_SPAN_OF_TIME + r"\s+(?:now|already|running)\b", _since),
+    _rule(_SPAN_OF_TIME + r"\s++(?:now|already|running)\b", _since),
 )

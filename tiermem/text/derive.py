@@ -8,26 +8,27 @@ Every result is a `Derivation` whose terms are words of pages, so that it can be
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, islice, product
 
 from pagestore import Page, Span
 from tiermem.model import Derivation, DerivationKind, Term
 from tiermem.text.dates import DateMention, resolve_dates, without_dates
 from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
-from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, words
+from tiermem.text.words import STOP_WORDS, WORD, lower, sentences, stem, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
 _AMOUNT = re.compile(
-    r"(?P<sign>[$€£])?(?P<figure>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
+    r"(?:(?P<sign>[$€£])|(?<!\d))(?P<figure>\d++(?:,\d{3})*(?:\.\d++)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
 )
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
 _SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
-_LENGTH = re.compile(r"(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
+_LENGTH = re.compile(r"\b(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _AGE_BEFORE = re.compile(
     r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
     re.IGNORECASE,
@@ -144,9 +145,8 @@ def _same_month(mention: DateMention, said_at: datetime) -> DateMention:
 def counted_date(wanted: DateMention, sources: Iterable[Source]) -> Derivation | None:
     """How `wanted` is counted from when a source was said ("yesterday", "a year ago"), if it is."""
     for source in sources:
-        for mention in mentions(source):
-            if mention.kind == "absolute" or not mention.holds(wanted.first, wanted.last):
-                continue
+        told = (mention for mention in mentions(source) if mention.kind != "absolute")
+        for mention in islice((each for each in told if each.holds(wanted.first, wanted.last)), _MAX_MOMENTS):
             alone = _alone(source, mention)
             if alone is not None:
                 return Derivation(kind="date", value=mention.display, terms=(term(source, *alone),))
@@ -300,7 +300,14 @@ def _sums(group: Sequence[Amount]) -> Iterator[Sequence[Amount]]:
 def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
     """`value` years as the difference of two ages that different sources tell."""
     held = [[amount for amount in amounts(source) if _is_age(amount)] for source in sources]
-    held += [[_birthday(source, match) for match in _BIRTHDAY.finditer(source.text)] for source in sources]
+    held += [
+        [
+            each
+            for each in map(partial(_birthday, source), _BIRTHDAY.finditer(source.text))
+            if each.value <= _OLDEST
+        ]
+        for source in sources
+    ]
     for one, two in combinations(_differing(amount for group in held for amount in group), 2):
         larger, smaller = (one, two) if one.value >= two.value else (two, one)
         if larger.value - smaller.value == value and one.source.text != two.source.text:
@@ -359,7 +366,9 @@ def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
     if about:
         wanted = set(about)
         near = [piece for piece in sentences(source.text) if wanted & set(map(stem, words(piece.text)))]
-        held = (mention for mention in told if any(each.start <= mention.start < each.end for each in near))
+        ends = [piece.end for piece in near]
+        within = ((mention, bisect_right(ends, mention.start)) for mention in told)
+        held = (each for each, at in within if at < len(near) and near[at].start <= each.start)
         told = list(islice(held, _MAX_MOMENTS))
     found = [(mention, _alone(source, mention)) for mention in told[:_MAX_MOMENTS]]
     dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
@@ -407,7 +416,7 @@ def _duration_again(derivation: Derivation) -> str | None:
     ends = [_moment_again(item) for item in derivation.terms]
     if asked is None or len(ends) != 2 or ends[0] is None or ends[1] is None:
         return None
-    unit = asked["unit"].lower()
+    unit = lower(asked["unit"])
     length = between(ends[0], ends[1], unit)
     return None if length is None else f"{length} {unit}" if length == 1 else f"{length} {unit}s"
 

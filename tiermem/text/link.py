@@ -32,6 +32,8 @@ _MAX_CLAIM = 1_000
 _MAX_QUOTE = 4_000
 _MAX_QUOTES = 16
 _MAX_PLACES = 32
+_MAX_NEAR = 2_000_000
+"""Characters of a quote times those of a turn, up to which a near match is looked for."""
 _ELLIPSIS = re.compile(r"(?:\[\s?(?:\.{3,}|…)\s?\]|\(\s?(?:\.{3,}|…)\s?\)|\.{3,}|…)")
 _HEADER = re.compile(r"^[^\S\n]{0,8}\[[^\]\n]{0,40}\][^\S\n]{0,8}(?:[^:\n]{0,80}:)?", re.MULTILINE)
 _EDGE = " \t\n\"'“”‘’.,;:!?-"
@@ -146,9 +148,10 @@ def _placed(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str, lis
     for quote, parts in wanted:
         if quote not in found and parts:
             near = [place for page in pages for place in _places(parts, page, short=True)]
-            beside = [place for place in near if any(_next_to(place, other) for other in anchors)]
-            alone = [replace(place, short=True) for place in near if len(words(quote)) > 1]
-            found |= {quote: (beside or alone)[:_MAX_PLACES]} if beside or alone else {}
+            beside = (place for place in near if any(_next_to(place, other) for other in anchors))
+            alone = near[:_MAX_PLACES] if len(words(quote)) > 1 else []
+            places = list(islice(beside, _MAX_PLACES)) or [replace(place, short=True) for place in alone]
+            found |= {quote: places} if places else {}
     return [(quote, found[quote]) for quote, _ in wanted if quote in found]
 
 
@@ -170,38 +173,65 @@ def _parts(quote: str) -> tuple[str, ...]:
 def _places(parts: Sequence[str], page: Page, *, short: bool = False) -> Iterator[_Place]:
     """Every place on `page` where the parts stand in order, if need be without their outer punctuation."""
     bodies = [normalise(_body(page, line)) if line.turn is not None else None for line in page.lines]
-    for start in range(len(bodies) if parts else 0):
-        place = _place_from(start, parts, page, bodies, short=short)
-        if place is not None:
-            yield place
+    ahead: dict[int, _Hit] = {}
+    for first in range(len(bodies) if parts else 0):
+        hits = _hits(first, parts, bodies, ahead)
+        if 0 < len(hits) < len(parts):  # from further on there is even less to be found
+            return
+        if hits and (short or any(_long_enough(hit.text, hit.body.text) for hit in hits)):
+            yield _Place(
+                page, tuple(dict.fromkeys(hit.turn for hit in hits)), tuple(_span(page, hit) for hit in hits)
+            )
 
 
-def _place_from(
-    first: int, parts: Sequence[str], page: Page, bodies: Sequence[Normalised | None], *, short: bool
-) -> _Place | None:
-    turns: list[int] = []
-    spans: list[Span] = []
-    turn, at = first, 0
-    long_enough = short
-    for part in parts:
-        hit = None
-        while hit is None and turn < len(bodies):
-            body = bodies[turn]
-            hit = _find(part, body, at) if body is not None else None
-            if hit is None:
-                if not turns:
-                    return None
-                turn, at = turn + 1, 0
-        body = bodies[turn] if turn < len(bodies) else None
-        if hit is None or body is None:
-            return None
-        start, end = body.original(*hit)
-        offset = page.lines[turn].body
-        spans.append(Span(page_id=page.id, start=offset + start, end=offset + end))
-        turns.append(turn)
-        long_enough = long_enough or _long_enough(body.text[hit[0] : hit[1]], body.text)
-        at = hit[1]
-    return _Place(page, tuple(dict.fromkeys(turns)), tuple(spans)) if long_enough else None
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """Where one part stands: the turn by index, and the characters of its normalised words."""
+
+    turn: int
+    body: Normalised
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return self.body.text[self.start : self.end]
+
+
+def _span(page: Page, hit: _Hit) -> Span:
+    start, end = hit.body.original(hit.start, hit.end)
+    offset = page.lines[hit.turn].body
+    return Span(page_id=page.id, start=offset + start, end=offset + end)
+
+
+def _hits(
+    first: int, parts: Sequence[str], bodies: Sequence[Normalised | None], ahead: dict[int, _Hit]
+) -> list[_Hit]:
+    """The parts in order from the turn `first` on, as far as they are found; none where it lacks the first.
+
+    `ahead` keeps where a part was found from an earlier turn on, so that nothing is searched twice for it.
+    """
+    found: list[_Hit] = []
+    for number, part in enumerate(parts):
+        turn, at = (found[-1].turn, found[-1].end) if found else (first, 0)
+        hit = _in_turn(part, turn, bodies, at)
+        if hit is None and found:
+            known = ahead.get(number)
+            if known is None or known.turn <= turn:
+                later = (_in_turn(part, next_one, bodies) for next_one in range(turn + 1, len(bodies)))
+                known = next((each for each in later if each is not None), None)
+            if known is not None:
+                ahead[number] = hit = known
+        if hit is None:
+            return found
+        found.append(hit)
+    return found
+
+
+def _in_turn(part: str, turn: int, bodies: Sequence[Normalised | None], at: int = 0) -> _Hit | None:
+    body = bodies[turn]
+    hit = _find(part, body, at) if body is not None else None
+    return _Hit(turn, body, *hit) if body is not None and hit is not None else None
 
 
 def _body(page: Page, line: PageLine) -> str:
@@ -294,6 +324,8 @@ def _close(parts: Sequence[str], pages: Sequence[Page]) -> _Place | None:
         for index, line in enumerate(page.lines):
             body = normalise(_body(page, line))
             if line.turn is None or len(body.text) * 2 < len(wanted):
+                continue
+            if len(wanted) * len(body.text) > _MAX_NEAR:
                 continue
             found = fuzz.partial_ratio_alignment(wanted, body.text, score_cutoff=CLOSE * 100)
             if found is None or found.dest_end <= found.dest_start or (best and found.score <= best[0]):

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from unicodedata import decimal
 
 from pagestore import Page, Span, Turn
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
@@ -47,8 +48,8 @@ _SAME_NUMBER = {
     "twin": 2,
     "twins": 2,
 }
-_LONGEST = 40
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+_THOUSANDS = re.compile(r",(?=\d{3}\b)")
 _NOT_NAMES = STOP_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | frozenset(
     word_list("""
         yes no yeah yep nope hey hi hello wow thanks thank oh ok okay well great cool sure awesome
@@ -113,13 +114,14 @@ NUMBER_PARTS = frozenset((*_UNITS, *_TENS, *_SCALES, *ORDINALS))
 
 
 def _figure(text: str) -> str:
-    plain = re.sub(r",(?=\d{3}\b)", "", text).rstrip(".,:")
-    if len(plain) > _LONGEST:  # no number anybody counts with, and more than int() reads
-        return plain
+    """A figure by its value, worked out digit by digit: `int` reads no more than 4,300 of them."""
+    plain = _THOUSANDS.sub("", text)
+    if not plain.isascii():
+        plain = "".join(str(decimal(char)) if char.isdecimal() else char for char in plain)
     whole, _, rest = plain.partition(".")
-    if rest.isdigit() and whole.isdigit():
-        return f"{int(whole)}.{rest.rstrip('0')}".rstrip(".")
-    return str(int(whole)) if plain.isdecimal() and plain.isascii() else plain
+    if not whole.isdecimal() or not (rest or "0").isdecimal():
+        return plain
+    return f"{whole.lstrip('0') or '0'}.{rest.rstrip('0')}".rstrip(".")
 
 
 def _spoken(run: Sequence[str]) -> Iterator[str]:
@@ -127,7 +129,8 @@ def _spoken(run: Sequence[str]) -> Iterator[str]:
     total, group, last = 0, 0, ""
     for word in [*(word for word in run if word != "and"), ""]:
         value = _UNITS.get(word, ORDINALS.get(word, 0))
-        if last and not _continues(last, word):
+        # Of "hundred hundred" each is a number, or a run of them would be one of any length.
+        if last and (not _continues(last, word) or (word == "hundred" and group >= 100)):
             if last not in ("one", "first") or total + group != 1:
                 yield str(total + group)
             total, group = 0, 0
@@ -221,21 +224,22 @@ def unsupported_literals(
     moment = next((source.said_at for source in cited if source.said_at is not None), None)
     told = [mention for mention in resolve_dates(answer, moment) if mention.kind == "absolute"]
     return tuple(dict.fromkeys((
-        *(mention.text for mention in told if not _date_supported(mention, cited)),
+        *_missing_dates(told, cited),
         *_missing_numbers(without_dates(answer, told), cited),
         *_missing_names(answer, [*cited, Source(question)]),
     )))  # fmt: skip
 
 
-def _date_supported(mention: DateMention, sources: Sequence[Source]) -> bool:
-    for source in sources:
-        if source.said_at is not None and mention.first <= source.said_at.date() <= mention.last:
-            return True
-        if any(
-            found.holds(mention.first, mention.last) for found in resolve_dates(source.text, source.said_at)
-        ):
-            return True
-    return False
+def _missing_dates(told: Sequence[DateMention], sources: Sequence[Source]) -> list[str]:
+    times = {source.said_at.date() for source in sources if source.said_at is not None}
+    held = {(day, day) for day in times} | {
+        (found.first, found.last)
+        for source in sources
+        for found in resolve_dates(source.text, source.said_at)
+    }
+    days = {(mention.first, mention.last) for mention in told}
+    missing = {(a, b) for a, b in days if not any(a <= first and last <= b for first, last in held)}
+    return [mention.text for mention in told if (mention.first, mention.last) in missing]
 
 
 def _missing_numbers(answer: str, sources: Sequence[Source]) -> list[str]:
@@ -259,7 +263,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     units = list(unit_texts)
     unit_numbers = {number for text in units for number in numbers(text)}
     unit_words = {stem(word) for text in units for word in words(text)}
-    unit_dates = [mention for text in units for mention in resolve_dates(text, None)]
+    unit_dates = {(kept.first, kept.last) for text in units for kept in resolve_dates(text, None)}
     denied = [frozenset(map(stem, words(text))) for text in units if negated(text)]
     lost: list[str] = []
     for turn in _turns_of(page):
@@ -267,7 +271,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
         lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
         lost += [
             f"date: {mention.text}" for mention in found.dates
-            if not any(kept.first <= mention.first and mention.last <= kept.last for kept in unit_dates)
+            if not any(first <= mention.first and mention.last <= last for first, last in unit_dates)
         ]  # fmt: skip
         lost += [
             f"name: {name}"

@@ -25,7 +25,7 @@ _NEGATION = re.compile(
 )
 # These look like denials and are none: "I can't wait to go" is about going.
 _IDIOM = re.compile(
-    r"\b(?:can['’]?t|cannot|couldn['’]?t|can not)\s+"
+    r"\b(?:can['’]?t|cannot|couldn['’]?t|can not)\s++"
     r"(?:wait|believe|imagine|picture|get enough|help|thank|be happier|agree more|get over|stop|recommend)\b"
     r"|\b(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:only|simply|merely|just (?:an?|the|about))\b"
     r"|\bno (?:doubt|problem|worries|wonder|way|matter)\b"
@@ -33,7 +33,7 @@ _IDIOM = re.compile(
     r"|\bwon['’]?t (?:regret|forget)\b|\b(?:don['’]?t|never) (?:forget|worry|hesitate|miss)\b",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"\b\w+n['’]t (?:I|you|he|she|it|we|they)(?: think)?\s*(?=[?.!]|\Z)", re.IGNORECASE)
+_TAG = re.compile(r"\b\w+n['’]t (?:I|you|he|she|it|we|they)(?: think)?\s*+(?=[?.!]|\Z)", re.IGNORECASE)
 _FIRST = frozenset(
     word_list("""
         i i'm i've i'd i'll my me mine myself we we're we've we'd we'll our ours us im ive
@@ -153,11 +153,11 @@ def _bare_words(text: str) -> list[str]:
 
 def _is_joint(found: list[re.Match[str]], at: int, by_name: Mapping[str, str]) -> bool:
     """Whether "Ann and Ben" stands there, at either of the two names."""
-    names = [_plain(match).removesuffix("'s") in by_name for match in found]
-    ands = [_plain(match) == "and" for match in found]
-    before = at >= 2 and ands[at - 1] and names[at - 2]
-    after = at + 2 < len(found) and ands[at + 1] and names[at + 2]
-    return before or after
+    near = {place: _plain(found[place]) for place in range(max(0, at - 2), min(at + 3, len(found)))}
+    return any(
+        near.get(at + step) == "and" and near.get(at + 2 * step, "").removesuffix("'s") in by_name
+        for step in (-1, 1)
+    )
 
 
 def read_turn(text: str, people: People) -> list[Reading]:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import product
 
 from tiermem.model import Derivation, Graded
@@ -22,20 +23,20 @@ from tiermem.text.derive import amounts, count_of, counted_date, mentions, recko
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
 from tiermem.text.readings import People, Reading, Speech, idioms, negated, read_claim, read_turn, speech
-from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
+from tiermem.text.words import STOP_WORDS, lower, sentences, stem, word_list, words
 
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|previous|above|prompts?|rules?)\b"
     r"|\bsystem prompt\b|\byou must (?:always|now|never)\b|\bexfiltrat|\bapi[_ -]?key\b|\bjailbreak"
-    r"|</?(?:system|assistant|user|instructions?)>|<\|\w+\|>|^\s*(?:system|assistant)\s*:",
+    r"|</?(?:system|assistant|user|instructions?)>|<\|\w++\|>|^[^\S\n]*+(?:system|assistant)\s*+:",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _ANCHOR = re.compile(
     r"\b(?:as of|by|before|after|around|about|since|until|till|said on|from|early|mid|late|recent\w*)"
-    r"(?:\s+(?:the|early|mid|late|in|on|week of))*[\s-]*\Z",
+    r"(?:\s++(?:the|early|mid|late|in|on|week of)\b){0,4}[\s-]*+\Z",
     re.IGNORECASE,
 )
-_WEEK_OF = re.compile(r"\bweek (?:of|beginning|starting|from)\s*\Z", re.IGNORECASE)
+_WEEK_OF = re.compile(r"\bweek (?:of|beginning|starting|from)\s*+\Z", re.IGNORECASE)
 _ASKING = re.compile(
     r"\b(?:what|where|when|who|how|why|which|do|did|does|have|has|is|are|was|were|can|could|would|will|any|so)\b",
     re.IGNORECASE,
@@ -50,6 +51,10 @@ _REPLY = re.compile(
     re.IGNORECASE,
 )
 _BREATH = re.compile(r"[,.;:!?\n]|\band\b|\bbut\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(" + "|".join(WEEKDAYS) + r"),?\s*+(?:the\s++)?\Z", re.IGNORECASE)
+_THEN_A_DAY = re.compile(r"\A,?\s*+(?:the\s++)?\d")
+_BESIDE = 60
+"""Characters beside a date in which what it is tied to stands ("Tuesday the", "as of early")."""
 _NEAR = 2
 _PLAIN = 0.2
 """How much more must fit the people of a claim where several speakers are quoted."""
@@ -236,7 +241,7 @@ def _told_before(number: str, claim: str, ground: Ground) -> bool:
     name = re.search(rf"\b[A-Z][^\W_]+ {re.escape(number)}\b", claim)
     if name is not None and name[0] in ground.earlier:
         return True
-    before = {word for word in words(ground.earlier) if word in ORDINALS}
+    before = ORDINALS.keys() & set(words(ground.earlier))
     return any(str(ORDINALS[word]) == number for word in words(claim) if word in before)
 
 
@@ -256,7 +261,7 @@ def _wrong_date(
         weekday = _weekday_before(claim, mention)
         if weekday is not None and weekday != mention.first.weekday():
             return f"weekday and date disagree: {mention.text}"
-        if not _told(mention, claim[: mention.start], shown, ground.times(), open_time=open_time):
+        if not _told(mention, _before(claim, mention), shown, ground.times(), open_time=open_time):
             return f"date does not follow from the turn: {mention.text.strip()}"
         if not _stated(mention, shown, ground.times()):
             found = counted_date(mention, ground.turns)
@@ -276,15 +281,20 @@ def _stated(mention: DateMention, shown: Iterable[DateMention], times: Iterable[
 
 
 def _weekday_before(claim: str, mention: DateMention) -> int | None:
-    found = re.search(
-        r"\b(" + "|".join(WEEKDAYS) + r"),?\s*(?:the\s+)?\Z", claim[: mention.start], re.IGNORECASE
-    )
-    return WEEKDAYS.index(found[1].lower()) if found and mention.precision == "day" else None
+    found = _WEEKDAY.search(_before(claim, mention))
+    return WEEKDAYS.index(lower(found[1])) if found and mention.precision == "day" else None
 
 
 def _is_weekday_of_date(claim: str, mention: DateMention) -> bool:
     """A weekday written before a full date is checked with that date."""
-    return mention.text.lower() in WEEKDAYS and bool(re.match(r",?\s*(?:the\s+)?\d", claim[mention.end :]))
+    return (
+        lower(mention.text) in WEEKDAYS
+        and _THEN_A_DAY.match(claim[mention.end : mention.end + _BESIDE]) is not None
+    )
+
+
+def _before(claim: str, mention: DateMention) -> str:
+    return claim[max(0, mention.start - _BESIDE) : mention.start]
 
 
 def _told(
@@ -513,10 +523,10 @@ def _margin(told: Sequence[Reading], held: Mapping[str, Sequence[Reading]]) -> f
 
 def _teller(claim: str, people: People) -> str | None:
     """Whom the claim makes say something: the first person named, when a verb of telling follows."""
-    found = words(claim)
+    found, by_name = words(claim), people.by_name
     for at, name in enumerate(found[:-1]):
-        if name.removesuffix("'s") in people.by_name:
-            return people.by_name.get(name) if stem(found[at + 1]) in _TELLING else None
+        if name.removesuffix("'s") in by_name:
+            return by_name.get(name) if stem(found[at + 1]) in _TELLING else None
     return None
 
 
@@ -548,12 +558,17 @@ def _against(claim: str, content: set[str], part: Told, ground: Ground, read: _R
 def _other_number(claim: str, part: Told, ground: Ground) -> str | None:
     there = amounts(Source(part.quote, part.turn.said_at))
     here = amounts(Source(claim, part.turn.said_at))
-    held = set(numbers(f"{ground.text}\n{ground.beside}", loose=True))
-    for amount in here:
-        same = {other.value for other in there if other.unit and other.unit == amount.unit}
-        if len(same) == 1 and len(here) == len(there) == 1 and written(amount.value) not in held:
-            return f"the quote says {written(same.pop())}, not {written(amount.value)}"
-    return None
+    if len(here) != 1 or len(there) != 1 or not here[0].unit or here[0].unit != there[0].unit:
+        return None
+    if written(here[0].value) in _numbers_of(ground.text) | _numbers_of(ground.beside):
+        return None
+    return f"the quote says {written(there[0].value)}, not {written(here[0].value)}"
+
+
+@lru_cache(maxsize=16)
+def _numbers_of(text: str) -> frozenset[str]:
+    """Kept for the texts read last: every sentence of a turn has that turn around it."""
+    return frozenset(numbers(text, loose=True))
 
 
 def _other_day(claim: str, part: Told, ground: Ground) -> str | None:
@@ -561,9 +576,9 @@ def _other_day(claim: str, part: Told, ground: Ground) -> str | None:
     here, there = resolve_dates(claim, said_at), resolve_dates(part.quote, said_at)
     if len(here) != 1 or len(there) != 1 or {here[0].precision, there[0].precision} != {"day"}:
         return None
-    if there[0].kind != "absolute" and there[0].text.lower().split()[0] in _WHICH_ONE:
+    if there[0].kind != "absolute" and lower(there[0].text).split()[0] in _WHICH_ONE:
         return None
-    if here[0].first == there[0].first or _ANCHOR.search(claim[: here[0].start]):
+    if here[0].first == there[0].first or _ANCHOR.search(_before(claim, here[0])):
         return None
     near = any(here[0].first == moment.date() for moment in ground.times())
     named = any(here[0].first == found.first for turn in ground.turns for found in mentions(turn))
@@ -589,8 +604,8 @@ def _opposite(claim: str, content: set[str], part: Told, ground: Ground, read: _
 
 
 def _other_person(claim: str, part: Told, ground: Ground) -> str | None:
-    people = ground.people_of(part)
-    named = [people.by_name[word] for word in words(claim) if word in people.by_name]
+    by_name = ground.people_of(part).by_name
+    named = [by_name[word] for word in words(claim) if word in by_name]
     first = words(claim)[:1]
     if not named or first != words(named[0])[:1] or part.turn.speaker in named or len(set(named)) != 1:
         return None

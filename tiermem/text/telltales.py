@@ -105,7 +105,7 @@ def _of(found: dict[int, set[str]]) -> Telltales:
 def _names(text: str) -> Iterator[str]:
     numbers = (number for number in _NUMBER.findall(text) if not _YEAR.fullmatch(number))
     for name in (*literals(text).names, *numbers):
-        words = _words(name)
+        words = _words(name)[:_PHRASE]
         if sum(map(len, words)) >= _SHORTEST_NAME:
             yield " ".join(words)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from pagestore import Page, PageLine, Span, Turn
 from tiermem.model import Claim, LinkedFact, is_proved
@@ -17,15 +18,17 @@ _MARK = "[withheld] _:"
 
 def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
     """The page with every turn blanked that is not to be kept."""
-    hidden = [line for line in page.lines if line.turn is not None and not keep(line)]
-    if not hidden:
+    hidden = [line.turn is not None and not keep(line) for line in page.lines]
+    if not any(hidden):
         return page
-    text = page.text
-    for line in hidden:
+    parts: list[str] = []
+    at = 0
+    for line in compress(page.lines, hidden):
         length = line.end - line.start
-        text = text[: line.start] + _MARK[:length].ljust(length) + text[line.end :]
-    kept = tuple(replace(line, turn=None) if line in hidden else line for line in page.lines)
-    return replace(page, text=text, lines=kept)
+        parts += (page.text[at : line.start], _MARK[:length].ljust(length))
+        at = line.end
+    kept = (replace(line, turn=None) if gone else line for line, gone in zip(page.lines, hidden, strict=True))
+    return replace(page, text="".join((*parts, page.text[at:])), lines=tuple(kept))
 
 
 def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:

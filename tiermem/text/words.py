@@ -10,6 +10,9 @@ from functools import lru_cache
 import snowballstemmer
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_LONGEST = 64
+"""Letters of a word that is still taken apart; no English word is as long."""
+_SAME_LETTER = str.maketrans("ſıİ", "sii")
 
 
 def word_list(text: str) -> list[str]:
@@ -69,11 +72,20 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in WORD.findall(text.replace("’", "'"))]
 
 
+def lower(text: str) -> str:
+    """`text` in lower case, with the letters that `re.IGNORECASE` takes for English ones: it finds "ſ" where
+    an expression says "s", and "ı" or "İ" for "i", so that what was found can be looked up.
+    """
+    return text.translate(_SAME_LETTER).lower()
+
+
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """The English stem of one lower-case word, without a possessive ending; "went" has the stem of "go"."""
     # A Stemmer object is not safe to share between threads; making one costs microseconds and is cached away.
     plain = word.removesuffix("'s")
+    if len(plain) > _LONGEST:
+        return plain
     return str(snowballstemmer.stemmer("english").stemWord(_IRREGULAR.get(plain, plain)))
 
 

@@ -21,6 +21,8 @@ ENOUGH_WITH_SIMILARITY = 0.6
 _UNRELATED = 0.3
 """Cosine below which two texts of the same dialogue have nothing to do with each other."""
 _LISTED = 4
+_TRIED = 200
+"""Statements that are looked into for an answer, from the best on."""
 _AS_GOOD = 0.75
 """How close to the best statement another one must score to add to a list."""
 _CHANGE = re.compile(
@@ -47,7 +49,7 @@ def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
     told: list[str] = []
     cited: list[int] = []
     newest = _newest(asked, ranked[0][1], matcher.best(found))
-    for one in [*newest, *_near(asked, ranked)]:
+    for one in [*newest, *_near(asked, ranked)][:_TRIED]:
         answer = answer_from(asked, one)
         if answer and not _said(answer, told):
             told.append(answer)

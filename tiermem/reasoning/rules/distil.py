@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -48,6 +48,8 @@ _SHORT = 150
 """Tokens of a page up to which nothing told is left out: there is little to save, and a lone fact to lose."""
 _TELLING = 0.1
 """What a sentence beside one that was asked for must have to be told with it."""
+MOST_CLAIMS = 60
+"""Claims made for one question; the same words said often make many that are one."""
 _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
 
 
@@ -77,15 +79,29 @@ def facts_of(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
         for told in sentences_of(page)
         if _salience(told, people) >= bar or any(hint in told.passage.text.lower() for hint in wanted)
     ]
-    return tuple(_claim(page, run) for run in _runs(kept))
+    scenes = {at: _scene(page, at, people) for at in {told.line for told in kept}}
+    return tuple(_claim(page, run, people, scenes[run[0].line]) for run in _runs(kept))
 
 
-def statement(page: Page, told: Told) -> Claim:
-    """The claim that holds this sentence, with what its turn tells beside it."""
-    people = _people(page)
-    turn = [one for one in sentences_of(page) if one.line == told.line]
-    kept = [one for one in turn if one == told or _salience(one, people) >= _TELLING]
-    return next(_claim(page, run) for run in _runs(kept) if told in run)
+def statements(chosen: Iterable[tuple[Page, Told]]) -> Iterator[Claim]:
+    """For each sentence the claim that holds it, with what its turn tells beside it, at most `MOST_CLAIMS`;
+    what is in one already is in no other.
+    """
+    worded: set[Told] = set()
+    left = MOST_CLAIMS
+    for page, told in chosen:
+        if told in worded:
+            continue
+        if not left:
+            return
+        left -= 1
+        people = _people(page)
+        near = [one for one in sentences_of(page) if one.line == told.line]
+        telling = [one for one in near if _salience(one, people) >= _TELLING or one == told]
+        run = next(run for run in _runs(telling) if told in run)
+        if _salience(told, people) >= _TELLING:  # else the others are told without it too
+            worded.update(run)
+        yield _claim(page, run, people, _scene(page, told.line, people))
 
 
 @lru_cache(maxsize=128)
@@ -174,17 +190,16 @@ def _salience(told: Told, people: frozenset[str]) -> float:
     return min(1.0, weight / 3)
 
 
-def _claim(page: Page, run: Sequence[Told]) -> Claim:
+def _claim(page: Page, run: Sequence[Told], people: frozenset[str], scene: str | None) -> Claim:
     first, at = run[0].passage, run[0].line
     quote = _body(page, at)[run[0].start : run[-1].end]
     mentions = resolve_dates(quote, first.said_at)
     said = " ".join(_with_dates(quote, mentions).split())
     asked = f', asked "{first.asked}"' if first.asked else ""
-    people = _people(page)
     return Claim(
         text=f"{first.speaker}{asked}: {said}",
         quotes=(quote,),
-        scene=_scene(page, at, people),
+        scene=scene,
         event_at=_event(mentions),
         importance=round(max(_salience(told, people) for told in run), 2),
     )

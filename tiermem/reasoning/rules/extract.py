@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from datetime import datetime
+from functools import lru_cache
+from itertools import islice, pairwise
 
 from tiermem.reasoning.rules.passages import Passage, Scored
 from tiermem.reasoning.rules.questions import Kind, Question
@@ -14,7 +18,8 @@ from tiermem.text.literals import names
 from tiermem.text.words import WORD, word_list
 
 _CLAUSE = re.compile(
-    r"(?<=[,;!?.])\s+|\s+[-–—]\s+|\s+\(|\)\s*|\s+\b(?:but|because|so that|although|though|which|while)\b\s+",
+    r"(?<=[,;!?.])\s++|\)\s*+|"
+    r"(?<!\s)\s++(?:[-–—]\s++|\(|(?:but|because|so that|although|though|which|while)\b\s++)",
     re.IGNORECASE,
 )
 _WEAK = word_list("""
@@ -27,10 +32,15 @@ _WEAK_START = re.compile(
     r"^(?:\W*\b(?:" + "|".join(sorted(map(re.escape, _WEAK), key=len, reverse=True)) + r")\b(?!['’]))+\W*",
     re.IGNORECASE,
 )
-_WEAK_END = re.compile(
-    r"(?:\W+(?:and|or|to|of|the|a|an|my|our|their|his|her|for|with|in|on|at|is|was|i|we|it|that|so|as)\b)+\W*\Z",
-    re.IGNORECASE,
+_WEAK_END = frozenset(
+    word_list("and or to of the a an my our their his her for with in on at is was i we it that so as")
 )
+_PHRASE_HANGS = frozenset(word_list("and or the a an my our"))
+_TOKEN = re.compile(r"\w+")
+_NEAR = 400
+"""Characters after a word in which the phrase that it opens ends."""
+_PLACES = 20
+"""Places of a statement where such a phrase is looked for."""
 _ABOUT = r"(?:about |around |over |almost |nearly |at least )?"
 _COUNT = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|several|a few"
 _NUMBER = re.compile(
@@ -38,6 +48,8 @@ _NUMBER = re.compile(
     r"(?:\s+(?:times|years?|months?|weeks?|days?|hours?)\b|\s+(?!of)\w+s\b)?(?:\s+an?\s+(?:day|week|month|year)\b)?",
     re.IGNORECASE,
 )
+_NEXT_COUNT = re.compile(r"\b(?:and|or)\b|[,;\d]")
+_COUNTED = re.compile(r"(?<!\s)\s++(?!an?\b|the\b)\w+\Z")
 _DURATION = re.compile(
     rf"\b(?:for )?{_ABOUT}(?:\d+|an?|one|{_COUNT})\s+(?:years?|months?|weeks?|days?|hours?|minutes?)\b"
     r"|\bsince (?:I was \w+|\w+)",
@@ -51,7 +63,7 @@ _SOMEWHERE = re.compile(
     r"\b(?:at|in|to|from|near|by|on)\s+((?:the|a|an|my|our|some|this)\s+(?:[\w'’-]+\s?){1,6})", re.IGNORECASE
 )
 _AMOUNT = re.compile(
-    r"[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d|\b\d[\d,.]*(?:\s?k\b)?\s?(?:%|euros?\b|dollars?\b|pounds?\b|bucks\b|percent\b|€|£|\$)",
+    r"[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d|(?<!\d[.,])\b\d++(?:[.,]\d++)*+(?:\s?k\b)?\s?(?:%|euros?\b|dollars?\b|pounds?\b|bucks\b|percent\b|€|£|\$)",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
@@ -62,14 +74,14 @@ _CLOCK = re.compile(
 )
 # A comma ends a phrase, unless it is one of a list ("Rome, Oslo and Ghent").
 _PHRASE_END = re.compile(
-    rf"(?:(?:an?|one|\d+|{_COUNT}) )?(?:days?|weeks?|months?|years?) ago\b"
+    rf"(?:(?:an?|one|(?<!\d)\d++|{_COUNT}) )?(?:days?|weeks?|months?|years?) ago\b"
     r"|(?<!\b(?:Mr|Ms|Dr|St))(?<!\bMrs)[.]|[;:!?()\n—–\"]|\s-\s|,(?!\s+(?:[\w'’-]+\s+){0,2}[\w'’-]+(?:,|\s+(?:and|or)\s))"
     r"|\b(?:but|because|so|when|while|who|which|that|if|until|since|after|before|though|although|as|in|on|at|"
     r"for|with|from|to|by|during|last|next|this|yesterday|today|tomorrow|instead|now|too|we|i|he|she|they|"
     r"you|it)\b(?!['’]?\w)",
     re.IGNORECASE,
 )
-_SEGMENT_END = re.compile(r"[,;:()]\s+|\s+(?:and|but|while|so|because)\s+", re.IGNORECASE)
+_SEGMENT_END = re.compile(r"[,;:()]\s++|(?<!\s)\s++(?:and|but|while|so|because)\s++", re.IGNORECASE)
 _REASON = re.compile(
     r"\b(?:because|since|so that|in order to|that['’]s why|due to|thanks to)\b\s+(.+)", re.IGNORECASE
 )
@@ -92,6 +104,14 @@ _KIN = re.compile(
 )
 
 
+_WHEN_ABOUT = re.compile(r"^(?:at|by|around|for) ", re.IGNORECASE)
+_MINE = re.compile(r"^(?:my|our)", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|called|named)\s+(.+)")
+_ASKS_NAME = re.compile(r"\b(?:names?|called|named)\b")
+_SAYS_YES = re.compile(r"\A\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", re.IGNORECASE)
+_SAYS_NO = re.compile(r"\A\W*(?:no(?:pe)?|not)\b", re.IGNORECASE)
+_TITLES = ("Mrs.", "Mrs", "Mr.", "Mr", "Ms.", "Ms", "Dr.", "Dr", "Prof.", "Prof")
+_OWNED = re.compile(r"\b((?:[A-Z]\w*\s){0,4}[A-Z]\w*['’]s?|my|our)\s+(?:\w+\s+){0,2}?(\w+)")
 _LIGHT = frozenset(
     map(
         stem,
@@ -137,11 +157,11 @@ def _when(question: Question, best: Scored) -> str | None:
     passage = best.passage
     if "what time" in question.text.lower():
         clock = _CLOCK.search(passage.text) or _CLOCK.search(passage.around)
-        return re.sub(r"^(?:at|by|around|for) ", "", clock.group(), flags=re.IGNORECASE) if clock else None
-    mentions = _nearest_first(best, resolve_dates(passage.text, passage.said_at))
+        return _WHEN_ABOUT.sub("", clock.group()) if clock else None
+    mentions = resolve_dates(passage.text, passage.said_at)
     if mentions:
-        return _date_words(mentions[0], passage)
-    beside = resolve_dates(passage.around, passage.said_at)
+        return _date_words(_nearest_date(best, mentions), passage)
+    beside = _dates_around(passage.around, passage.said_at)
     if len(beside) == 1:
         return _date_words(beside[0], passage)
     if passage.said_at is None or _NOT_YET.search(passage.text):
@@ -149,14 +169,25 @@ def _when(question: Question, best: Scored) -> str | None:
     return f"{passage.said_at.day} {passage.said_at:%B %Y}"
 
 
-def _nearest_first(best: Scored, mentions: tuple[DateMention, ...]) -> list[DateMention]:
-    """Absolute before relative at the same place, and nearer to the words asked about before farther."""
+@lru_cache(maxsize=16)
+def _dates_around(text: str, said_at: datetime | None) -> tuple[DateMention, ...]:
+    """Kept for the turns read last: every sentence of a turn has that turn around it."""
+    return resolve_dates(text, said_at)
+
+
+def _nearest_date(best: Scored, mentions: tuple[DateMention, ...]) -> DateMention:
+    """The date nearest to the words asked about, of equals the first."""
     places = [
         match.start()
         for match in WORD.finditer(best.passage.text)
         if stem(match.group().lower()) in best.matched
     ]
-    return sorted(mentions, key=lambda m: min((abs(m.start - place) for place in places), default=0))
+
+    def distance(mention: DateMention) -> int:
+        at = bisect_left(places, mention.start)
+        return min((abs(mention.start - place) for place in places[max(0, at - 1) : at + 1]), default=0)
+
+    return min(mentions, key=distance)
 
 
 def _date_words(mention: DateMention, passage: Passage) -> str:
@@ -175,7 +206,7 @@ def _how_many(question: Question, best: Scored) -> str | None:
     """The number before the thing that is counted; where that is not said, the nearest to what is asked."""
     text = best.passage.text
     for match in _NUMBER.finditer(text):
-        rest = re.split(r"\b(?:and|or)\b|[,;\d]", text[match.end() :])[0]
+        rest = _NEXT_COUNT.split(text[match.end() : match.end() + _NEAR], maxsplit=1)[0]
         counted = words(rest)[:3] + words(match.group())[1:]
         if question.head and question.head in {stem(word) for word in counted}:
             return _bare_number(match.group())
@@ -184,13 +215,13 @@ def _how_many(question: Question, best: Scored) -> str | None:
 
 def _how_much(question: Question, best: Scored) -> str | None:
     """The amount in the part of the statement that tells of what is paid for."""
-    told = not question.head or question.head in best.passage.near | best.passage.beside
+    told = not question.head or question.head in best.passage.near | best.passage.turn
     return _nearest(_AMOUNT, question, best) if told else None
 
 
 def _bare_number(text: str) -> str:
     """A number without the noun it counts."""
-    return re.sub(r"\s+(?!an?\b|the\b)\w+\Z", "", text)
+    return _COUNTED.sub("", text)
 
 
 def _nearest(pattern: re.Pattern[str], question: Question, best: Scored) -> str | None:
@@ -211,7 +242,7 @@ def _how_long(question: Question, best: Scored) -> str | None:
     for text in (best.passage.text, best.passage.around):
         found = _DURATION.search(text)
         if found:
-            return re.sub(r"^for ", "", found.group(), flags=re.IGNORECASE)
+            return _WHEN_ABOUT.sub("", found.group())
     return _when(question, best) if resolve_dates(best.passage.text, best.passage.said_at) else None
 
 
@@ -219,7 +250,7 @@ def _who(question: Question, best: Scored) -> str | None:
     passage = best.passage
     if question.preposition:
         return _person_in(_after(question, best), question, best)
-    by = re.search(r"\b(?:by|called|named)\s+(.+)", passage.text)
+    by = _BY.search(passage.text)
     doer = _person_in(by and by[1], question, best) or _person_in(passage.text, question, best)
     if doer is not None:
         return doer
@@ -232,17 +263,15 @@ def _person_in(text: str | None, question: Question, best: Scored) -> str | None
     """The first person of `text` that the question does not name: by name, or as kin of the speaker."""
     for name in names(text or ""):
         if not set(question.names) & {stem(word) for word in words(name)}:
-            titled = re.search(rf"\b(?:Mrs?|Ms|Dr|Prof)\.? {re.escape(name)}", text or "")
-            return titled.group() if titled else name
+            titled = (f"{title} {name}" for title in _TITLES)
+            return next((each for each in titled if each in (text or "")), name)
     kin = _KIN.search(text or "")
     whose = f"{best.passage.speaker}'s" if best.passage.speaker else "their"
-    return re.sub(r"^(?:my|our)", whose, kin.group(), flags=re.IGNORECASE) if kin else None
+    return _MINE.sub(lambda _: whose, kin.group()) if kin else None
 
 
 def _whose(question: Question, best: Scored) -> str | None:
-    for match in re.finditer(
-        r"\b((?:[A-Z]\w*\s)*[A-Z]\w*['’]s?|my|our)\s+(?:\w+\s+){0,2}?(\w+)", best.passage.text
-    ):
+    for match in _OWNED.finditer(best.passage.text):
         if stem(match[2].lower()) == question.head:
             return match[1] if match[1].lower() not in ("my", "our") else f"{best.passage.speaker}'s"
     return None
@@ -257,7 +286,7 @@ def _where(question: Question, best: Scored) -> str | None:
     for text in (best.passage.text, best.passage.around):
         for pattern in (_PLACE, _SOMEWHERE):
             for match in pattern.finditer(text):
-                place = re.split(_PHRASE_END, match[1])[0]
+                place = _PHRASE_END.split(match[1], maxsplit=1)[0]
                 if not {stem(word) for word in words(place) if word not in STOP_WORDS} <= asked:
                     return place
     known = {*question.terms, *question.names}
@@ -275,8 +304,9 @@ def _after(question: Question, best: Scored) -> str | None:
         start = next(m.end() for m in WORD.finditer(text) if stem(_plain(m)) == question.before_it)
     elif question.before_it in question.terms:
         return None
-    for match in re.finditer(rf"\b{question.preposition}\s+", text[start:], re.IGNORECASE):
-        phrase = _phrase(text[start + match.end() :])
+    found = re.finditer(rf"\b{question.preposition}\s++", text[start:], re.IGNORECASE)
+    for match in islice(found, _PLACES):
+        phrase = _phrase(text[start + match.end() : start + match.end() + _NEAR])
         if _new_words(phrase, question):
             return phrase
     return None
@@ -289,7 +319,19 @@ def _plain(match: re.Match[str]) -> str:
 def _phrase(text: str) -> str:
     """The words `text` opens with, as far as one phrase goes."""
     end = next((match.start() for match in _PHRASE_END.finditer(text) if match.start()), len(text))
-    return re.sub(r"(?:\W+(?:and|or|the|a|an|my|our))*\W*\Z", "", text[:end])
+    kept = _without_last(text[:end], _PHRASE_HANGS)
+    last = deque(_TOKEN.finditer(kept), maxlen=1)
+    return kept[: last[0].end()] if last else ""
+
+
+def _without_last(text: str, small: Collection[str]) -> str:
+    """`text` without the small words it ends on and what stands before each; as it is where there is none."""
+    found = list(_TOKEN.finditer(text))
+    end = len(text)
+    while found and found[-1].start() and found[-1].group().lower() in small:
+        found.pop()
+        end = found[-1].end() if found else 0
+    return text[:end]
 
 
 def _why(question: Question, best: Scored) -> str | None:
@@ -301,7 +343,7 @@ def _why(question: Question, best: Scored) -> str | None:
 
 def _thing(question: Question, best: Scored) -> str | None:
     """What follows the preposition or the verb of the question; else the clause that tells it."""
-    if re.search(r"\b(?:names?|called|named)\b", question.text):
+    if _ASKS_NAME.search(question.text):
         named = _NAMED.search(best.passage.text)
         return named[1] if named else None
     if question.preposition:
@@ -316,11 +358,11 @@ def _object(question: Question, best: Scored) -> str | None:
     if not {*question.terms} <= best.matched | {question.head, *question.names}:
         return None
     text = best.passage.text
-    for match in reversed(list(WORD.finditer(text))):
-        if stem(_plain(match)) in best.matched:
-            phrase = _phrase(_COPULA.sub("", text[match.end() :]).strip())
-            if _new_words(phrase, question):
-                return phrase
+    places = (m.end() for m in reversed(list(WORD.finditer(text))) if stem(_plain(m)) in best.matched)
+    for end in islice(places, _PLACES):
+        phrase = _phrase(_COPULA.sub("", text[end : end + _NEAR]).strip())
+        if _new_words(phrase, question):
+            return phrase
     return None
 
 
@@ -329,11 +371,9 @@ def _yes_no(_question: Question, best: Scored) -> str | None:
     if best.coverage < _LIKELY:
         return None
     if passage.asked or best.matched:
-        if re.match(
-            r"\W*(?:yes|yeah|yep|yup|definitely|absolutely|of course)\b", passage.around, re.IGNORECASE
-        ):
+        if _SAYS_YES.match(passage.around):
             return "Yes"
-        if re.match(r"\W*(?:no(?:pe)?|not)\b", passage.around, re.IGNORECASE):
+        if _SAYS_NO.match(passage.around):
             return "No"
     return "No" if negated(passage.text) else "Yes"
 
@@ -349,7 +389,7 @@ def _clause(question: Question, best: Scored) -> str | None:
         after = clause[places[-1].end() :] if places else ""
         parts = [after, clause, statement]
     for part in parts:
-        trimmed = _WEAK_END.sub("", _WEAK_START.sub("", part.strip()))
+        trimmed = _without_last(_WEAK_START.sub("", part.strip()), _WEAK_END)
         if _new_words(trimmed, question) >= (2 if part is not statement else 1):
             return trimmed
     return None

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
-from tiermem.reasoning.rules.distil import sentences_of, statement
+from tiermem.reasoning.rules.distil import sentences_of, statements
 from tiermem.reasoning.rules.passages import Matcher
 from tiermem.reasoning.rules.questions import Question, missing_terms, read_question
 
@@ -41,8 +41,7 @@ def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str
     )
     told = set(known)
     new: dict[str, Claim] = {}
-    for page, said in (found[at] for at in chosen):
-        claim = statement(page, said)
+    for claim in statements(found[at] for at in chosen):
         if claim.text not in told:
             new.setdefault(claim.text, claim)
         if len(new) == _FACTS:

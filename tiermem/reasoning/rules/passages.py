@@ -20,7 +20,7 @@ from tiermem.text.literals import names
 from tiermem.text.readings import People, read_claim, read_turn, speech
 from tiermem.text.words import WORD
 
-_HEADER = re.compile(r"\[(?P<time>[^\]\n]*)\] (?P<rest>[^\n]*(?:\n\t[^\n]*)*)")
+_HEADER = re.compile(r"\[(?P<time>[^\[\]\n]*)\] (?P<rest>[^\n]*(?:\n\t[^\n]*)*)")
 _SPEAKING = re.compile(r"\b(?:I|my|me|we|our|us|you|your|I['’]\w+|we['’]\w+|you['’]\w+)\b", re.IGNORECASE)
 _THIRD_PERSON = re.compile(r"\b(?:he|she|his|her|him|they|their|them)\b", re.IGNORECASE)
 OTHER_PERSON = 0.3
@@ -44,8 +44,12 @@ class Passage:
     said_at: datetime | None
     near: frozenset[str]
     """Stems of its words."""
-    beside: frozenset[str]
-    """Stems of the words around it."""
+    turn: frozenset[str]
+    """Stems of the words of its turn and of the question that replies to: one set for all its sentences."""
+
+    def beside(self, term: str) -> bool:
+        """Whether a stem stands around the sentence and not in it."""
+        return term in self.turn and term not in self.near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +115,7 @@ def passage(
         around=around,
         said_at=said_at,
         near=near,
-        beside=(_stems_of(around) | _stems_of(asked)) - near,
+        turn=_turn_stems(around, asked),
     )
 
 
@@ -119,6 +123,11 @@ def passage(
 def _stems_of(text: str) -> frozenset[str]:
     """Kept for the texts read last: every sentence of a turn has that turn around it."""
     return frozenset(stem(word) for word in words(text))
+
+
+@lru_cache(maxsize=64)
+def _turn_stems(around: str, asked: str) -> frozenset[str]:
+    return _stems_of(around) | _stems_of(asked)
 
 
 class Matcher:
@@ -153,7 +162,7 @@ class Matcher:
         gained = sum(self._weight[term] for term in matched)
         # An answer to the very question that is asked says none of its words.
         around = 1.0 if passage.asked and self._question.kind == "yes-no" else _AROUND
-        gained += around * sum(self._weight[term] for term in self._content if term in passage.beside)
+        gained += around * sum(self._weight[term] for term in self._content if passage.beside(term))
         coverage = gained / self._total if self._total else 0.0
         person = self._person(passage, matched) if coverage else 1.0
         asks = 0.5 if passage.text.endswith("?") else 1.0
@@ -172,7 +181,7 @@ class Matcher:
         speaks = bool(passage.speaker) and self._asked_about <= self._speakers
         if not speaks and asked & passage.near:
             return 1.0
-        if not speaks and asked & passage.beside and _THIRD_PERSON.search(passage.text):
+        if not speaks and any(map(passage.beside, asked)) and _THIRD_PERSON.search(passage.text):
             return UNCLEAR_PERSON
         if passage.speaker in self._asked_about and self._names_another(passage, matched):
             return OTHER_PERSON

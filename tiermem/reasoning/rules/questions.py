@@ -64,7 +64,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
 )
 _PREPOSITION = r"(?:to|from|with|at|for|about|of|in|on|by|as|into|against|under|near)"
-_STRANDED = re.compile(rf"([^\W_]+)\s+({_PREPOSITION})\W*\Z", re.IGNORECASE)
+_STRANDED = re.compile(rf"(?<![^\W_])([^\W_]+)\s+({_PREPOSITION})\W*\Z", re.IGNORECASE)
 _LEADING = re.compile(rf"^\W*({_PREPOSITION})\s+(?:whom|what|which|where|whose)\b", re.IGNORECASE)
 _AUXILIARY = r"(?:is|are|was|were|did|does|do|will|would|has|have|had|can|could|should)\b"
 _COUNTED = re.compile(rf"\b(?:which|whose|how many|what)\s+(?!{_AUXILIARY})([^\W_]+)", re.IGNORECASE)
@@ -149,9 +149,12 @@ def _preposition(text: str) -> tuple[str, str]:
 
 def _dateless(text: str) -> str:
     """The question without its dates, and without what ties them to it ("in May 2023")."""
-    for mention in reversed(resolve_dates(text, _SOME_DAY)):
-        text = _TIE.sub(" ", text[: mention.start]) + " " + text[mention.end :]
-    return text
+    parts: list[str] = []
+    at = 0
+    for mention in resolve_dates(text, _SOME_DAY):
+        parts.append(_TIE.sub(" ", text[at : mention.start]))
+        at = mention.end
+    return " ".join((*parts, text[at:]))
 
 
 def _head(text: str, named: tuple[str, ...]) -> str:

@@ -1,0 +1,323 @@
+"""Every public function that is given text, and arguments for it made from a hostile text."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from pagestore import Page, SessionId, Span, Turn
+from pagestore.rendering import Said
+from pagestore.tokens import EstimateCounter
+from tests.growth.expressions import modules
+from tests.growth.measure import growth
+from tests.growth.texts import KINDS
+from tests.text.dialogue import page_of
+from tiermem.dialogue.trust import DEFAULT_TRUST
+from tiermem.errors import TierMemError
+from tiermem.index.interface import Entry
+from tiermem.index.lexicon import Stems
+from tiermem.model import (
+    Check,
+    Claim,
+    Decision,
+    Derivation,
+    Evidence,
+    LinkedFact,
+    Search,
+    SummaryUnit,
+    Term,
+    UnitId,
+)
+from tiermem.reading import LONGEST_QUESTION
+from tiermem.reading.question import read_question as asked_for
+from tiermem.reading.ranking import Candidate, RankingOptions
+from tiermem.reasoning.interface import PageView
+from tiermem.reasoning.rules.distil import sentences_of
+from tiermem.reasoning.rules.passages import Matcher, passages_of
+from tiermem.reasoning.rules.questions import read_question
+from tiermem.text import Source, resolve_dates
+from tiermem.text.check import LONGEST
+from tiermem.text.derive import Moment
+from tiermem.text.readings import People
+from tiermem.text.support import Ground, Told
+
+ROOTS = (
+    "tiermem.text",
+    "tiermem.reasoning.rules",
+    "tiermem.dialogue",
+    "tiermem.reading.question",
+    "tiermem.reading.ranking",
+    "tiermem.reading.quoting",
+    "tiermem.reading.keywords",
+    "tiermem.reading.check",
+    "tiermem.index.encoding",
+    "tiermem.llm.json_reply",
+    "pagestore.tokens",
+    "pagestore.pager",
+    "pagestore.rendering",
+)
+SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+QUESTION = "How many dogs did Ann have in Oslo before 7 May 2023, and what did she say of them?"
+
+TAKES_NO_TEXT = {
+    "tiermem.dialogue.places.place": "names where an error lies, around other work",
+    "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
+    "tiermem.text.in_words.support_in_words": "takes an answer, whose text it leaves alone",
+    "tiermem.reading.ranking.together": "takes scores",
+    "pagestore.pager.full_page": "takes sizes",
+}
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """The public functions of the modules that work on text."""
+    return {
+        f"{module.__name__}.{name}": value
+        for module in modules(*ROOTS)
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and getattr(value, "__module__", None) == module.__name__
+        and inspect.isfunction(inspect.unwrap(value))
+        and f"{module.__name__}.{name}" not in TAKES_NO_TEXT
+    }
+
+
+def source(text: str) -> Source:
+    span = Span(page_id=PAGE.id, start=0, end=len(text))
+    return Source(text=text, said_at=SAID, speaker="Ann", spans=(span,))
+
+
+def turn(text: str) -> Turn:
+    return Turn(speaker="Ann", text=text, said_at=SAID)
+
+
+def page(text: str) -> Page:
+    """The text as one turn, among others, and again as a turn a line."""
+    lines = [turn(line) for line in text.split("\n")[:2_000]] if "\n" in text else []
+    return page_of([turn("Do you have dogs, Ben?"), turn(text), *lines, turn("I have 3 dogs in Oslo.")])
+
+
+PAGE = page("x")
+
+
+def evidence(text: str) -> Evidence:
+    return Evidence(text=f"Ann: {text}", spans=(), score=1.0, source="unit", said_at=SAID)
+
+
+def unit(text: str) -> SummaryUnit:
+    return SummaryUnit(
+        id=UnitId("u1"), text=f"Ann: {text}", spans=(), kind="quote", session=SessionId("s"), said_at=SAID
+    )
+
+
+def fact(text: str) -> LinkedFact:
+    at = page(text)
+    spans = tuple(Span(page_id=at.id, start=line.body, end=line.end) for line in at.lines[:2])
+    return LinkedFact(claim=f"Ann: {text}", quotes=(text,), spans=spans, support="worded")
+
+
+def claim(text: str) -> Claim:
+    """Two quotes, one of which is on no page, and one in many parts."""
+    parts = " … ".join(text[at : at + 7] for at in range(0, 1_400, 7))
+    return Claim(
+        text=f"Ann has 3 dogs. {text[:900]}", quotes=(text[:4_000], parts, "I have dogs"), scene="dogs"
+    )
+
+
+def ground(text: str) -> Ground:
+    told = (
+        Told(quote=text[:4_000], turn=source(text)),
+        Told(quote="I have 3 dogs.", turn=source("I have 3 dogs.")),
+    )
+    return Ground(told=told, asked=text, beside=text, earlier=text, everyone=("Ann", "Ben"))
+
+
+def derivation(text: str) -> Derivation:
+    return Derivation(
+        kind="sum", value="3", terms=(Term(text=text, said_at=SAID), Term(text="3 dogs", said_at=SAID))
+    )
+
+
+def scored(text: str) -> Any:
+    found = list(passages_of(f"Ann: dogs {text}", 0, SAID))
+    return max(
+        Matcher(read_question(QUESTION), found).best(found),
+        key=lambda one: len(one.passage.text),
+        default=None,
+    )
+
+
+MADE: dict[str, Callable[[str], Any]] = {
+    "str": lambda text: text,
+    "str | None": lambda text: text,
+    "object": lambda text: {"speaker": text, "content": text, "session": text},
+    "bool": lambda _: True,
+    "int": lambda _: 1,
+    "float": lambda _: 1.0,
+    "Decimal": lambda _: Decimal(7),
+    "datetime": lambda _: SAID,
+    "datetime | None": lambda _: SAID,
+    "datetime | date | None": lambda _: SAID,
+    "Iterable[str]": lambda text: (text, "I have 3 dogs."),
+    "Sequence[str]": lambda text: (text, "I have 3 dogs."),
+    "Collection[str]": lambda text: {text, "dog"},
+    "Source": source,
+    "Sequence[Source]": lambda text: (source(text), source("I have 3 dogs.")),
+    "Iterable[Source]": lambda text: (source(text), source("I have 3 dogs.")),
+    "Sequence[Source | str]": lambda text: (source(text), "I have 3 dogs."),
+    "DateMention": lambda _: resolve_dates("7 May 2023", SAID)[0],
+    "Iterable[DateMention]": lambda text: resolve_dates(text, SAID),
+    "Derivation": derivation,
+    "Term": lambda text: Term(text=text),
+    "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
+    "Moment": lambda text: Moment(date(2023, 5, 8), date(2023, 5, 8), Term(text=text)),
+    "Check": lambda text: Check(support="worded", unsupported=(text,), reason=text),
+    "Decision": lambda text: Decision(action="ANSWER", confidence=0.5, reason=text, router="rules"),
+    "People": lambda _: People(speaker="Ann", others=("Ben",)),
+    "Ground": ground,
+    "Claim": claim,
+    "LinkedFact": fact,
+    "Sequence[LinkedFact]": lambda text: (fact(text), fact("I have 3 dogs.")),
+    "Turn": turn,
+    "Iterable[Turn]": lambda text: [turn(line) for line in text.split("\n")],
+    "Iterable[Said]": lambda text: [
+        Said(seq=at, turn=turn(line)) for at, line in enumerate(text.split("\n"))
+    ],
+    "Page": page,
+    "Sequence[Page]": lambda text: (page(text),),
+    "Sequence[PageView]": lambda text: (PageView(page=page(text)),),
+    "PageLine": lambda text: page(text).lines[1],
+    "Span": lambda text: Span(page_id=PAGE.id, start=0, end=len(text)),
+    "Iterable[Span]": lambda text: (Span(page_id=PAGE.id, start=0, end=len(text)),),
+    "Sequence[Span]": lambda text: (Span(page_id=PAGE.id, start=0, end=len(text)),),
+    "Mapping[PageId, Page]": lambda text: {PAGE.id: page(text)},
+    "Callable[[str], int]": lambda _: EstimateCounter().count,
+    "Callable[[Turn], int]": lambda _: lambda turn: len(turn.text) % 2,
+    "Callable[[PageLine], bool]": lambda _: lambda line: line.seq % 2 == 0,
+    "Question": lambda _: read_question(QUESTION),
+    "Scored": scored,
+    "Evidence": evidence,
+    "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
+    "Iterable[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
+    "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
+    "Sequence[SummaryUnit]": lambda text: (unit(text), unit("I have 3 dogs.")),
+    "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, kind="fact", scene=text),
+    "Collection": lambda _: "pages",
+    "Collection | Literal['around']": lambda _: "turns",
+    "TrustLevels": lambda _: DEFAULT_TRUST,
+    "TurnLike | Iterable[TurnLike]": lambda text: [{"role": "user", "content": text}],
+    "Mapping[str, Any]": lambda text: {text: [text]},
+    "Asked": lambda _: asked_for(QUESTION, SAID).among((), {}),
+    "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], beside=(0,))],
+    "Covers": lambda _: Stems(),
+    "RankingOptions": lambda _: RankingOptions(),
+}
+"""What to give for a parameter, by its annotation. A question is of the length that may be asked."""
+
+
+def _chosen(text: str) -> dict[str, Any]:
+    at = page(text)
+    return {"chosen": [(at, told) for told in sentences_of(at)]}
+
+
+def _answer_from(text: str) -> dict[str, Any]:
+    return {"question": read_question(QUESTION), "best": scored(text)}
+
+
+OWN: dict[str, Callable[[str], dict[str, Any]]] = {
+    "tiermem.text.check.graded": lambda text: {
+        "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST],
+        "cited": (source(text), source("Ann has 3 dogs.")),
+        "question": QUESTION,
+        "asked_at": SAID,
+    },
+    "tiermem.text.support.judged": lambda text: {
+        "claim": text[:1_000],
+        "event_at": "2023",
+        "ground": ground(text),
+    },
+    "tiermem.text.support.contradiction": lambda text: {"claim": "Ann has 2 dogs", "ground": ground(text)},
+    "tiermem.reasoning.rules.distil.statements": _chosen,
+    "tiermem.dialogue.read.read_dialogue": lambda text: {
+        "source": io.StringIO(f"Ann: {text}"),
+        "format": "transcript",
+    },
+    "tiermem.dialogue.transcript.parse_transcript": lambda text: {"text": f"Ann: {text}", "session": "s"},
+    "tiermem.dialogue.longmemeval.parse_longmemeval": lambda text: {"document": [text]},
+    "tiermem.dialogue.turns_file.parse_lines": lambda text: {"text": text, "session": "s"},
+    "tiermem.dialogue.turns_file.parse_array": lambda text: {
+        "document": [{"speaker": "Ann", "text": text}],
+        "session": "s",
+    },
+    "tiermem.dialogue.places.listing": lambda text: {"record": {"turns": [text]}, "key": "turns"},
+    "tiermem.dialogue.identity.identified": lambda text: {
+        "session": "s",
+        "turns": [turn(line) for line in text.split("\n")],
+    },
+    "tiermem.dialogue.trust.stamped": lambda text: {
+        "turns": [turn(text)],
+        "trust": None,
+        "levels": DEFAULT_TRUST,
+    },
+    "pagestore.pager.cut": lambda text: {"text": text, "limit": 100, "count": EstimateCounter().count},
+    "tiermem.reading.quoting.closest_turns": lambda text: {
+        "page": page(text),
+        "answer": text[:LONGEST],
+        "question": QUESTION,
+    },
+    "tiermem.reading.check.check": lambda text: {
+        "question": QUESTION,
+        "answer": text[:LONGEST],
+        "cited": (source(text),),
+    },
+    "tiermem.reasoning.rules.extract.answer_from": _answer_from,
+}
+"""Functions that need arguments of their own."""
+
+
+def arguments(name: str, function: Callable[..., Any], text: str) -> dict[str, Any]:
+    """Arguments made from the text; `KeyError` names the parameter that nothing is known to give for."""
+    if name in OWN:
+        return OWN[name](text)
+    given = {}
+    for parameter in inspect.signature(inspect.unwrap(function)).parameters.values():
+        if parameter.default is not parameter.empty:
+            continue
+        annotation = str(parameter.annotation)
+        if annotation not in MADE:
+            raise KeyError(
+                f"{name} needs an example of arguments: say in MADE what to give for {annotation!r}, "
+                f"or in OWN what to give for {parameter.name!r}"
+            )
+        bounded = text[:LONGEST_QUESTION] if parameter.name in ("question", "query") else text
+        given[parameter.name] = MADE[annotation](bounded)
+    return given
+
+
+REFUSES = {"tiermem.dialogue": TierMemError, "pagestore.rendering": ValueError}
+"""Where a text may be no text of the kind that is read, and the error that says so."""
+
+
+def called(name: str, function: Callable[..., Any], given: dict[str, Any]) -> None:
+    """Call it and take all it gives. What it refuses, it must refuse as quickly."""
+    with suppress(*(error for start, error in REFUSES.items() if name.startswith(start))):
+        found = function(**given)
+        if inspect.iscoroutine(found):
+            found = asyncio.run(found)
+        if isinstance(found, Iterator):
+            for _ in found:
+                pass
+
+
+def grown_by(name: str, function: Callable[..., Any], kind: str, size: int) -> float | None:
+    """By what factor too much its time grows with a text of this kind; `None` where it does not."""
+
+    def prepared(size: int) -> dict[str, Any]:
+        return arguments(name, function, KINDS[kind].of(size))
+
+    return growth(prepared, lambda given: called(name, function, given), size)

@@ -1,0 +1,49 @@
+"""No expression takes longer on a text than the text is long, whatever the text."""
+
+import re
+
+import pytest
+
+from tests.growth.expressions import expressions, made_inside, texts_against, tried
+from tests.growth.measure import growth
+from tests.growth.texts import KINDS
+
+EXPRESSIONS = expressions()
+
+SIZE = 8_000
+"""Characters: what grows with the square takes fifty milliseconds and more here, the rest next to nothing."""
+
+MADE_INSIDE = {
+    "eval/datasets/renamed.py:_pattern",
+    "tiermem/reasoning/rules/extract.py:_after",
+    "tiermem/text/check.py:_check_numbers",
+    "tiermem/text/check.py:_in_words",
+    "tiermem/text/check.py:_item",
+    "tiermem/text/dates.py:_rule",
+    "tiermem/text/support.py:_told_before",
+}
+"""Functions that make an expression of words at hand: no more than those words and what is around them."""
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_an_expression_takes_ten_times_as_long_for_ten_times_as_much(name: str) -> None:
+    pattern = EXPRESSIONS[name]
+    for text in texts_against(pattern):
+        grown = growth(text.of, lambda given: tried(pattern, given), SIZE)
+        assert grown is None, f"{name} takes {grown:.0f} times as long for ten times as much of {text}"
+
+
+@pytest.mark.parametrize(
+    "slow", [r"(?:\W+(?:and|or)\b)+\W*\Z", r"\s+\(", r"^\s*system", r"for\s+\w*\s*\d", r"\d+%"]
+)
+def test_an_expression_that_is_slow_is_found(slow: str) -> None:
+    pattern = re.compile(slow, re.MULTILINE)
+    assert any(growth(text.of, lambda given: tried(pattern, given), SIZE) for text in texts_against(pattern))
+
+
+def test_expressions_are_made_where_they_are_looked_through() -> None:
+    assert made_inside() == MADE_INSIDE
+
+
+def test_a_text_is_as_long_as_it_should_be() -> None:
+    assert {len(text.of(100)) for text in KINDS.values()} == {100}
