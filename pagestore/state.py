@@ -106,6 +106,8 @@ class State:
         self.tree = MerkleTree()
         self.erasing: dict[int, Fields] = {}
         self.last_kind = ""
+        self.newest = b""
+        """The digest of the newest line; empty where a snapshot stands for it."""
 
     def session(self, session: SessionId) -> Session:
         """The state of a session, which is new when it never spoke."""
@@ -123,6 +125,7 @@ class State:
                 fold(self, line)
         self.head = line.seq
         self.last_kind = line.kind
+        self.newest = line.digest
 
     def add_page(self, info: PageInfo) -> None:
         """Take in a sealed page."""

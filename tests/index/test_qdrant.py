@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from pagestore import History
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import QdrantIndex
 from tiermem.index.interface import Index
-from tiermem.index.testing import ANN, GARDEN, HashEmbedder, IndexContract
+from tiermem.index.testing import ANN, GARDEN, HashEmbedder, IndexContract, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -39,12 +40,12 @@ async def test_another_embedder_is_a_mismatch_that_offers_reindex(tmp_path: Path
     where = str(tmp_path / "index")
     index = await QdrantIndex.open(where, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
-    await index.set_mark(ANN, 3)
+    await index.set_mark(ANN, upto(3))
     await index.close()
     with pytest.raises(IndexMismatch, match=r"hash-0.*hash-1.*`reindex`"):
         await QdrantIndex.open(where, HashEmbedder(seed=1))
     fresh = await QdrantIndex.open(where, HashEmbedder(seed=1), fresh=True)
-    assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (-1, 0)
+    assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (History(), 0)
     await fresh.close()
 
 

@@ -1,8 +1,9 @@
 """The format on disk is a promise: what an earlier version wrote is read, and still written the same way.
 
-`golden/format-1-times` was written once by `write` below, `golden/format-1` by `write` before turns had
-the time they were recorded at. What earlier versions can read as well keeps the number. When the format
-changes on purpose, it gets a new number and a golden folder of its own; these stay and must stay readable.
+`golden/format-1-identity` was written once by `write` below, `golden/format-1-times` by `write` before the
+first record had a salt, `golden/format-1` before turns had the time they were recorded at. What earlier
+versions can read as well keeps the number. When the format changes on purpose, it gets a new number and a
+golden folder of its own; these stay and must stay readable.
 """
 
 import shutil
@@ -14,13 +15,26 @@ import pytest
 
 from pagestore import Checkpoint, LogOptions, SessionId, SpaceId, Store, Turn
 
-GOLDEN = Path(__file__).parent / "golden" / "format-1-times"
+GOLDEN = Path(__file__).parent / "golden" / "format-1-identity"
+TIMES = Path(__file__).parent / "golden" / "format-1-times"
 BEFORE = Path(__file__).parent / "golden" / "format-1"
 SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2028 é")
 CHECKPOINT = Checkpoint(
-    space=SPACE, size=12, root="396e7cba635d9377c167902321ff1db3c2b967709e215a8f687e740244ca941c"
+    space=SPACE, size=12, root="ee5e26d223850b21517c9d602d36f142ea451e1b52f17eebb68a7f01f15e5b12"
 )
 PAGES = [
+    "p1:46ab8cd67f4d0273900bd72d12f80fa80676252f06505804b55acc80125c9afb",
+    "p1:79e1fbc4098561b33d107c5cce36cd5f7356e3dc0650ed23ee0c884b54d8aea8",
+    "p1:440f81a1ff7219284b65d3a9de2431b118d1b9175101a6c6bf2cb887820a4ceb",
+    "p1:a39f0421f7b7031040a3d314faa53ac44eca754e561e3e7b8a5097464b1b0be0",
+    "p1:76b27bb212ee9dd12c5901ec7e6707d9656ff51f781ff861aefdda236028c83b",
+    "p1:4e0fbb4d57935c17536beae215d3c9bd5c6f87907569254e86912f6d2c42b8c4",
+    "p1:f4e2994807ff470992e7ac3f1b16cfb98cd3da95f844ea61969f610c7e736e57",
+]
+CHECKPOINT_TIMES = Checkpoint(
+    space=SPACE, size=12, root="396e7cba635d9377c167902321ff1db3c2b967709e215a8f687e740244ca941c"
+)
+PAGES_TIMES = [
     "p1:4d8cf3cf80408b1a753f8aeed20525bde982b1049aff17f1e4de8968ce44297e",
     "p1:f9499356408baf1ade388432545be1d36951baaa2a78708d1b2dd1db25d0b7f7",
     "p1:b7f3812191db1ed94042d14ad3c33317dd3c35c37603d0641fa9467050c18b17",
@@ -85,7 +99,11 @@ def test_a_store_of_this_format_is_written_the_same_way_today(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("golden", "checkpoint", "pages"),
-    [(GOLDEN, CHECKPOINT, PAGES), (BEFORE, CHECKPOINT_BEFORE, PAGES_BEFORE)],
+    [
+        (GOLDEN, CHECKPOINT, PAGES),
+        (TIMES, CHECKPOINT_TIMES, PAGES_TIMES),
+        (BEFORE, CHECKPOINT_BEFORE, PAGES_BEFORE),
+    ],
     ids=lambda value: value.name if isinstance(value, Path) else "",
 )
 def test_a_store_of_this_format_is_read_and_written_on(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.writing.parts import GARDEN, S1, SPACE, Rules, finding_on, opened, turn
+from pagestore import SpaceId
+from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
 from tiermem.index import Hit, QdrantEdgeIndex
 from tiermem.index.testing import HashEmbedder
 from tiermem.model import LinkedFact, SummaryUnit
@@ -19,9 +20,9 @@ QUESTIONS = ("Which bicycle did Ann buy?", "tomatoes in the garden", "Who is Cla
 SOLD = turn("Ann sold the red bicycle to Clara for 80 euros.", day=9)
 
 
-async def results(index: QdrantEdgeIndex) -> list[tuple[Hit, ...]]:
+async def results(index: QdrantEdgeIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     return [
-        await index.search(SPACE, collection, question, limit=5, inactive=inactive)
+        await index.search(space, collection, question, limit=5, inactive=inactive)
         for question in QUESTIONS
         for collection in ("units", "pages")
         for inactive in (False, True)
@@ -43,7 +44,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     report = await writer.write_back([await finding_on(ledger, SOLD.text)])
     assert report.decisions[0].superseded
     await writer.distil_pending()
-    before, calls = await results(index), rules.calls.copy()
+    before, calls = await results(index, ledger.indexed_as), rules.calls.copy()
     assert any(before)
     await index.close()
 
@@ -51,10 +52,10 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
-    assert await results(index) == before
+    assert await results(index, ledger.indexed_as) == before
     assert await again.project() == Projected()
     await again.reindex()
-    assert await results(index) == before
+    assert await results(index, ledger.indexed_as) == before
     assert rules.calls == calls
     await index.close()
 
@@ -73,11 +74,11 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
     await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
     await Writer(ledger, index, rules.engine).distil_pending()
-    before = await results(index)
+    before = await results(index, ledger.indexed_as)
     await index.close()
 
     index = await QdrantEdgeIndex.open(tmp_path / "backup", HashEmbedder())
-    assert await results(index) != before
+    assert await results(index, ledger.indexed_as) != before
     await Writer(ledger, index, rules.engine).project()
-    assert await results(index) == before
+    assert await results(index, ledger.indexed_as) == before
     await index.close()

@@ -18,7 +18,7 @@ from uuid import UUID, uuid5
 from tiermem.index.interface import Collection, Entry, Said
 from tiermem.text import sentences, stems
 
-SCHEMA = 4
+SCHEMA = 5
 
 PIECE = 450
 """Characters embedded as one vector. A sentence embedder blurs a long text, and reads only its start."""

@@ -167,9 +167,13 @@ class LookUp:
         return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
 
     async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Covers]:
-        index, scope = self.view.index, self.view.scope
+        index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
-            self.view.space, printable(question.text), limit=limit, session=scope.session, told=question.told
+            self.view.ledger.indexed_as,
+            printable(question.text),
+            limit=limit,
+            session=scope.session,
+            told=question.told,
         )
         hits = {hit.id: hit for hit in found.hits}
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
@@ -240,8 +244,9 @@ class LookUp:
             return self._without_index(error)
 
     async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
-        return await self.view.index.search(
-            self.view.space,
+        index = await self.view.index()
+        return await index.search(
+            self.view.ledger.indexed_as,
             collection,
             printable(query),
             limit=limit,
