@@ -14,7 +14,7 @@ from tiermem.ledger.entries import (
 )
 from tiermem.ledger.held import Held
 from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
-from tiermem.ledger.ledger import Around, Changes, Ledger
+from tiermem.ledger.ledger import Around, Changes, Ledger, indexed_as
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
 
 __all__ = [
@@ -38,5 +38,6 @@ __all__ = [
     "WroteBack",
     "finding_id",
     "finding_unit_id",
+    "indexed_as",
     "summary_unit_id",
 ]

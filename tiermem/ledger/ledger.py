@@ -76,6 +76,11 @@ class Around:
     after: int | None
 
 
+def indexed_as(space: SpaceId, identity: str) -> SpaceId:
+    """What indexes know a space by whose log has this identity."""
+    return SpaceId(f"{space}@{identity[:_IDENTITY]}")
+
+
 class Ledger:
     """One space's pages and conclusions. Use from one event loop; writes are serialised, reads go on."""
 
@@ -86,7 +91,7 @@ class Ledger:
         self._written: deque[tuple[Record, Entry]] = deque()
         self._recording = Lock()
         self._one_writer = anyio.CapacityLimiter(1)
-        self._indexed_as = SpaceId(f"{log.space}@{log.identity[:_IDENTITY]}")
+        self._indexed_as = indexed_as(log.space, log.identity)
         self._borne_out = History()
 
     @classmethod

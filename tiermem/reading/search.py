@@ -157,7 +157,7 @@ class LookUp:
         if not self.view.scope.is_open:
             limit = max(limit, self._options.as_of_pool)
         try:
-            return (*await self._from_index(question, limit), ())
+            return (*await self._from_index(question, limit), await self._unfilled())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -233,7 +233,8 @@ class LookUp:
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
         """Ask the index, without vectors where there are none; without the index where it is out of use."""
         try:
-            return _Hits(hits=await self._ask(collection, query, limit, mode))
+            hits = await self._ask(collection, query, limit, mode)
+            return _Hits(hits=hits, degradations=await self._unfilled())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -254,6 +255,14 @@ class LookUp:
             session=self.view.scope.session,
             inactive=self.view.scope.as_of is not None,
         )
+
+    async def _unfilled(self) -> tuple[Degradation, ...]:
+        """Said where the index was asked and vouches for nothing of what this space holds."""
+        mark, beyond = await self.view.beyond_index(usable=self._usable)
+        if mark >= 0 or not (beyond.units or beyond.pages or beyond.filling):
+            return ()
+        reason = "the index does not hold all of this space yet"
+        return (Degradation(stage="search", reason=reason, fallback="keywords in the log"),)
 
     def _without_index(self, error: SummaryIndexError) -> _Hits:
         if self._usable:
