@@ -105,7 +105,7 @@ class Reader:
         if not 0 <= seq <= self._state.head:
             return None
         size = self._state.records.first_after(seq)
-        newest = self._state.newest if seq == self._state.head else b""
+        newest = self._state.newest_digest if seq == self._state.head else b""
         root = self._state.tree.root(size)
         return History(
             seq=seq, digest=hashlib.sha256(root + (newest or self._digest(size - 1, seq))).hexdigest()

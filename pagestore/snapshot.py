@@ -151,7 +151,7 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
         state.note_filling(name)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
-    state.newest = b""
+    state.newest_digest = b""
 
 
 def _page_row(page: PageInfo) -> list[object]:

@@ -106,7 +106,7 @@ class State:
         self.tree = MerkleTree()
         self.erasing: dict[int, Fields] = {}
         self.last_kind = ""
-        self.newest = b""
+        self.newest_digest = b""
         """The digest of the newest line; empty where a snapshot stands for it."""
 
     def session(self, session: SessionId) -> Session:
@@ -125,7 +125,7 @@ class State:
                 fold(self, line)
         self.head = line.seq
         self.last_kind = line.kind
-        self.newest = line.digest
+        self.newest_digest = line.digest
 
     def add_page(self, info: PageInfo) -> None:
         """Take in a sealed page."""

@@ -23,6 +23,8 @@ LITTLE = {
     "erased-turns": 40,
     "forgers": 20,
     "kill-9": 12,
+    "kill-index": 3,
+    "lost-index": 6,
     "kill": 60,
     "isolation": 120,
     "runaway": 8,
