@@ -32,9 +32,11 @@ def turn(number: int, chance: random.Random) -> Turn:
     return Turn(speaker=("Ann", "Bob")[number % 2], text=text, turn_id=f"t{number}")
 
 
-def local(store: Path) -> tiermem.Memory:
-    """A memory with the embedded index."""
-    return tiermem.open(store, engine="local", embedder=HashEmbedder(), page_tokens=80, distil="inline")
+def local(store: Path, *, index: str = "embedded") -> tiermem.Memory:
+    """A memory with the embedded index, or with one of its own that leaves that as it is."""
+    return tiermem.open(
+        store, engine="local", embedder=HashEmbedder(), page_tokens=80, distil="inline", index=index
+    )
 
 
 def lost_index(share: Share) -> Outcome:
@@ -98,10 +100,10 @@ def _bring_back(store: Path, chance: random.Random) -> None:
 
 
 def _of_another_store(store: Path, chance: random.Random) -> None:
-    """One with the same space name that says other things, less or more of them."""
+    """One with the same space name that says other things, not more of them: its numbers tell nothing."""
     other = store.with_name("other")
     with local(other) as memory:
-        memory.add([turn(number + 500, chance) for number in range(chance.choice((6, 24, 60)))])
+        memory.add([turn(number + 500, chance) for number in range(chance.choice((6, 12, 24)))])
         memory.flush()
     _delete(store, chance)
     shutil.copytree(other / "index", store / "index")
@@ -121,15 +123,17 @@ def _of_another_past(store: Path, chance: random.Random) -> None:
 
 
 def _of_a_restored_log(store: Path, chance: random.Random) -> None:
-    """The log is as it was, and the index of what was said since."""
+    """The log is as it was, and has gone on elsewhere; the index is of what was said here since."""
     copy = store.with_name("copy")
     shutil.copytree(store / "spaces", copy)
     with local(store) as memory:
-        memory.add([turn(number + 700, chance) for number in range(chance.randint(1, 30))])
+        memory.add([turn(number + 700, chance) for number in range(chance.randint(1, 12))])
         if chance.random() < 0.5:
             memory.flush()
     shutil.rmtree(store / "spaces")
     shutil.copytree(copy, store / "spaces")
+    with local(store, index="memory") as memory:
+        memory.add([turn(number + 900, chance) for number in range(30)])
 
 
 HARMS: tuple[tuple[str, Harm], ...] = (
