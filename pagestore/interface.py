@@ -13,6 +13,7 @@ from pagestore.values import (
     Appended,
     Checkpoint,
     GrowthProof,
+    History,
     InclusionProof,
     OpenInfo,
     Page,
@@ -52,8 +53,20 @@ class PageLog(Protocol):
         ...
 
     @property
+    def identity(self) -> str:
+        """What tells this log from every other, also of its space: made with it, the same in its copies."""
+        ...
+
+    @property
     def head(self) -> int:
         """The number of the newest record; -1 when the log is empty."""
+        ...
+
+    def history(self, upto: int | None = None) -> History | None:
+        """The log up to a record (to its newest, atomically, when `None`); `None` where it has no such one.
+
+        Raises `Corrupt` where the record cannot be read.
+        """
         ...
 
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:

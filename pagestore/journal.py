@@ -142,7 +142,7 @@ class Journal:
         self.active, self.end = number, header.end
 
     def _header(self, number: int) -> Fields:
-        return {
+        header = {
             "v": FORMAT,
             "i": number,
             "space": self._state.space,
@@ -150,3 +150,5 @@ class Journal:
             "root": self._state.tree.root().hex(),
             "at": self._options.clock().isoformat(),
         }
+        # The first record is what tells this log from every other, also from one begun in the same moment.
+        return {**header, "z": self._options.salt(16).hex()} if number == 1 else header

@@ -41,6 +41,7 @@ from pagestore.values import (
     Appended,
     Checkpoint,
     GrowthProof,
+    History,
     InclusionProof,
     OpenInfo,
     Page,
@@ -132,10 +133,21 @@ class DiskLog:
         return self._space
 
     @property
+    def identity(self) -> str:
+        """See `PageLog.identity`: the hash of the first record, which has a salt or at least a time."""
+        with self._reading():
+            return self._state.tree.leaf(0).hex()
+
+    @property
     def head(self) -> int:
         """The number of the newest record."""
         with self._reading():
             return self._state.head
+
+    def history(self, upto: int | None = None) -> History | None:
+        """See `PageLog.history`."""
+        with self._reading() as reader:
+            return reader.history(self._state.head if upto is None else upto)
 
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """See `PageLog.append`; every page sealed is named by exactly one append."""

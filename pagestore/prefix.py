@@ -13,6 +13,7 @@ from pagestore.interface import PageLog
 from pagestore.values import (
     Appended,
     Checkpoint,
+    History,
     InclusionProof,
     OpenInfo,
     Page,
@@ -40,9 +41,18 @@ class LogPrefix:
         return self._log.space
 
     @property
+    def identity(self) -> str:
+        """The whole log's."""
+        return self._log.identity
+
+    @property
     def head(self) -> int:
         """The number of the newest record there was."""
         return min(self._before - 1, self._log.head)
+
+    def history(self, upto: int | None = None) -> History | None:
+        """The whole log up to a record, also a later one; up to what there was when `None`."""
+        return self._log.history(self.head if upto is None else upto)
 
     def sessions(self) -> tuple[SessionId, ...]:
         """The sessions that had spoken."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 
 from pagestore.codec import key_of, open_page_id, page_id, said_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
@@ -14,7 +15,7 @@ from pagestore.rendering import render_page
 from pagestore.segments import Segments
 from pagestore.staging import Stored
 from pagestore.state import Session, State, page_info, runs_of, unpacked
-from pagestore.values import Page, PageId, PageInfo, Record, SessionId, Taken, Turn
+from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId, Taken, Turn
 
 
 class Reader:
@@ -106,6 +107,31 @@ class Reader:
         if fields["t"] == "void":
             return Record(seq=fields["q"], kind="void", at=at, body={})
         return Record(seq=fields["q"], kind=fields["n"], at=at, body=fields["b"])
+
+    def history(self, seq: int) -> History | None:
+        """The log up to a record; `None` where there is no such one.
+
+        The root of the tree binds everything but turns that no page sealed by then, and a turn's line has a
+        salt: where the newest line is the same one, so is all before it.
+        """
+        if not 0 <= seq <= self._state.head:
+            return None
+        size = self._state.records.first_after(seq)
+        newest = self._state.newest_digest if seq == self._state.head else b""
+        root = self._state.tree.root(size)
+        return History(
+            seq=seq, digest=hashlib.sha256(root + (newest or self._digest(size - 1, seq))).hexdigest()
+        )
+
+    def _digest(self, row: int, seq: int) -> bytes:
+        """The digest of line `seq`: of the record of a row, or of one of the turns that lie behind it."""
+        records = self._state.records
+        turns, place = seq - records.seq(row), records.place(row)
+        if not turns:
+            return self._state.tree.leaf(row)
+        behind = Place(place.segment, place.end, self._segments.size(place.segment) - place.end)
+        at, raw = next(islice(split(self._segments.read(behind)), turns - 1, None), (0, b""))
+        return self._turn_of(raw, Place(place.segment, place.end + at, len(raw))).digest
 
     def _sealed_page(self, info: PageInfo) -> Page:
         seal = self._seal(info)

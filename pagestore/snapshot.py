@@ -165,6 +165,7 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
     state.salt, state.unsalted = snapshot.salt
     state.newest, state.set_back = snapshot.newest, snapshot.set_back
+    state.newest_digest = b""
 
 
 def _page_row(page: PageInfo) -> list[object]:

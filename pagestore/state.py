@@ -114,6 +114,8 @@ class State:
         self.last_kind = ""
         self.newest: datetime | None = None
         self.set_back: list[SetBack] = []
+        self.newest_digest = b""
+        """The digest of the newest line; empty where a snapshot stands for it."""
 
     def session(self, session: SessionId) -> Session:
         """The state of a session, which is new when it never spoke."""
@@ -132,6 +134,7 @@ class State:
         self._note_time(line)
         self.head = line.seq
         self.last_kind = line.kind
+        self.newest_digest = line.digest
 
     def _note_time(self, line: Line) -> None:
         if line.kind not in _TIMED or "at" not in line.fields:

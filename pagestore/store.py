@@ -22,6 +22,7 @@ from pagestore.files import (
 )
 from pagestore.lines import decode
 from pagestore.log import DiskLog
+from pagestore.merkle import leaf_hash
 from pagestore.options import LogOptions
 from pagestore.segments import Segments
 from pagestore.values import SpaceId
@@ -67,6 +68,19 @@ class Store:
         with translating(self.path):
             directory = self._directory(space)
             return self._files.exists(directory) and self._name_in(directory_name(space)) is not None
+
+    def identity(self, space: SpaceId) -> str | None:
+        """`PageLog.identity` of a space, by its first record alone; `None` where that cannot be read."""
+        directory = self._directory(space)
+        with translating(directory):
+            if not self._files.exists(directory):
+                return None
+            segments = Segments(self._files, directory, writable=False)
+            try:
+                first = segments.read_line(1, 0) if 1 in segments.numbers() else b""
+            finally:
+                segments.close()
+        return leaf_hash(first).hex() if decode(first) is not None else None
 
     def open_space(self, space: SpaceId, *, read_only: bool | None = None) -> DiskLog:
         """Open the log of a space, making it unless read-only.

@@ -86,6 +86,42 @@ class PageLogContract:
         assert log.open_page(S1) is None
         assert log.verify().ok
 
+    def test_a_log_is_told_from_every_other_one_of_its_space(self) -> None:
+        log, other = self.new_log(), self.new_log()
+        assert log.space == other.space
+        assert log.identity
+        assert log.identity != other.identity
+        before = log.identity
+        log.append(S1, [said("one")])
+        assert log.identity == before
+
+    def test_every_record_adds_to_the_history_and_erasing_leaves_it(self) -> None:
+        log, other = self.new_log(), self.new_log()
+        told = []
+        for number in range(3):
+            log.append(S1, [said(f"turn {number}"), said(f"and {number}")])
+            told.append(log.history())
+            log.append(S2, [said(f"beside {number}")])
+            if number:
+                log.seal(S1)
+            record = log.record("note", {"number": number})
+            told.append(log.history())
+        passed = [log.history(upto) for upto in range(log.head + 1)]
+        assert None not in passed
+        assert len(set(passed)) == len(passed)
+        assert set(told) <= set(passed)
+        assert log.history() == passed[-1]
+        assert (log.history(-1), log.history(log.head + 1)) == (None, None)
+        page = log.page(log.pages(S1)[0].id)
+        filling = log.open_page(S2)
+        assert filling is not None
+        places = [(page.id, line.seq) for line in page.lines] + [(filling.id, filling.lines[0].seq)]
+        log.erase_together(places, records=[record.seq], reason="asked to")
+        assert [log.history(upto) for upto in range(len(passed))] == passed
+        for number in range(3):
+            other.append(S1, [said(f"turn {number}"), said(f"and {number}")])
+        assert not {other.history(upto) for upto in range(other.head + 1)} & set(passed)
+
     @settings(max_examples=25)
     @given(turns=st.lists(odd_turns, max_size=6))
     def test_turns_read_back_exactly_as_they_were_said(self, turns: list[Turn]) -> None:

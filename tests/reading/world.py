@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pagestore import LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
+from pagestore import History, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
 from tests.engines import engine
+from tests.writing.parts import name_of
 from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHit, TurnHits
 from tiermem.index.lexicon import Stems
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
@@ -47,17 +48,19 @@ class ListIndex:
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, Collection], dict[str, Entry]] = {}
-        self.marks: dict[str, int] = {}
+        self.marks: dict[str, History] = {}
         self.broken: Exception | None = None
         self.without_vectors: Exception | None = None
         self.queries: list[tuple[Collection, Mode, str]] = []
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
-        self.entries.setdefault((space, collection), {}).update({entry.id: entry for entry in entries})
+        self.entries.setdefault((name_of(space), collection), {}).update(
+            {entry.id: entry for entry in entries}
+        )
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
         for entry_id in ids:
-            self.entries.get((space, collection), {}).pop(entry_id, None)
+            self.entries.get((name_of(space), collection), {}).pop(entry_id, None)
 
     async def search(
         self,
@@ -77,7 +80,7 @@ class ListIndex:
         self.queries.append((collection, mode, query))
         wanted = set(stems(query))
         hits = []
-        for entry in self.entries.get((space, collection), {}).values():
+        for entry in self.entries.get((name_of(space), collection), {}).values():
             shared = len(wanted & set(stems(entry.text))) / len(wanted) if wanted else 0.0
             if shared and session in (None, entry.session) and (entry.active or inactive):
                 hits.append(Hit(id=entry.id, score=shared, similarity=None if mode == "words" else shared))
@@ -104,19 +107,19 @@ class ListIndex:
         return Stems()
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
-        return len(self.entries.get((space, collection), {}))
+        return len(self.entries.get((name_of(space), collection), {}))
 
-    async def mark(self, space: SpaceId) -> int:
+    async def mark(self, space: SpaceId) -> History:
         if self.broken is not None:
             raise self.broken
-        return self.marks.get(space, -1)
+        return self.marks.get(name_of(space), History())
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None:
-        self.marks[space] = seq
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
+        self.marks[name_of(space)] = mark
 
     async def drop(self, space: SpaceId) -> None:
-        self.marks.pop(space, None)
-        for key in [key for key in self.entries if key[0] == space]:
+        self.marks.pop(name_of(space), None)
+        for key in [key for key in self.entries if key[0] == name_of(space)]:
             del self.entries[key]
 
     async def flush(self) -> None:

@@ -1,25 +1,22 @@
-"""Rows between a turn and a unit: crashes, a model that fails, repeats, lost indexes, budgets."""
+"""Rows between a turn and a unit: crashes, a model that fails, repeats, budgets."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
-import shutil
 import string
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import tiermem
-from pagestore import DiskLog, LogOptions, SessionId, SpaceId, Turn
+from pagestore import DiskLog, LogOptions, SessionId, SpaceId
 from pagestore.files import MemoryFiles
 from tests.torture.data import LOCOMO, shared
 from tests.torture.harness import Outcome, Row, Share
+from tests.torture.indexes import turn
 from tests.writing.crashes import trial
 from tiermem.dialogue import read_dialogue
 from tiermem.errors import ModelUnavailable
@@ -30,7 +27,6 @@ from tiermem.model import Budget, Usage
 from tiermem.writing import Writer
 
 _LINE = re.compile(r"^\[[^\]]*\] ([^:\n]+): (.+)$", re.MULTILINE)
-PLACES = ("Lisbon", "Oslo", "Krakow", "Nairobi", "Quito", "Hanoi", "Turin", "Bergen")
 
 
 def crash_points(share: Share) -> Outcome:
@@ -62,9 +58,9 @@ def failing_model(share: Share) -> Outcome:
         distil="inline",
         write_back="inline",
     ) as memory:
-        turns = [_turn(number, chance) for number in share.cases]
-        for number, turn in enumerate(turns):
-            memory.add(turn, session=f"s{number % 3}")
+        turns = [turn(number, chance) for number in share.cases]
+        for number, said in enumerate(turns):
+            memory.add(said, session=f"s{number % 3}")
             if number % 50 == 0:
                 try:
                     memory.ask(f"How many herons were counted in place {number}?")
@@ -79,7 +75,7 @@ def failing_model(share: Share) -> Outcome:
         kept = Counter(
             line.turn.turn_id for info in memory.pages() for line in memory.page(info.id).lines if line.turn
         )
-        outcome.demand(kept == Counter(turn.turn_id for turn in turns), "a turn lost or doubled")
+        outcome.demand(kept == Counter(one.turn_id for one in turns), "a turn lost or doubled")
         summaries = Counter(unit.text for unit in memory.units() if unit.kind == "summary")
         outcome.demand(set(summaries.values()) == {1}, "a unit doubled")
         outcome.demand(len(summaries) == len(turns), "a unit lost")
@@ -102,67 +98,6 @@ def _told(call: Call) -> Any:
         "ReconcileReply": {"operation": "SKIP", "reason": "known"},
     }
     return replies[call.schema["title"]]
-
-
-def _turn(number: int, chance: random.Random) -> Turn:
-    text = f"On day {number} we counted {number + 1000} herons near {chance.choice(PLACES)}."
-    return Turn(speaker=("Ann", "Bob")[number % 2], text=text, turn_id=f"t{number}")
-
-
-def lost_index(share: Share) -> Outcome:
-    """The index is deleted, emptied or replaced by an older one while the memory is closed."""
-    outcome, chance = Outcome(), share.chance()
-    harms: tuple[Callable[[Path, Path], None], ...] = (_delete, _empty, _bring_back)
-    for case in share.cases:
-        with TemporaryDirectory() as folder:
-            _lose(Path(folder), harms[case % 3], chance, outcome)
-        outcome.count += 1
-        outcome.seen[("index gone", "index emptied", "index of before")[case % 3]] += 1
-    return outcome
-
-
-def _lose(folder: Path, harm: Callable[[Path, Path], None], chance: random.Random, outcome: Outcome) -> None:
-    store, index, older = folder / "store", folder / "store" / "index", folder / "older"
-    turns = [_turn(number, chance) for number in range(24)]
-    with _local(store) as memory:
-        memory.add(turns[:12])
-        memory.flush()
-    shutil.copytree(index, older)
-    with _local(store) as memory:
-        memory.add(turns[12:])
-        memory.flush()
-        asked = [f"herons near {place}" for place in PLACES]
-        ids, before = memory.units(), [_hits(memory, query) for query in asked]
-    harm(index, older)
-    with _local(store) as memory:
-        outcome.demand(memory.units() == ids, "units differ once the index is lost")
-        outcome.demand(all(memory.search(query, kind="pages") for query in asked), "pages cannot be found")
-        answer = memory.ask("How many herons did we count on day 3?")
-        outcome.demand("1003" in answer.text, "the answer is not found any more")
-        memory.reindex()
-        outcome.demand([_hits(memory, query) for query in asked] == before, "other results after reindexing")
-
-
-def _hits(memory: tiermem.Memory, query: str) -> tuple[Any, ...]:
-    return (memory.search(query), memory.search(query, kind="pages"))
-
-
-def _local(store: Path) -> tiermem.Memory:
-    return tiermem.open(store, engine="local", embedder=HashEmbedder(), page_tokens=80, distil="inline")
-
-
-def _delete(index: Path, older: Path) -> None:
-    shutil.rmtree(index)
-
-
-def _empty(index: Path, older: Path) -> None:
-    shutil.rmtree(index)
-    index.mkdir()
-
-
-def _bring_back(index: Path, older: Path) -> None:
-    shutil.rmtree(index)
-    shutil.copytree(older, index)
 
 
 def read_twice(share: Share) -> Outcome:
@@ -196,16 +131,16 @@ def any_order(share: Share) -> Outcome:
 def _one_order(chance: random.Random) -> Counter[str]:
     outcome, files = Outcome(), MemoryFiles()
     options = LogOptions(page_tokens=90, segment_bytes=4_000, clock=lambda: _moment(chance))
-    turns = [replace(_turn(number, chance), said_at=_moment(chance)) for number in range(40)]
+    turns = [replace(turn(number, chance), said_at=_moment(chance)) for number in range(40)]
     order = chance.sample(turns, len(turns))
-    for turn in chance.sample(turns, 12):
-        order.insert(chance.randrange(len(order) + 1), turn)
+    for again in chance.sample(turns, 12):
+        order.insert(chance.randrange(len(order) + 1), again)
     log = DiskLog("log", SpaceId("any"), options=options, files=files)
-    for turn in order:
+    for said in order:
         if chance.random() < 0.05:
             log.close()
             log = DiskLog("log", SpaceId("any"), options=options, files=files)
-        log.append(SessionId("s"), [turn])
+        log.append(SessionId("s"), [said])
     log.seal()
     kept = [line.turn for info in log.pages() for line in log.page(info.id).lines]
     outcome.demand(kept == list(dict.fromkeys(order)), "not every turn once, in the order it first came")
@@ -281,7 +216,7 @@ def runaways(share: Share) -> Outcome:
         distil="deferred",
         write_back="deferred",
     ) as memory:
-        memory.add([_turn(number, model.chance) for number in range(60)])
+        memory.add([turn(number, model.chance) for number in range(60)])
         for case in share.cases:
             budget = _budget(model.chance, case)
             answer = memory.ask(f"How many herons on day {case}?", budget=budget)
@@ -335,15 +270,6 @@ ROWS = (
         share=250,
         work=crash_points,
         minutes=14,
-    ),
-    Row(
-        name="lost-index",
-        failure="index gone, emptied, older",
-        done="searched and answered from at once, then reindexed: the same ids, the same results",
-        unit="indexes",
-        count=60,
-        share=6,
-        work=lost_index,
     ),
     Row(
         name="same-file",

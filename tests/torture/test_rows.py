@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from pagestore import History
 from tests.torture import __main__ as command
 from tests.torture.harness import Missing, Outcome, Row, Share
 from tests.torture.report import Kept, page, table
 from tests.torture.rows import ROWS
 from tests.torture.running import measured, run
+from tiermem.ledger import Ledger
 
 LITTLE = {
     "any-order": 40,
@@ -24,6 +26,8 @@ LITTLE = {
     "erased-turns": 40,
     "forgers": 20,
     "kill-9": 12,
+    "kill-index": 3,
+    "lost-index": 6,
     "kill": 60,
     "isolation": 120,
     "runaway": 8,
@@ -45,6 +49,16 @@ def test_a_little_of_a_row_breaks_no_promise(name: str) -> None:
     outcome = row.work(Share.of(name, 7, 0, LITTLE[name]))
     assert outcome.count >= LITTLE[name]
     assert not outcome.violations
+
+
+def test_lost_indexes_find_a_mark_that_is_believed_for_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def believed(self: Ledger, past: History) -> bool:
+        return past.seq <= (await self.changes(past.seq)).head
+
+    monkeypatch.setattr(Ledger, "begins_with", believed)
+    outcome = row_named("lost-index").work(Share.of("lost-index", 7, 4, 2))
+    assert outcome.seen == {"index of another past": 1, "log of before": 1}
+    assert outcome.violations["other results after reindexing"]
 
 
 def test_a_share_is_the_same_each_time_and_others_differ() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 
 import anyio
 
-from pagestore import Appended, DiskLog, LogOptions, Page, PageId, Record, SessionId, SpaceId, Turn
+from pagestore import Appended, DiskLog, History, LogOptions, Page, PageId, Record, SessionId, SpaceId, Turn
 from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
-from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, turn
+from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, turn
 from tiermem.errors import ModelUnavailable
 from tiermem.index.interface import Collection, Entry, turn_place
 from tiermem.ledger import Distilled, Ledger
@@ -87,7 +87,7 @@ class CrashingIndex(DictIndex):
         super().__init__()
         self.world = world
         self._flushed: dict[tuple[SpaceId, Collection], dict[str, Entry]] = {}
-        self._flushed_marks: dict[SpaceId, int] = {}
+        self._flushed_marks: dict[SpaceId, History] = {}
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -95,9 +95,9 @@ class CrashingIndex(DictIndex):
             await super().put(space, collection, [entry])
         self.world.step()
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None:
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
         self.world.step()
-        await super().set_mark(space, seq)
+        await super().set_mark(space, mark)
         self.world.step()
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
@@ -110,7 +110,7 @@ class CrashingIndex(DictIndex):
         for collection in COLLECTIONS:
             await self.remove(space, collection, list(self.of(collection, space)))
         self.world.step()
-        self.marks.pop(space, None)
+        self.marks.pop(name_of(space), None)
 
     async def flush(self) -> None:
         self.world.step()
@@ -376,7 +376,7 @@ class MarkFirst(Projection):
 
     async def _project(self) -> Any:
         mark = await self._index.mark(SPACE)
-        await self._index.set_mark(SPACE, self._ledger._log.head)
+        await self._index.set_mark(SPACE, self._ledger._log.history() or History())
         await self._index.flush()
         real, self._index.mark = self._index.mark, _fixed(mark)  # type: ignore[method-assign,assignment]  # for one call
         try:
@@ -400,7 +400,7 @@ class DropFirst(Projection):
 
     async def _forget(self) -> None:
         await self._index.drop(SPACE)
-        self._mark = self._put_up_to = -1
+        self._mark = self._put_up_to = History()
 
 
 class LeftOpen(Projection):
@@ -418,8 +418,8 @@ class OnlyNew(Projection):
         self._index.entries[SPACE, "turns"] |= before.get((SPACE, "turns"), {})  # type: ignore[attr-defined]
 
 
-def _fixed(mark: int) -> Callable[[SpaceId], Any]:
-    async def fixed(space: SpaceId) -> int:
+def _fixed(mark: History) -> Callable[[SpaceId], Any]:
+    async def fixed(space: SpaceId) -> History:
         return mark
 
     return fixed

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Literal
 
-from pagestore import MemoryLog, Page, SessionId, SpaceId, Turn
+from pagestore import History, MemoryLog, Page, SessionId, SpaceId, Turn
 from tests.engines import engine
 from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
 from tiermem.ledger import Ledger, finding_id
@@ -39,16 +40,26 @@ GARDEN = (
 )
 
 
+def name_of(space: SpaceId) -> SpaceId:
+    """The name of a space in the log, of the one it has in an index."""
+    return SpaceId(space.partition("@")[0])
+
+
 class DictIndex:
-    """An index that keeps its entries in dicts and ranks by the words they share with the query."""
+    """An index that keeps its entries in dicts and ranks by the words they share with the query.
+
+    It is of one store, and knows spaces by their names alone.
+    """
+
+    exclusive: Literal[True] = True
 
     def __init__(self) -> None:
         self.entries: dict[tuple[SpaceId, Collection], dict[str, Entry]] = {}
-        self.marks: dict[SpaceId, int] = {}
+        self.marks: dict[SpaceId, History] = {}
         self.fail: Exception | None = None
 
     def of(self, collection: Collection, space: SpaceId = SPACE) -> dict[str, Entry]:
-        return self.entries.setdefault((space, collection), {})
+        return self.entries.setdefault((name_of(space), collection), {})
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -96,20 +107,20 @@ class DictIndex:
         raise AssertionError("writing compares no words")
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
-        return len(self.of(collection, space))
+        return len(self.entries.get((name_of(space), collection), {}))
 
-    async def mark(self, space: SpaceId) -> int:
+    async def mark(self, space: SpaceId) -> History:
         self._check()
-        return self.marks.get(space, -1)
+        return self.marks.get(name_of(space), History())
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None:
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
         self._check()
-        self.marks[space] = seq
+        self.marks[name_of(space)] = mark
 
     async def drop(self, space: SpaceId) -> None:
         for collection in ("units", "pages", "turns"):
-            self.entries.pop((space, collection), None)
-        self.marks.pop(space, None)
+            self.entries.pop((name_of(space), collection), None)
+        self.marks.pop(name_of(space), None)
 
     async def flush(self) -> None:
         self._check()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.writing.parts import GARDEN, S1, SPACE, Rules, finding_on, opened, turn
+from pagestore import SpaceId
+from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
 from tiermem.index import Hit, QdrantEdgeIndex
 from tiermem.index.interface import Collection
 from tiermem.index.projection import COLLECTIONS, Point
@@ -21,9 +22,9 @@ QUESTIONS = ("Which bicycle did Ann buy?", "tomatoes in the garden", "Who is Cla
 SOLD = turn("Ann sold the red bicycle to Clara for 80 euros.", day=9)
 
 
-async def results(index: QdrantEdgeIndex) -> list[tuple[Hit, ...]]:
+async def results(index: QdrantEdgeIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     return [
-        await index.search(SPACE, collection, question, limit=5, inactive=inactive)
+        await index.search(space, collection, question, limit=5, inactive=inactive)
         for question in QUESTIONS
         for collection in ("units", "pages")
         for inactive in (False, True)
@@ -45,7 +46,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     report = await writer.write_back([await finding_on(ledger, SOLD.text)])
     assert report.decisions[0].superseded
     await writer.distil_pending()
-    before, calls = await results(index), rules.calls.copy()
+    before, calls = await results(index, ledger.indexed_as), rules.calls.copy()
     assert any(before)
     await index.close()
 
@@ -53,10 +54,10 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
-    assert await results(index) == before
+    assert await results(index, ledger.indexed_as) == before
     assert await again.project() == Projected()
     await again.reindex()
-    assert await results(index) == before
+    assert await results(index, ledger.indexed_as) == before
     assert rules.calls == calls
     await index.close()
 
@@ -75,18 +76,19 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
     await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
     await Writer(ledger, index, rules.engine).distil_pending()
-    before = await results(index)
+    before = await results(index, ledger.indexed_as)
     await index.close()
 
     index = await QdrantEdgeIndex.open(tmp_path / "backup", HashEmbedder())
-    assert await results(index) != before
+    assert await results(index, ledger.indexed_as) != before
     await Writer(ledger, index, rules.engine).project()
-    assert await results(index) == before
+    assert await results(index, ledger.indexed_as) == before
     await index.close()
 
 
 async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
+    space = ledger.indexed_as
     index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     said = [turn(f"Ann planted {n} tomatoes by the shed {n % 4}.", day=1 + n // 4) for n in range(40)]
@@ -108,11 +110,14 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         erasure, _ = await writer.erase(Selection(turn=one.turn_id), "asked to")
         assert erasure.index == "rewritten"
         assert len(put) < 30
-        shown = await results(index), await index.turns(SPACE, "tomatoes by the shed 3", limit=40)
-        counts = [await index.count(SPACE, collection) for collection in COLLECTIONS]
+        shown = await results(index, space), await index.turns(space, "tomatoes by the shed 3", limit=40)
+        counts = [await index.count(space, collection) for collection in COLLECTIONS]
         fresh = await QdrantEdgeIndex.open(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
         await Writer(ledger, fresh, rules.engine).project()
-        assert shown == (await results(fresh), await fresh.turns(SPACE, "tomatoes by the shed 3", limit=40))
-        assert counts == [await fresh.count(SPACE, collection) for collection in COLLECTIONS]
+        assert shown == (
+            await results(fresh, space),
+            await fresh.turns(space, "tomatoes by the shed 3", limit=40),
+        )
+        assert counts == [await fresh.count(space, collection) for collection in COLLECTIONS]
         await fresh.close()
     await index.close()

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from pagestore import DiskLog, LogOptions, Page, PageId, Record, Turn
+from pagestore import DiskLog, History, LogOptions, Page, PageId, Record, Turn
 from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
@@ -354,9 +354,9 @@ class CrashingIndex(DictIndex):
         self.steps.step()
         await super().drop(space)
 
-    async def set_mark(self, space: Any, seq: int) -> None:
+    async def set_mark(self, space: Any, mark: History) -> None:
         self.steps.step()
-        await super().set_mark(space, seq)
+        await super().set_mark(space, mark)
 
 
 def log_on(files: MemoryFiles) -> DiskLog:

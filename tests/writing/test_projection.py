@@ -266,7 +266,7 @@ async def test_more_entries_than_one_batch_arrive_whole() -> None:
         await writer.seal()
     report = await writer.distil_pending()
     assert report.distilled == len(index.of("units")) == len(index.of("pages")) == count
-    assert index.marks[SPACE] == (await ledger.changes(-1)).head
+    assert index.marks[SPACE] == (await ledger.changes(-1)).upto
 
 
 async def test_the_same_words_in_two_spaces_never_meet() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pagestore import SessionId, SpaceId
+from pagestore import History, SessionId, SpaceId
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
 
@@ -58,11 +58,11 @@ class AbsentIndex:
         """Refused."""
         self._refuse()
 
-    async def mark(self, space: SpaceId) -> int:
+    async def mark(self, space: SpaceId) -> History:
         """Refused."""
         self._refuse()
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None:
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
         """Refused."""
         self._refuse()
 

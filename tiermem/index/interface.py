@@ -1,6 +1,7 @@
 """What an index promises: a projection of pages and ledger that can be deleted and rebuilt.
 
-Space is part of every call; there is no search without it. Ids are the caller's (unit ids, page
+Space is part of every call; there is no search without it. Where stores share an index, the caller gives
+spaces names that no two of them have in common (`Ledger.indexed_as`). Ids are the caller's (unit ids, page
 ids); adapters derive point ids from space and id, so putting twice stores once. Hits carry ids and
 scores only: what they mean is read from the ledger, never from the index.
 """
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, Protocol, runtime_checkable
 
-from pagestore import PageId, SessionId, SpaceId
+from pagestore import History, PageId, SessionId, SpaceId
 
 Collection = Literal["units", "pages", "turns"]
 """Pages are found by words alone: what they mean is found turn by turn."""
@@ -156,6 +157,16 @@ class Compacts(Protocol):
         ...
 
 
+@runtime_checkable
+class Exclusive(Protocol):
+    """An index that one process writes, for one store: what of another history it holds, nobody misses."""
+
+    @property
+    def exclusive(self) -> Literal[True]:
+        """That it is so."""
+        ...
+
+
 class Index(Protocol):
     """Finds entries of one space by meaning, by words, or both (reciprocal rank fusion).
 
@@ -213,12 +224,15 @@ class Index(Protocol):
         """How many entries of the space are stored, inactive ones included."""
         ...
 
-    async def mark(self, space: SpaceId) -> int:
-        """The ledger record up to which this index reflects the space; -1 when it holds nothing."""
+    async def mark(self, space: SpaceId) -> History:
+        """The log that this index reflects, up to which record; `History()` when it holds nothing.
+
+        What is asked about the space is to be trusted only where the log begins with that.
+        """
         ...
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None:
-        """Say that the index reflects the space up to `seq`; what was put before is made durable first."""
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
+        """Say what the index reflects of the space; what was put before is made durable first."""
         ...
 
     async def drop(self, space: SpaceId) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from tiermem.index.encoding import Terms, key
 from tiermem.index.fusion import Ranking
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 class MemoryIndex(ProjectedIndex):
     """An index of this process. Opening takes no time; there is nothing to read."""
+
+    exclusive: Literal[True] = True
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)

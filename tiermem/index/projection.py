@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from anyio import to_thread
 
-from pagestore import SessionId, SpaceId
+from pagestore import History, SessionId, SpaceId
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms
@@ -326,15 +326,18 @@ class ProjectedIndex(ABC):
         """How many entries of a space are stored, inactive ones included."""
         return await self._call(self._tally, collection, encoding.key(space))
 
-    async def mark(self, space: SpaceId) -> int:
-        """The ledger record up to which this index reflects the space; -1 when it holds nothing."""
+    async def mark(self, space: SpaceId) -> History:
+        """The log that this index reflects, up to which record; `History()` when it holds nothing."""
         payloads = await self._call(self._payloads, "units", [encoding.mark_id(space)])
-        return int(payloads[0]["mark"]) if payloads else -1
+        if not payloads:
+            return History()
+        return History(seq=int(payloads[0]["mark"]), digest=str(payloads[0]["history"]))
 
-    async def set_mark(self, space: SpaceId, seq: int) -> None:
-        """Say that the index reflects the space up to `seq`: what was put before is made durable first."""
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
+        """Say what the index reflects of the space: what was put before is made durable first."""
         # The mark's point has no field `space`, so no search, count or clearing of a space ever sees it.
-        point = Point(id=encoding.mark_id(space), payload={"mark_of": encoding.key(space), "mark": seq})
+        payload = {"mark_of": encoding.key(space), "mark": mark.seq, "history": mark.digest}
+        point = Point(id=encoding.mark_id(space), payload=payload)
         await self._call(self._sync)
         await self._call(self._upsert, "units", [point])
         await self._call(self._sync)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
+from pagestore import SpaceId
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms, key
@@ -49,7 +50,9 @@ class QdrantIndex(ProjectedIndex):
 
     Opening blocks until the server answers; `open` awaits it. Raises `IndexUnavailable` when there is
     none, `IndexMismatch` when the collections were made with another embedder or schema. With
-    `fresh=True` the collections are deleted first. `seconds` is the time one request may take.
+    `fresh=True` the collections are deleted first; with `fresh` the names of spaces, these are forgotten
+    first, and collections that do not fit are deleted only where they hold no others: else that is
+    `IndexMismatch` too. `seconds` is the time one request may take.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class QdrantIndex(ProjectedIndex):
         api_key: str | None = None,
         prefix: str = "tiermem",
         seconds: int = 20,
-        fresh: bool = False,
+        fresh: bool | Sequence[SpaceId] = False,
     ) -> None:
         super().__init__(embedder)
         self._names: dict[Collection, str] = {name: f"{prefix}-{name}" for name in COLLECTIONS}
@@ -87,7 +90,7 @@ class QdrantIndex(ProjectedIndex):
         api_key: str | None = None,
         prefix: str = "tiermem",
         seconds: int = 20,
-        fresh: bool = False,
+        fresh: bool | Sequence[SpaceId] = False,
     ) -> QdrantIndex:
         """The constructor, awaited."""
         return await to_thread.run_sync(
@@ -107,17 +110,18 @@ class QdrantIndex(ProjectedIndex):
                     None if self._redaction.tells(error) else error
                 )
 
-    def _agree(self, *, fresh: bool) -> None:
+    def _agree(self, *, fresh: bool | Sequence[SpaceId]) -> None:
         """Compare what the collections were made with, or make them."""
-        if fresh:
-            for name in self._names.values():
-                self._client.delete_collection(name)
         mine = {
             "schema": encoding.SCHEMA,
             "embedder": self._embedder.name,
             "dimensions": self._embedder.dimensions,
         }
-        there = {name for name, full in self._names.items() if self._client.collection_exists(full)}
+        if fresh is True:
+            self._delete_collections()
+        elif fresh:
+            self._forget(fresh, mine)
+        there = self._there()
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all collections.
             gone = [name for name in COLLECTIONS if name not in there]
@@ -130,6 +134,47 @@ class QdrantIndex(ProjectedIndex):
                 raise IndexMismatch(
                     self._told(f"was built with {json.dumps(theirs)}, not {json.dumps(mine)}")
                 )
+
+    def _there(self) -> set[Collection]:
+        return {name for name, full in self._names.items() if self._client.collection_exists(full)}
+
+    def _delete_collections(self) -> None:
+        for name in self._names.values():
+            self._client.delete_collection(name)
+
+    def _forget(self, spaces: Sequence[SpaceId], mine: Mapping[str, Any]) -> None:
+        """Forget these spaces; collections that were made with something else go if they hold no others."""
+        from qdrant_client import models
+
+        there = self._there()
+        descriptions = [self._description(name) for name in COLLECTIONS if name in there]
+        if len(there) == len(COLLECTIONS) and all(theirs == mine for theirs in descriptions):
+            self._client.delete(
+                self._names["units"],
+                models.PointIdsList(points=[encoding.mark_id(space) for space in spaces]),
+                wait=True,
+            )
+            for collection in COLLECTIONS:
+                for space in spaces:
+                    self._clear(collection, key(space))
+            return
+        # Older schemas do not say which store a point is of, and no store can use them any more.
+        usable = any(theirs.get("schema") == encoding.SCHEMA for theirs in descriptions)
+        if usable and any(self._holds_others(name, spaces) for name in there):
+            raise IndexMismatch(
+                f"the index in {self._names['units']!r} at {self._where!r} does not fit {json.dumps(mine)} "
+                "and is not made anew: other stores have points there; use their embedder, or another server"
+            )
+        self._delete_collections()
+
+    def _holds_others(self, collection: Collection, spaces: Sequence[SpaceId]) -> bool:
+        """Whether any entry is of a space other than these."""
+        from qdrant_client import models
+
+        own = models.FieldCondition(key="space", match=models.MatchAny(any=[key(space) for space in spaces]))
+        marks = models.IsEmptyCondition(is_empty=models.PayloadField(key="space"))
+        others = models.Filter(must_not=[own, marks])
+        return self._client.count(self._names[collection], count_filter=others, exact=True).count > 0
 
     def _told(self, what: str) -> str:
         return (

@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, Literal
 
 from anyio import to_thread
 
@@ -72,6 +72,8 @@ class QdrantEdgeIndex(ProjectedIndex):
     Raises `IndexLocked` when another process owns the directory, `IndexMismatch` when it was built
     with another embedder or schema or is damaged. With `fresh=True` what is there is deleted first.
     """
+
+    exclusive: Literal[True] = True
 
     def __init__(self, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> None:
         super().__init__(embedder)

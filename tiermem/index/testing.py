@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import anyio
 import pytest
 
-from pagestore import SessionId, SpaceId
+from pagestore import History, SessionId, SpaceId
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Entry, Hit, Index, Mode, Said
 from tiermem.llm.meter import pay
@@ -76,6 +76,11 @@ def entry(id_: str, text: str, *, session: SessionId = MONDAY, active: bool = Tr
     return Entry(
         id=id_, session=session, text=text, kind="summary", page_ids=("p1:a",), said_at=said_at, active=active
     )
+
+
+def upto(seq: int) -> History:
+    """Some log up to this record."""
+    return History(seq=seq, digest=hashlib.sha256(str(seq).encode()).hexdigest())
 
 
 def ids(hits: Sequence[Hit]) -> list[str]:
@@ -386,7 +391,7 @@ class IndexContract:
         async def scenario(index: Index) -> None:
             assert await index.search(ANN, "units", "tomatoes", limit=5) == ()
             assert await index.count(ANN, "pages") == 0
-            assert await index.mark(ANN) == -1
+            assert await index.mark(ANN) == History()
             await index.put(ANN, "units", [])
             await index.remove(ANN, "units", [])
             await index.remove(ANN, "units", ["never put"])
@@ -399,13 +404,13 @@ class IndexContract:
             await index.put(ANN, "units", GARDEN)
             await index.put(ANN, "pages", [entry("p1", "a page")])
             await index.put(BOB, "units", GARDEN)
-            await index.set_mark(ANN, 7)
-            await index.set_mark(BOB, 3)
-            await index.set_mark(ANN, 12)
-            assert (await index.mark(ANN), await index.mark(BOB)) == (12, 3)
+            await index.set_mark(ANN, upto(7))
+            await index.set_mark(BOB, upto(3))
+            await index.set_mark(ANN, upto(12))
+            assert (await index.mark(ANN), await index.mark(BOB)) == (upto(12), upto(3))
             assert await index.count(ANN, "units") == len(GARDEN)
             await index.drop(ANN)
-            assert (await index.mark(ANN), await index.mark(BOB)) == (-1, 3)
+            assert (await index.mark(ANN), await index.mark(BOB)) == (History(), upto(3))
             assert await index.count(ANN, "units") == await index.count(ANN, "pages") == 0
             assert await index.count(BOB, "units") == len(GARDEN)
 
@@ -414,11 +419,11 @@ class IndexContract:
     def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
         async def store(index: Index) -> tuple[Hit, ...]:
             await index.put(ANN, "units", GARDEN)
-            await index.set_mark(ANN, 41)
+            await index.set_mark(ANN, upto(41))
             return await index.search(ANN, "units", "tomatoes", limit=5)
 
         async def look(index: Index) -> tuple[Hit, ...]:
-            assert await index.mark(ANN) == 41
+            assert await index.mark(ANN) == upto(41)
             return await index.search(ANN, "units", "tomatoes", limit=5)
 
         same(self.run(tmp_path, store), self.run(tmp_path, look))
@@ -459,14 +464,14 @@ class IndexContract:
             await index.put(
                 space, "units", [entry(name, "tomatoes", session=session), entry("v", "tomatoes")]
             )
-            await index.set_mark(space, 5)
+            await index.set_mark(space, upto(5))
             found = await index.search(space, "units", "tomatoes", limit=9, session=session)
             assert ids(found) == [name]
             assert set(ids(await index.search(space, "units", "tomatoes", limit=9))) == {name, "v"}
             await index.remove(space, "units", [name])
             assert await index.count(space, "units") == 1
             await index.drop(space)
-            assert (await index.count(space, "units"), await index.mark(space)) == (0, -1)
+            assert (await index.count(space, "units"), await index.mark(space)) == (0, History())
             assert await index.count(ANN, "units") == len(GARDEN)
 
         self.run(tmp_path, scenario)
@@ -478,7 +483,7 @@ class IndexContract:
                     await index.put(
                         space, "units", [entry(f"u{n}", f"number {n}") for n in range(start, start + 8)]
                     )
-                await index.set_mark(space, 1)
+                await index.set_mark(space, upto(1))
 
             async def read() -> None:
                 for _ in range(20):

@@ -14,7 +14,7 @@ from tiermem.ledger.entries import (
 )
 from tiermem.ledger.held import Held
 from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
-from tiermem.ledger.ledger import Changes, Ledger
+from tiermem.ledger.ledger import Changes, Ledger, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
 
@@ -39,5 +39,6 @@ __all__ = [
     "WroteBack",
     "finding_id",
     "finding_unit_id",
+    "indexed_as",
     "summary_unit_id",
 ]

@@ -21,6 +21,7 @@ from pagestore import (
     Appended,
     Checkpoint,
     GrowthProof,
+    History,
     LooksUp,
     OpenInfo,
     Page,
@@ -49,6 +50,8 @@ from tiermem.model import Answer, AnswerId, SummaryUnit
 _T = TypeVar("_T")
 _E = TypeVar("_E", Answered, Distilled)
 _ENTRY_KINDS = frozenset(KINDS)
+_IDENTITY = 32
+"""Hexadecimal digits of a log's identity, enough for no two to be alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,17 @@ class Changes:
     units: tuple[SummaryUnit, ...]
     pages: tuple[PageInfo, ...]
     filling: tuple[OpenInfo, ...]
-    head: int
+    upto: History
+
+    @property
+    def head(self) -> int:
+        """The number of that record."""
+        return self.upto.seq
+
+
+def indexed_as(space: SpaceId, identity: str) -> SpaceId:
+    """What indexes know a space by whose log has this identity."""
+    return SpaceId(f"{space}@{identity[:_IDENTITY]}")
 
 
 class Ledger:
@@ -74,6 +87,8 @@ class Ledger:
         self._written: deque[tuple[Record, Entry]] = deque()
         self._recording = Lock()
         self._one_writer = anyio.CapacityLimiter(1)
+        self._indexed_as = indexed_as(log.space, log.identity)
+        self._borne_out = History()
 
     @classmethod
     async def open(cls, log: PageLog) -> Ledger:
@@ -84,6 +99,11 @@ class Ledger:
     def space(self) -> SpaceId:
         """The space this ledger belongs to."""
         return self._log.space
+
+    @property
+    def indexed_as(self) -> SpaceId:
+        """What indexes know this space by: stores that share an index may each have a space of this name."""
+        return self._indexed_as
 
     @property
     def tier1(self) -> Tier1:
@@ -180,21 +200,29 @@ class Ledger:
     async def changes(self, after: int) -> Changes:
         """What changed after record `after`. No entry with a number up to `head` is missing."""
 
-        def said() -> tuple[int, Sequence[OpenInfo], Sequence[PageInfo]]:
+        def said() -> tuple[History, Sequence[OpenInfo], Sequence[PageInfo]]:
             # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
             # Open pages are read before sealed ones: a page that seals in between is in both, never in none.
             with self._recording:
-                head = self._log.head
-            return head, self._log.filling(), self._log.pages()
+                upto = self._log.history() or History()
+            return upto, self._log.filling(), self._log.pages()
 
-        head, filling, pages = await self._blocking(said)
+        upto, filling, pages = await self._blocking(said)
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         return Changes(
             units=self.tier1.changed_since(after),
             pages=newer,
             filling=tuple(page for page in filling if page.seq > after),
-            head=head,
+            upto=upto,
         )
+
+    async def begins_with(self, past: History) -> bool:
+        """Whether this log, up to record `past.seq`, is the one that `past` was taken of."""
+        if past not in (History(), self._borne_out):
+            if await self._blocking(lambda: _history(self._log, past.seq)) != past:
+                return False
+            self._borne_out = past  # for good: a log only grows
+        return True
 
     async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
         """The state at `moment`, and the records around it: see `ledger.moments`."""
@@ -304,6 +332,13 @@ def _read(log: PageLog, seq: int) -> Record:
         if found is None:
             raise
         return found
+
+
+def _history(log: PageLog, upto: int) -> History | None:
+    try:
+        return log.history(upto)
+    except Corrupt:
+        return None
 
 
 def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:

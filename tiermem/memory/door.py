@@ -108,7 +108,8 @@ class AsyncMemory:
         `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`,
         `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
-        store is deleted first and each space is put into a new one when it is next opened.
+        store is deleted first (on a server what is there of this store, and not what is of others) and
+        each space is put into a new one when it is next opened.
         Raises `pagestore.errors.Locked` when another process has the space open for writing,
         `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when
         there are no weights. `read_only=True` takes no lock and no index: look, verify and audit

@@ -28,7 +28,7 @@ from tiermem.index import (
 )
 from tiermem.index.interface import Embedder, Index
 from tiermem.index.minilm_weights import find_weights
-from tiermem.ledger import Ledger
+from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered
 from tiermem.llm.tokens import token_counter
@@ -122,7 +122,7 @@ async def build(
         judging = _engine(settings, engine, model)
         embedder = parts.embedder or await _embedder(settings, model, stack, read_only=read_only)
         index = parts.index or await _index(
-            path, settings, embedder, stack, read_only=read_only, fresh=reindex
+            path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
         )
         return House(
             settings=settings,
@@ -270,12 +270,14 @@ async def _index(
     embedder: Embedder,
     stack: AsyncExitStack,
     *,
+    ledger: Ledger,
     read_only: bool,
     fresh: bool,
 ) -> Index:
     if settings.index not in (EMBEDDED, IN_PROCESS):
         key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
-        remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=fresh)
+        own = await to_thread.run_sync(_spaces_indexed, path, ledger) if fresh else ()
+        remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=own)
         stack.push_async_callback(remote.close)
         return remote
     if read_only:
@@ -285,6 +287,15 @@ async def _index(
         stack.push_async_callback(index.close)
         return index
     return await _embedded(Path(path) / "index", embedder, stack, fresh=fresh)
+
+
+def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
+    """The names that every space of the store has in an index."""
+    if str(path) == IN_MEMORY:
+        return (ledger.indexed_as,)
+    store = Store(Path(path), read_only=True)
+    known = ((space, store.identity(space)) for space in store.spaces())
+    return tuple(indexed_as(space, identity) for space, identity in known if identity is not None)
 
 
 async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, fresh: bool) -> Index:

@@ -157,7 +157,7 @@ class LookUp:
         if not self.view.scope.is_open:
             limit = max(limit, self._options.as_of_pool)
         try:
-            return (*await self._from_index(question, limit), ())
+            return (*await self._from_index(question, limit), await self._unfilled())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -167,9 +167,13 @@ class LookUp:
         return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
 
     async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Covers]:
-        index, scope = self.view.index, self.view.scope
+        index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
-            self.view.space, printable(question.text), limit=limit, session=scope.session, told=question.told
+            self.view.ledger.indexed_as,
+            printable(question.text),
+            limit=limit,
+            session=scope.session,
+            told=question.told,
         )
         hits = {hit.id: hit for hit in found.hits}
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
@@ -229,7 +233,8 @@ class LookUp:
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
         """Ask the index, without vectors where there are none; without the index where it is out of use."""
         try:
-            return _Hits(hits=await self._ask(collection, query, limit, mode))
+            hits = await self._ask(collection, query, limit, mode)
+            return _Hits(hits=hits, degradations=await self._unfilled())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -240,8 +245,9 @@ class LookUp:
             return self._without_index(error)
 
     async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
-        return await self.view.index.search(
-            self.view.space,
+        index = await self.view.index()
+        return await index.search(
+            self.view.ledger.indexed_as,
             collection,
             printable(query),
             limit=limit,
@@ -249,6 +255,14 @@ class LookUp:
             session=self.view.scope.session,
             inactive=self.view.scope.as_of is not None,
         )
+
+    async def _unfilled(self) -> tuple[Degradation, ...]:
+        """Said where the index was asked and vouches for nothing of what this space holds."""
+        mark, beyond = await self.view.beyond_index(usable=self._usable)
+        if mark >= 0 or not (beyond.units or beyond.pages or beyond.filling):
+            return ()
+        reason = "the index does not hold all of this space yet"
+        return (Degradation(stage="search", reason=reason, fallback="keywords in the log"),)
 
     def _without_index(self, error: SummaryIndexError) -> _Hits:
         if self._usable:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pagestore import Page, PageId, PageLine, SessionId, SpaceId
+from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.errors import SummaryIndexError
+from tiermem.errors import IndexMismatch, SummaryIndexError
 from tiermem.index.interface import Index
 from tiermem.ledger import Around, Changes, Ledger, Tier1
 from tiermem.model import SummaryUnit, UnitId
@@ -64,13 +64,14 @@ class View:
     ) -> None:
         """Use `View.open`; `around` are the records around the moment that is looked back to."""
         self.ledger = ledger
-        self.index = index
+        self._index = index
         self.tier1 = tier1
         self.scope = scope
         self.trust = trust
         self._around = around
         self._read: dict[PageId, Page | PageNotFound | Corrupt] = {}
         self._beyond: tuple[int, Changes] | None = None
+        self._mark: History | None = None
 
     @classmethod
     async def open(
@@ -156,21 +157,37 @@ class View:
             self._read[found.id] = self._read[open_page_id(found.space, found.session, found.number)] = found
         self._read[page_id] = found
 
+    async def index(self) -> Index:
+        """The index, which knows the space as `Ledger.indexed_as`.
+
+        Raises `SummaryIndexError` where it cannot be used, `IndexMismatch` among them: where what it holds is
+        of another history than the log.
+        """
+        if self._mark is None:
+            self._mark = await self._index.mark(self.ledger.indexed_as)
+        if not await self.ledger.begins_with(self._mark):
+            raise IndexMismatch(
+                f"what the index holds of space {self.space!r} is of another history than its log; "
+                "it is not used until it is made anew"
+            )
+        return self._index
+
     async def beyond_index(self, *, usable: bool = True) -> tuple[int, Changes]:
         """Up to which record the index holds what the ledger does, and what the ledger holds beyond it.
 
         That is everything, after record -1, when the index cannot be used.
         """
         if self._beyond is None or (not usable and self._beyond[0] >= 0):
-            mark = await self._mark() if usable else -1
+            mark = await self._marked() if usable else -1
             self._beyond = mark, await self.ledger.changes(mark)
         return self._beyond
 
-    async def _mark(self) -> int:
+    async def _marked(self) -> int:
         try:
-            return await self.index.mark(self.space)
+            await self.index()
         except SummaryIndexError:
             return -1
+        return -1 if self._mark is None else self._mark.seq
 
 
 def _past(moment: datetime | None) -> datetime | None:

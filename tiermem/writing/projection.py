@@ -2,7 +2,9 @@
 
 The mark says up to which record the index reflects the ledger. It moves only when everything before
 it is in the index and flushed, so whatever a crash leaves half-done lies after the mark and is done
-again. Ids are the ledger's, so doing it again stores nothing twice.
+again. Ids are the ledger's, so doing it again stores nothing twice. It is believed only where the log
+begins with the history it names: an index copied from elsewhere, or newer than a log that was restored,
+is made anew where this process alone writes it, and left alone where others may.
 
 An open page and its turns are put under its `o1:` id as it grows. The record that seals it is newer than
 all of them: the run that puts the sealed page takes the open one out, before the mark passes that record.
@@ -17,16 +19,17 @@ from typing import TypeVar
 
 import anyio
 
-from pagestore import OpenInfo, Page, PageId, PageInfo, PageLine
+from pagestore import History, OpenInfo, Page, PageId, PageInfo, PageLine
 from pagestore.codec import open_page_id
-from tiermem.errors import TierMemError
-from tiermem.index.interface import Compacts, Entry, Index, Said, turn_id
+from tiermem.errors import IndexMismatch, TierMemError
+from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Said, turn_id
 from tiermem.ledger import Ledger
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.writing.values import Projected, Unfinished
 
 _BATCH = 64
-_NOTHING = -1
+_NOTHING = History()
+_COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
 _AROUND = 3
 """How many turns before and after a turn are the words around it."""
 
@@ -40,7 +43,7 @@ class Projection:
         self._ledger = ledger
         self._index = index
         self._one_at_a_time = anyio.Lock()
-        self._mark: int | None = None
+        self._mark: History | None = None
         self._put_up_to = _NOTHING
         self._to_mark = False
 
@@ -123,21 +126,22 @@ class Projection:
         put = await self._put_changes()
         if self._to_mark:
             await self._index.flush()
-            await self._index.set_mark(self._ledger.space, self._put_up_to)
+            await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)
             self._mark, self._to_mark = self._put_up_to, False
         return put
 
     async def _put_changes(self) -> Projected:
-        space = self._ledger.space
+        space = self._ledger.indexed_as
         mark = await self._index.mark(space)
         if mark != self._mark:
-            # Just opened, or lost what it held: only the index's own word counts.
-            self._mark = self._put_up_to = mark
-        changes = await self._ledger.changes(self._put_up_to)
-        if self._put_up_to > changes.head:
-            # The index has seen records this log does not hold: it belongs to another history of the space.
-            await self._forget()
-            changes = await self._ledger.changes(_NOTHING)
+            # Just opened, or lost what it held: only the index's own word counts, where it is of this log.
+            if not await self._ledger.begins_with(mark):
+                await self._forget_another_history()
+            elif mark == _NOTHING and await self._has_left_overs():
+                await self._forget()
+            else:
+                self._mark = self._put_up_to = mark
+        changes = await self._ledger.changes(self._put_up_to.seq)
         self._to_mark = self._to_mark or bool(changes.units or changes.pages or changes.filling)
         nothing_yet = self._put_up_to == _NOTHING and not await self._index.count(space, "turns")
         for units in _batches(changes.units):
@@ -148,12 +152,12 @@ class Projection:
             await self._put_sealed(pages)
             if not nothing_yet:
                 await self._remove_open(pages)
-        self._put_up_to = changes.head
+        self._put_up_to = changes.upto
         return Projected(units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling))
 
     async def _put_sealed(self, pages: Sequence[PageInfo]) -> None:
         """Sealed pages and their turns."""
-        space = self._ledger.space
+        space = self._ledger.indexed_as
         read = [await self._ledger.page(info.id) for info in pages]
         await self._index.put(space, "pages", [_page_entry(page) for page in read])
         for page in read:
@@ -161,8 +165,8 @@ class Projection:
 
     async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
         """The open pages that these sealed pages were, and their turns."""
-        space = self._ledger.space
-        opened = {open_page_id(space, info.session, info.number): info for info in pages}
+        space = self._ledger.indexed_as
+        opened = {open_page_id(self._ledger.space, info.session, info.number): info for info in pages}
         turns = [turn_id(page_id, number) for page_id, info in opened.items() for number in range(info.turns)]
         await self._index.remove(space, "turns", turns)
         await self._index.remove(space, "pages", list(opened))
@@ -172,17 +176,33 @@ class Projection:
         read = [await self._ledger.page(info.id) for info in filling]
         # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
         read = [page for page in read if page.sealed_at is None]
-        await self._index.put(self._ledger.space, "pages", [_page_entry(page) for page in read])
+        await self._index.put(self._ledger.indexed_as, "pages", [_page_entry(page) for page in read])
         for page in read:
-            new = sum(line.seq > self._put_up_to for line in page.lines if line.turn is not None)
+            new = sum(line.seq > self._put_up_to.seq for line in page.lines if line.turn is not None)
             entries = turn_entries(page, await self._before(page))
-            await self._index.put(self._ledger.space, "turns", entries[-(new + _AROUND) :])
+            await self._index.put(self._ledger.indexed_as, "turns", entries[-(new + _AROUND) :])
+
+    async def _has_left_overs(self) -> bool:
+        """Whether a run cut short left entries: they are put again, and may be of another history."""
+        if not isinstance(self._index, Exclusive):
+            return False
+        space = self._ledger.indexed_as
+        return any([await self._index.count(space, collection) for collection in _COLLECTIONS])
+
+    async def _forget_another_history(self) -> None:
+        if not isinstance(self._index, Exclusive):
+            raise IndexMismatch(
+                f"what the index holds of space {self._ledger.space!r} is of another history than its log: "
+                "one of them was restored, or a copy of the store goes on elsewhere with the same index; "
+                "give a copy an index of its own, else `reindex` puts this log there in place of the other"
+            )
+        await self._forget()
 
     async def _forget(self) -> None:
         # The mark goes first: a crash inside `drop` must leave no holes behind a mark that says all is there.
-        await self._index.set_mark(self._ledger.space, _NOTHING)
+        await self._index.set_mark(self._ledger.indexed_as, _NOTHING)
         await self._index.flush()
-        await self._index.drop(self._ledger.space)
+        await self._index.drop(self._ledger.indexed_as)
         self._mark = self._put_up_to = _NOTHING
 
     def _unit_entry(self, unit: SummaryUnit) -> Entry:

@@ -175,7 +175,7 @@ class WriteBacks:
         """The nearest active units, by the fact and not by the question, with what their spans hold."""
         await self._projection.show()
         hits = await self._index.search(
-            self._ledger.space, "units", fact.claim, limit=self._options.neighbours
+            self._ledger.indexed_as, "units", fact.claim, limit=self._options.neighbours
         )
         tier1 = self._ledger.tier1
         units = [tier1.unit(UnitId(hit.id)) for hit in hits]
