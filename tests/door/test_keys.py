@@ -47,7 +47,7 @@ def test_no_file_answer_bundle_or_log_of_a_memory_holds_the_key(
 ) -> None:
     caplog.set_level(logging.INFO)
     with ModelServer(answer=repeats) as server:
-        memory = open_memory(**at(server), api_key=KEY, router="llm", write_back="inline")
+        memory = open_memory(**at(server) | {"model_timeout": 20}, api_key=KEY, router="llm", index="memory")
         tell(memory)
         server.then(Echo(refuses, 404))
         flushed = [memory.flush(), memory.flush()]

@@ -4,6 +4,8 @@ import base64
 import gzip
 import json
 import logging
+import subprocess
+import sys
 import traceback
 import tracemalloc
 import zlib
@@ -123,9 +125,15 @@ async def test_a_reply_that_repeats_the_key_is_kept_without_it() -> None:
             server.then(Echo(lambda request: (json.dumps({"choices": [declined(KEY)]}), {}), 200))
             with pytest.raises(MalformedReply) as raised:
                 await model.complete(CALL)
+            server.then(*[Echo(lambda request: (json.dumps({"choices": [KEY], "data": [KEY]}), {}), 200)] * 2)
+            with pytest.raises(MalformedReply) as misshapen:
+                await model.complete(CALL)
+            with pytest.raises(MalformedReply) as misshapen_too:
+                await model.embed(["a"])
     assert reply.text.startswith("Your headers were")
     assert "[redacted]" in reply.text
     assert not told(f"{reply} {other} {meter} {shown(raised.value)}")
+    assert not told(shown(misshapen.value) + shown(misshapen_too.value))
 
 
 def said(text: str) -> dict[str, Any]:
@@ -187,7 +195,7 @@ def blanks(megabytes: int = 200) -> Iterator[bytes]:
 
 def packed(rounds: int = 1) -> bytes:
     packer = zlib.compressobj(9, wbits=31)
-    once = b"".join([*map(packer.compress, blanks()), packer.flush()])
+    once = b"".join([*map(packer.compress, blanks(40)), packer.flush()])
     return once if rounds == 1 else gzip.compress(once)
 
 
@@ -275,6 +283,44 @@ async def test_embeddings_may_be_longer_than_other_replies() -> None:
             assert len((await model.embed(["a"]))[0]) == 100_000
             with pytest.raises(MalformedReply, match="longer than 2 MB"):
                 await model.embed(["a"])
+
+
+_CHILD = """
+import resource, sys
+import anyio
+from tests.llm.server import Body, ModelServer
+from tiermem.errors import MalformedReply
+from tiermem.llm import Call, Message, ModelOptions, OpenAIModel
+
+def most():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+
+async def main(kind, parts):
+    content = b'{"%s":[%s{}]}' % (kind.encode(), b"{}," * int(parts))
+    model = OpenAIModel("m", base_url=server.url, options=ModelOptions(timeout=60, attempts=1))
+    ask = model.embed if kind == "data" else model.complete
+    call = Call(prompt="route@1", role="route", messages=(Message(role="user", content="a"),))
+    given = ["a"] if kind == "data" else call
+    await ask(given)
+    server.then(Body(content))
+    before = most()
+    try:
+        await ask(given)
+    except MalformedReply:
+        print(most() - before)
+    await model.close()
+
+with ModelServer() as server:
+    anyio.run(main, *sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(("kind", "parts"), [("choices", 1_300_000), ("data", 5_000_000)])
+def test_a_reply_within_the_limit_does_not_grow_a_hundredfold_when_it_is_read(kind: str, parts: int) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _CHILD, kind, str(parts)], check=True, capture_output=True, text=True
+    )
+    assert int(ran.stdout) < 300, "megabytes"
 
 
 # What leads elsewhere

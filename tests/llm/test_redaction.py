@@ -1,7 +1,6 @@
 """Keys are taken out of what servers say, in every form in which servers repeat them."""
 
 import base64
-import json
 import traceback
 from urllib.parse import quote
 
@@ -38,13 +37,13 @@ def test_a_key_is_taken_out_in_whatever_form_it_is_repeated(form: str) -> None:
     redaction = Redaction([KEY])
     for cleaned in (
         redaction.in_error(f"you sent {form}!"),
-        redaction.in_reply_json([f"you sent {form}!"])[0],
+        redaction.in_reply(f"you sent {form}!"),
     ):
         assert cleaned.startswith("you sent")
         assert MARK in cleaned
         assert not told(cleaned)
         leftover = cleaned.removeprefix("you sent ").replace(MARK, "")
-        assert len(leftover) <= 2 + len(form) - len(form.strip()) + 20, leftover
+        assert len(leftover) <= 20
         for piece in (form[start : start + 12] for start in range(8, len(form) - 20)):
             assert piece not in cleaned
 
@@ -83,17 +82,17 @@ def test_what_looks_like_a_key_of_anybody_is_taken_out_of_errors_alone(text: str
     redaction = Redaction([])
     assert redaction.in_error(text) == cleaned
     assert redaction.in_error(cleaned) == cleaned
-    assert redaction.in_reply_json(text) == text
+    assert redaction.in_reply(text) == text
 
 
 def test_words_that_only_share_a_piece_with_a_key_stay_in_replies() -> None:
     words = "The project sk-proj-Ab3 has no key; my password is a word."
-    assert Redaction([KEY, "password", "no-key-needed"]).in_reply_json(words) == words
+    assert Redaction([KEY, "password", "no-key-needed"]).in_reply(words) == words
 
 
 def test_texts_are_cleaned_at_any_depth_of_json_and_other_values_stay() -> None:
     value = {"a": [1, 0.5, None, True, {KEY: f"<{KEY}>"}]}
-    assert Redaction([KEY]).in_reply_json(value) == {"a": [1, 0.5, None, True, {MARK: f"<{MARK}>"}]}
+    assert Redaction([KEY]).in_error_json(value) == {"a": [1, 0.5, None, True, {MARK: f"<{MARK}>"}]}
 
 
 def test_an_error_tells_a_key_when_any_it_came_from_does() -> None:
@@ -114,4 +113,4 @@ def test_user_and_password_of_a_url_are_secrets_and_are_not_shown() -> None:
 
 def test_nothing_shows_what_is_taken_out() -> None:
     assert not told(repr(Redaction([KEY])))
-    assert json.dumps(Redaction([None, ""]).in_reply_json("")) == '""'
+    assert Redaction([None, ""]).in_reply(KEY) == KEY

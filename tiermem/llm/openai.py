@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _Send = Callable[[], Awaitable[Any]]
+_Decode = Callable[[bytes], Any]
 _Read = Callable[[Any], tuple[Usage, bool]]
 
 
@@ -98,7 +99,9 @@ class OpenAIModel:
         endpoint = self._roles.get(call.role, self._main)
         async with self._turn(endpoint) as client:
             body, usage = await self._negotiate(client, endpoint, call)
-        return Reply(text=wire.answer_in(body), usage=usage, model=wire.model_in(body) or endpoint.model)
+        clean = self._redactions[endpoint].in_reply
+        model = wire.model_in(body, clean) or endpoint.model
+        return Reply(text=wire.answer_in(body, clean), usage=usage, model=model)
 
     async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
         dialect = self._dialects.get(endpoint, Dialect())
@@ -110,7 +113,7 @@ class OpenAIModel:
             )
             try:
                 result = await self._request(
-                    endpoint, send, lambda body: wire.usage_of_call(body, call), call.prompt
+                    endpoint, send, wire.decoded, lambda body: wire.usage_of_call(body, call), call.prompt
                 )
             except _NotUnderstood as error:
                 simpler = dialect.simpler(str(error), wants_json=call.schema is not None)
@@ -139,7 +142,11 @@ class OpenAIModel:
             )
             try:
                 body, _ = await self._request(
-                    self._embedding, send, lambda body: wire.usage_of_embedding(body, sent), None
+                    self._embedding,
+                    send,
+                    partial(wire.decoded_vectors, count=len(sent)),
+                    lambda body: wire.usage_of_embedding(body, sent),
+                    None,
                 )
             except _NotUnderstood as error:
                 raise ModelRefused(f"{self._embedding} rejected the texts: {error}") from error.__cause__
@@ -179,13 +186,15 @@ class OpenAIModel:
                 raise ModelUnavailable(f"{endpoint}: no reply within {waited:g} s") from error
 
     async def _request(
-        self, endpoint: Endpoint, send: _Send, read_usage: _Read, prompt: str | None
+        self, endpoint: Endpoint, send: _Send, decode: _Decode, read_usage: _Read, prompt: str | None
     ) -> tuple[Any, Usage]:
         """The decoded body of the first attempt that got through, and what that attempt cost."""
-        return await patiently(partial(self._attempt, endpoint, send, read_usage, prompt), self._options)
+        return await patiently(
+            partial(self._attempt, endpoint, send, decode, read_usage, prompt), self._options
+        )
 
     async def _attempt(
-        self, endpoint: Endpoint, send: _Send, read_usage: _Read, prompt: str | None
+        self, endpoint: Endpoint, send: _Send, decode: _Decode, read_usage: _Read, prompt: str | None
     ) -> tuple[Any, Usage]:
         import openai
 
@@ -204,11 +213,11 @@ class OpenAIModel:
                 cause = None if redaction.tells(error) else error
                 raise _translated(error, endpoint, redaction) from cause
             raise
-        body = wire.decoded(response.http_response.content, redaction.in_reply_json)
+        body = decode(response.http_response.content)
         usage, told = read_usage(body)
         price = self._prices.get(endpoint.model) if told else None
         usage = replace(usage, seconds=time.monotonic() - started, cost=price.of(usage) if price else None)
-        pay(usage, prompt=prompt, model=wire.model_in(body) or endpoint.model)
+        pay(usage, prompt=prompt, model=wire.model_in(body, redaction.in_reply) or endpoint.model)
         return body, usage
 
     def _pay_failed(self, endpoint: Endpoint, error: BaseException, seconds: float) -> None:

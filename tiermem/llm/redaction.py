@@ -49,9 +49,9 @@ class Redaction:
         """JSON of an error with every text as `in_error` leaves it."""
         return _throughout(value, self.in_error)
 
-    def in_reply_json(self, value: Any) -> Any:
-        """JSON of a reply with the keys of this process taken out of every text in it."""
-        return _throughout(value, self._in_replies.without)
+    def in_reply(self, text: str) -> str:
+        """The words of a reply without the keys of this process."""
+        return self._in_replies.without(text)
 
     def tells(self, error: BaseException) -> bool:
         """Whether a traceback of `error` would repeat a key: its words, or those of what it came from."""
@@ -142,8 +142,7 @@ def _throughout(value: Any, clean: Callable[[str], str]) -> Any:
         case str():
             return clean(value)
         case list():
-            # Embeddings are a million numbers.
-            return [item if isinstance(item, float) else _throughout(item, clean) for item in value]
+            return [_throughout(item, clean) for item in value]
         case dict():
             return {clean(key): _throughout(item, clean) for key, item in value.items()}
         case _:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from tiermem.errors import MalformedReply
 from tiermem.llm.characters import sendable
@@ -18,72 +18,88 @@ from tiermem.llm.interface import Call
 from tiermem.model import Usage
 
 _BYTES_A_TOKEN = 4
+_PARTS_A_VECTOR = 8
+_PARTS_BESIDE = 100
 
 
-class _Message(BaseModel):
+class _Read(BaseModel):
+    """What is read of a body. Errors say where it does not fit, and repeat nothing of it."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
+class _Message(_Read):
     content: str | None = None
     refusal: str | None = None
 
 
-class _Choice(BaseModel):
+class _Choice(_Read):
     message: _Message
     finish_reason: str | None = None
 
 
-class _Completion(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
+class _Completion(_Read):
+    # Of a million wrong choices one error is enough: each takes hundreds of bytes.
+    choices: Annotated[list[_Choice], FailFast()] = Field(min_length=1)
 
 
-class _Cached(BaseModel):
+class _Cached(_Read):
     cached_tokens: int | None = Field(default=None, ge=0)
 
 
-class _Tokens(BaseModel):
+class _Tokens(_Read):
     prompt_tokens: int = Field(ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
     prompt_tokens_details: _Cached | None = None
 
 
-class _Vector(BaseModel):
+class _Vector(_Read):
     index: int
-    embedding: list[float]
+    embedding: Annotated[list[float], FailFast()]
 
 
-class _Vectors(BaseModel):
-    data: list[_Vector]
+class _Vectors(_Read):
+    data: Annotated[list[_Vector], FailFast()]
 
 
-def decoded(body: bytes, clean: Callable[[Any], Any]) -> Any:
-    """The JSON of a body as `clean` leaves it; `None` when it is none."""
+def decoded(body: bytes) -> Any:
+    """The JSON of a body; `None` when it is none."""
     try:
-        return clean(json.loads(body))
+        return json.loads(body)
     except (ValueError, RecursionError):
         return None
 
 
-def answer_in(body: Any) -> str:
-    """The words of a completion. `MalformedReply` when there are none, or not all of them."""
+def decoded_vectors(body: bytes, count: int) -> Any:
+    """The JSON of a body of so many embeddings; `None` when it is none, or is made of many more parts.
+
+    Embeddings are long and made of few lists; three bytes of an empty one would take sixty and more.
+    """
+    parts = body.count(b"{") + body.count(b"[")
+    return decoded(body) if parts <= _PARTS_A_VECTOR * count + _PARTS_BESIDE else None
+
+
+def answer_in(body: Any, clean: Callable[[str], str]) -> str:
+    """The words of a completion as `clean` leaves them. `MalformedReply` when there are none, or not all."""
     try:
         choice = _Completion.model_validate(body).choices[0]
     except ValidationError as error:
-        raise MalformedReply(
-            f"this is no chat completion ({error.error_count()} errors); is base_url right?"
-        ) from error
+        raise MalformedReply("this is no chat completion; is base_url right?") from error
     if choice.message.refusal:
-        raise MalformedReply(f"the model declined: {sendable(choice.message.refusal)[:200]!r}")
+        raise MalformedReply(f"the model declined: {clean(sendable(choice.message.refusal))[:200]!r}")
     if choice.finish_reason == "content_filter":
         raise MalformedReply("the endpoint's content filter withheld the reply")
     if choice.finish_reason == "length":
         raise MalformedReply("the reply was cut off at its token limit; answer more briefly")
     if not (choice.message.content or "").strip():
         raise MalformedReply("the reply is empty")
-    return sendable(choice.message.content or "")
+    return clean(sendable(choice.message.content or ""))
 
 
-def model_in(body: Any) -> str | None:
+def model_in(body: Any, clean: Callable[[str], str]) -> str | None:
     """The name of the model that answered, where it is told."""
     name = body.get("model") if isinstance(body, dict) else None
-    return sendable(name) if isinstance(name, str) and name else None
+    return clean(sendable(name)) if isinstance(name, str) and name else None
 
 
 def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
@@ -134,9 +150,7 @@ def vectors_in(body: Any, count: int) -> list[list[float]]:
     try:
         data = sorted(_Vectors.model_validate(body).data, key=lambda vector: vector.index)
     except ValidationError as error:
-        raise MalformedReply(
-            f"these are no embeddings ({error.error_count()} errors); is base_url right?"
-        ) from error
+        raise MalformedReply("these are no embeddings; is base_url right?") from error
     vectors = [vector.embedding for vector in data]
     if [vector.index for vector in data] != list(range(count)):
         raise MalformedReply(f"asked for {count} embeddings, got {len(data)} or wrong numbers")
