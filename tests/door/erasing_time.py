@@ -1,7 +1,7 @@
 """How long erasing one turn takes in memories of different size.
 
-`python -m tests.door.erasing_time 1000 10000`. Turns are made up and embedded by hashing their words; nothing is summarised. The second erasing counts: the
-first also takes out what sealing pages had left behind.
+`python -m tests.door.erasing_time 1000 10000`. Turns are made up and embedded by hashing their words;
+nothing is summarised. The second erasing counts: the first also takes out what sealing pages left behind.
 """
 
 from __future__ import annotations
