@@ -14,6 +14,7 @@ TierMemError
 ├─ EmbedderUnavailable    no embedding weights; names the ways out
 ├─ SummaryIndexError      the index could not be used; it can always be rebuilt
 │  ├─ IndexUnavailable    the index could not be reached
+│  │  └─ IndexFull        the disk has too little room left to use the embedded index
 │  ├─ IndexLocked         another process owns the embedded index
 │  └─ IndexMismatch       built with another embedder or schema; offers `reindex`
 └─ MemoryClosed           used after `close`
@@ -81,6 +82,10 @@ class SummaryIndexError(TierMemError):
 
 class IndexUnavailable(SummaryIndexError):
     """The index could not be reached."""
+
+
+class IndexFull(IndexUnavailable):
+    """The disk has too little room left to use the embedded index; the message says how much it takes."""
 
 
 class IndexLocked(SummaryIndexError):

@@ -89,7 +89,7 @@ async def crowded(path: Path) -> QdrantEdgeIndex:
 
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qdrant_edge, "SEGMENT", 50)
+    monkeypatch.setattr(qdrant_edge, "SEGMENT", 100)
     monkeypatch.setattr(qdrant_edge, "TIDIED", 200)
 
 

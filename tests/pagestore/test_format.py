@@ -1,9 +1,9 @@
 """The format on disk is a promise: what an earlier version wrote is read, and still written the same way.
 
 `golden/format-1-salted` was written once by `write` below, `golden/format-1-times` by `write` before logs
-had a salt and its first record one, `golden/format-1` before turns had the time they were recorded at. What earlier versions can
-read as well keeps the number. When the format changes on purpose, it gets a new number and a golden folder
-of its own; these stay and must stay readable.
+and their first records had salts, `golden/format-1` before turns had the time they were recorded at. What
+earlier versions can read as well keeps the number. When the format changes on purpose, it gets a new number
+and a golden folder of its own; these stay and must stay readable.
 """
 
 import re

@@ -1,9 +1,22 @@
 """All rows, in the order of the failure table."""
 
-from tests.torture import disk, facts, growth, indexes, orders, pipeline, replies, spaces, words
+from tests.torture import (
+    disk,
+    facts,
+    full,
+    growth,
+    indexes,
+    orders,
+    pipeline,
+    planted,
+    replies,
+    spaces,
+    words,
+)
 
 ROWS = (
     *disk.ROWS,
+    *full.ROWS,
     *replies.ROWS,
     *pipeline.ROWS,
     *indexes.ROWS,
@@ -12,4 +25,5 @@ ROWS = (
     *facts.ROWS,
     *orders.ROWS,
     *growth.ROWS,
+    *planted.ROWS,
 )

@@ -16,7 +16,8 @@ class Ownership:
 
     def __init__(self, path: Path) -> None:
         # The file is never deleted: a new file of the same name could be locked by a second owner.
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._file = os.open(path, flags, path.parent.stat().st_mode & 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

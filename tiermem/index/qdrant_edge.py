@@ -20,9 +20,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -30,7 +31,7 @@ from typing import Any, Literal
 
 from anyio import to_thread
 
-from tiermem.errors import IndexMismatch, IndexUnavailable, MemoryClosed
+from tiermem.errors import IndexFull, IndexMismatch, IndexUnavailable, MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms, key
 from tiermem.index.fusion import Ranking
@@ -48,9 +49,10 @@ from tiermem.index.projection import (
     ProjectedIndex,
     Scope,
 )
+from tiermem.index.room import demand_room, room_of
 
-SEGMENT = 8_000
-"""The size in kB of its vectors at which a segment is full, and what comes next starts another one."""
+SEGMENT = 5_000
+"""Vectors after which a segment is full, and what comes next starts another one."""
 
 TIDIED = 2_000
 """Entries put or removed after which full segments are closed and what was removed from them is taken out.
@@ -66,11 +68,16 @@ _ALL = 2**30
 """The size in kB up to which the engine scores every entry: any."""
 
 
+_BESIDE = 16_384
+"""Bytes of room for what a point takes beside vectors and terms."""
+
+
 class QdrantEdgeIndex(ProjectedIndex):
     """An index in a directory of this machine. Opening blocks for some 0.1 s; `open` awaits it.
 
-    Raises `IndexLocked` when another process owns the directory, `IndexMismatch` when it was built
-    with another embedder or schema or is damaged. With `fresh=True` what is there is deleted first.
+    Raises `IndexFull` where the disk has too little room, `IndexLocked` when another process owns the
+    directory, `IndexMismatch` when it was built with another embedder or schema or is damaged. With
+    `fresh=True` what is there is deleted first.
     """
 
     exclusive: Literal[True] = True
@@ -82,6 +89,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         self._shards: dict[Collection, Any] = {}
         self._unsynced: set[Collection] = set()
         self._untidied: Counter[Collection] = Counter()
+        demand_room(self._path)
         self._ownership = _own(self._path)
         try:
             if fresh:
@@ -89,6 +97,7 @@ class QdrantEdgeIndex(ProjectedIndex):
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
+            _as_the_folder(self._path)
         except BaseException:
             self._shut()  # or the directory stays locked for as long as the error is held
             raise
@@ -132,6 +141,8 @@ class QdrantEdgeIndex(ProjectedIndex):
         from qdrant_edge import EdgeShard
 
         place = self._path / collection
+        if any(one.is_symlink() for one in (place, place / "segments", *place.glob("segments/*"))):
+            raise self._damaged(f"{collection}: it lies elsewhere, and a link is not followed")
         if not place.exists():
             _create(place, collection, self._embedder.dimensions)
         if not any(place.glob("segments/*")):
@@ -156,10 +167,15 @@ class QdrantEdgeIndex(ProjectedIndex):
             try:
                 yield self._shards[collection]
             except Exception as error:
+                if isinstance(error, IndexFull):
+                    raise
                 raise IndexUnavailable(f"the index at {str(self._path)!r} failed: {error}") from error
 
-    def _update(self, collection: Collection, operation: Any, *, entries: int = TIDIED) -> None:
+    def _update(
+        self, collection: Collection, operation: Any, *, entries: int = TIDIED, size: int = 0
+    ) -> None:
         with self._shard(collection) as shard:
+            demand_room(self._path, size)
             self._unsynced.add(collection)
             self._untidied[collection] += entries
             shard.update(operation)
@@ -168,7 +184,8 @@ class QdrantEdgeIndex(ProjectedIndex):
         from qdrant_edge import UpdateOperation
 
         stored = [_stored(point) for point in points]
-        self._update(collection, UpdateOperation.upsert_points(stored), entries=len(stored))
+        size = sum(map(_size, points))
+        self._update(collection, UpdateOperation.upsert_points(stored), entries=len(stored), size=size)
 
     def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None:
         from qdrant_edge import UpdateOperation
@@ -236,13 +253,16 @@ class QdrantEdgeIndex(ProjectedIndex):
                     shard.flush()
                     self._unsynced.discard(collection)
                     if self._untidied[collection] >= TIDIED:
-                        self._tidy(collection, shard)
+                        with suppress(IndexFull):  # it is only put off
+                            self._tidy(collection, shard)
 
     def _tidy(self, collection: Collection, shard: Any) -> None:
         """Close what is full and rewrite every segment from which something was removed."""
+        demand_room(self._path, room_of(self._path / collection))
         shard.optimize()
         shard.flush()  # the files of segments that were replaced go only now
         del self._untidied[collection]
+        _as_the_folder(self._path)
 
     async def compact(self) -> None:
         """Rewrite what segments anything was removed from, so that no file of theirs holds it."""
@@ -262,8 +282,11 @@ class QdrantEdgeIndex(ProjectedIndex):
                 if self._shards:
                     self._sync()
             finally:
+                opened = bool(self._shards)
                 while self._shards:
                     self._shards.popitem()[1].close()
+                if opened:
+                    _as_the_folder(self._path)
                 self._ownership.release()
 
 
@@ -291,7 +314,7 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
         # Without edges (m=0) a full segment is no graph.
         hnsw_config=engine.HnswIndexConfig(m=0, payload_m=0, ef_construct=4, full_scan_threshold=_ALL),
         optimizers=engine.EdgeOptimizersConfig(
-            indexing_threshold=SEGMENT,
+            indexing_threshold=max(1, SEGMENT * dimensions * 4 // 1000),
             default_segment_number=_SEGMENTS,
             deleted_threshold=_ANY,
             vacuum_min_vector_number=1,
@@ -307,6 +330,26 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
     shard.flush()
     shard.close()
     unfinished.rename(place)
+
+
+def _as_the_folder(path: Path) -> None:
+    """Give all files and directories of the index the mode of its folder, whatever they were made with."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    for place in path.rglob("*"):
+        there = place.lstat()
+        wanted = mode if stat.S_ISDIR(there.st_mode) else mode & 0o666
+        if (
+            stat.S_IMODE(there.st_mode) != wanted
+            and not stat.S_ISLNK(there.st_mode)
+            and there.st_uid == os.geteuid()
+        ):
+            place.chmod(wanted)
+
+
+def _size(point: Point) -> int:
+    """About how many bytes a point takes up, at most."""
+    numbers = sum(len(vector) for vectors in point.vectors.values() for vector in vectors)
+    return 4 * numbers + 16 * sum(map(len, point.terms.values())) + _BESIDE
 
 
 def _stored(point: Point) -> Any:
@@ -356,7 +399,8 @@ def _filter(match: Mapping[str, str], among: Sequence[str] | None = None, said: 
 
 def _write(file: Path, text: str) -> None:
     unfinished = file.with_suffix(".new")
-    with unfinished.open("w") as out:
+    unfinished.unlink(missing_ok=True)
+    with unfinished.open("x") as out:  # so that a link is not followed
         out.write(text)
         out.flush()
         os.fsync(out.fileno())

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from tiermem.dialogue.trust import TrustLevels
-from tiermem.errors import InvalidInput, UnknownId
+from tiermem.errors import IndexFull, InvalidInput, UnknownId
 from tiermem.index import (
     AbsentIndex,
     EndpointEmbedder,
@@ -299,12 +299,15 @@ def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
 
 
 async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, fresh: bool) -> Index:
-    """The one index of a directory, which the spaces of a store share."""
+    """The one index of a directory, which the spaces of a store share; none while the disk is full."""
     key = (_resolved(where), embedder.name)
-    if not fresh:
-        index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder))
-    else:
-        index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
+    try:
+        if not fresh:
+            index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder))
+        else:
+            index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
+    except IndexFull as error:
+        return AbsentIndex(str(error))
     stack.push_async_callback(_indexes.let_go, key, QdrantEdgeIndex.close)
     return index
 

@@ -1,0 +1,61 @@
+"""The files of the embedded index are open to whom its folder is open to, and no link leads out of it."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from pagestore import SessionId, SpaceId
+from tiermem.errors import IndexMismatch, IndexUnavailable
+from tiermem.index import QdrantEdgeIndex, qdrant_edge
+from tiermem.index.interface import Entry
+from tiermem.index.testing import HashEmbedder
+
+pytestmark = pytest.mark.anyio
+ONE = SpaceId("one")
+NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.", kind="summary") for n in range(300)]
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o2770])
+async def test_files_and_directories_have_the_mode_of_their_folder(
+    tmp_path: Path, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qdrant_edge, "SEGMENT", 100)
+    folder = tmp_path / "index"
+    folder.mkdir()
+    folder.chmod(mode)
+    index = await QdrantEdgeIndex.open(folder, HashEmbedder())
+    await index.put(ONE, "units", NOTES)
+    await index.compact()
+    await index.close()
+    found = {file: stat.S_IMODE(file.stat().st_mode) for file in folder.rglob("*")}
+    assert len(found) > 100
+    assert {found[file] for file in found if file.is_dir()} == {mode}
+    assert {found[file] for file in found if file.is_file()} == {mode & 0o666}
+
+
+async def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("precious")
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "LOCK").symlink_to(tmp_path / "theirs")
+    with pytest.raises(IndexUnavailable, match="cannot use"):
+        await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    assert (tmp_path / "theirs").read_text() == "precious"
+
+
+async def test_a_description_does_not_overwrite_what_a_link_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("precious")
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "index.new").symlink_to(tmp_path / "theirs")
+    await (await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())).close()
+    assert (tmp_path / "theirs").read_text() == "precious"
+
+
+@pytest.mark.parametrize("linked", ["units", "units/segments"])
+async def test_a_shard_that_lies_elsewhere_is_not_opened(tmp_path: Path, linked: str) -> None:
+    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    await index.close()
+    (tmp_path / "index" / linked).rename(tmp_path / "elsewhere")
+    (tmp_path / "index" / linked).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(IndexMismatch, match="a link is not followed"):
+        await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
