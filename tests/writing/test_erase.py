@@ -12,11 +12,12 @@ from pagestore import DiskLog, LogOptions, Page, PageId, Record, Turn
 from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
+from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId
 from tiermem.ledger import Distilled, Ledger
 from tiermem.model import Claim, Derivation, Evidence, SummaryUnit, Term, UnitId, Usage
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Selection, Writer
+from tiermem.writing import Selection, Writer, WriterOptions
 
 TOWNS = ("Lisbon", "Oslo", "Riga", "Turin", "Ghent")
 MOVES = [turn(f"Ann moved her workshop to {town}.", day=1 + n) for n, town in enumerate(TOWNS)]
@@ -408,36 +409,41 @@ def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_i
 
 
 async def random_life(seed: int) -> int:
-    """Turns, summaries, findings that merge and supersede; then any of the turns go. Returns how many."""
+    """Turns, summaries, findings that merge and supersede, by judges that repeat in every text what they were
+    shown; then some of the turns go, in two steps. Returns how many.
+    """
     chance = random.Random(seed)
     files = MemoryFiles()
     ledger = await Ledger.open(log_on(files))
     index = DictIndex()
-    writer = Writer(
-        ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)).engine
-    )
-    said = [
-        turn(f"Ann carried {n + 10} stones to the {place}-{n}canary.", day=n + 1)
-        for n, place in enumerate(chance.choices(("mill", "tower", "barn"), k=8))
-    ]
-    for number, one in enumerate(said):
+    judges = Repeating(reconciles=lambda fact, shown: _anything(chance, fact, shown))
+    writer = Writer(ledger, index, judges.engine, WriterOptions(page_tokens=chance.choice((40, 400))))
+    turns = [turn(spoken(n, place), day=n + 1) for n, place in enumerate(chance.choices(PLACES, k=8))]
+    for number, one in enumerate(turns):
         await writer.observe(S1, [one])
         if chance.random() < 0.3:
             await writer.seal()
             await writer.distil_pending()
         if chance.random() < 0.5:
-            found = await finding_on(ledger, chance.choice(said[: number + 1]).text, answer_id=f"a{number}")
-            await writer.answered(answer(f"a{number}"), [found])
+            known = turns[: number + 1]
+            found, shown = chance.choice(known), chance.sample(known, min(2, len(known)))
+            given, finding = await asked(ledger, f"a{number}", found, shown)
+            await writer.answered(given, [finding])
             await writer.apply_pending()
+        if chance.random() < 0.2 and ledger.tier1.units():
+            unit = chance.choice(ledger.tier1.units())
+            await writer.withdraw(unit.id, f"no more {echo(unit.text)}")
+        if chance.random() < 0.2 and ledger.tier1.pages:
+            await writer.redistil(chance.choice(list(ledger.tier1.pages)))
     await writer.seal()
     await writer.distil_pending()
     checkpoint = await ledger.checkpoint()
-    gone = chance.sample(said, chance.randint(1, 4))
+    gone = chance.sample(turns, chance.randint(1, 4))
     for one in gone:
         await writer.erase(Selection(turn=one.turn_id), "asked to")
-    for one in gone:
-        canary = one.text.rpartition(" ")[2].strip(".")
-        assert words_on(files, index, canary) == 0, (seed, canary)
+        word = canary(turns.index(one))
+        for form in (word, word[::-1]):
+            assert words_on(files, index, form) == 0, (seed, form)
     for unit in ledger.tier1.all_units():
         assert unit.spans
         for span in unit.spans:
@@ -446,6 +452,10 @@ async def random_life(seed: int) -> int:
     reopened = await Ledger.open(ledger._log)
     assert reopened.tier1.all_units() == ledger.tier1.all_units()
     assert reopened.tier1.pending == ledger.tier1.pending
+    await writer.distil_pending()
+    await writer.apply_pending()
+    kept = {canary(n) for n, one in enumerate(turns) if one not in gone}
+    assert all(words_on(files, index, word) for word in kept)
     return len(gone)
 
 

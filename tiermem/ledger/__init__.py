@@ -16,6 +16,7 @@ from tiermem.ledger.held import Held
 from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
 from tiermem.ledger.ledger import Around, Changes, Ledger
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
+from tiermem.ledger.told import told_in
 
 __all__ = [
     "AnswerInfo",
@@ -39,4 +40,5 @@ __all__ = [
     "finding_id",
     "finding_unit_id",
     "summary_unit_id",
+    "told_in",
 ]
