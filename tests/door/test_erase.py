@@ -16,7 +16,7 @@ from tests.ledger import building
 from tests.reading.world import ListIndex
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.testing import HashEmbedder
-from tiermem.ledger import Retired
+from tiermem.ledger import Ledger, Retired
 from tiermem.ledger.entries import encode, kind_of
 from tiermem.text import exactly
 
@@ -257,6 +257,27 @@ def test_the_scan_reads_every_form(memory: tiermem.Memory, tmp_path: Path, form:
     scan = memory.residual_scan([wanted])
     assert [residue.file for residue in scan.found] == ["left.bin"]
     assert memory.residual_scan(["the vault code is 4418"]).clean
+
+
+def test_an_erasing_that_was_cut_short_is_finished_at_the_next_opening(
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    memory.flush()
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "erase", _ends)
+        with pytest.raises(OSError, match="the process ends here"):
+            memory.erase(turn="t2", session="s1", reason="asked to")
+    memory.close()
+    assert b"Biscuit" in everything(tmp_path)
+    memory = open_memory(index=ListIndex())
+    assert b"Biscuit" not in everything(tmp_path)
+    assert "Biscuit" not in repr((memory.units(), memory.search("Biscuit")))
+
+
+async def _ends(*_: Any, **__: Any) -> None:
+    raise OSError("the process ends here")
 
 
 def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_path: Path) -> None:
