@@ -10,12 +10,24 @@ import pytest
 
 from pagestore import DiskLog, LogOptions, Page, PageId, Record, Turn
 from pagestore.files import MemoryFiles
+from tests.ledger import building
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId
 from tiermem.ledger import Distilled, Ledger
-from tiermem.model import Claim, Derivation, Evidence, SummaryUnit, Term, UnitId, Usage
+from tiermem.model import (
+    AnswerId,
+    Claim,
+    Derivation,
+    Evidence,
+    Rejected,
+    Round,
+    SummaryUnit,
+    Term,
+    UnitId,
+    Usage,
+)
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer, WriterOptions
 
@@ -266,6 +278,87 @@ async def test_an_answer_goes_when_it_was_shown_the_words() -> None:
     erasure, _ = await writer.erase(Selection(turn=line.seq), "asked to")
     assert set(erasure.answers) == {"a0", "seen", "told"}
     assert {"beside", "a1", "a4"} <= ledger.tier1.answers.keys()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "way", ["asked in the session", "read the page", "shown a turn", "shown a unit", "all"]
+)
+async def test_each_way_of_being_shown_the_words_takes_an_answer_along(way: str) -> None:
+    """The answers tell of them in words of their own."""
+    ledger = await opened()
+    writer = await newest_wins(ledger, DictIndex())
+    first = ledger.tier1.all_units()[0]
+    one = answer("shown")
+    shown = {
+        "asked in the session": replace(one.trace, session=S1),
+        "read the page": replace(
+            one.trace,
+            rounds=(
+                Round(
+                    number=0,
+                    searches=(),
+                    pages=(first.spans[0].page_id,),
+                    facts=0,
+                    rejected=0,
+                    coverage="the west",
+                ),
+            ),
+        ),
+        "shown a turn": replace(
+            one.trace, candidates=(Evidence(text="the west", spans=first.spans, score=1.0, source="turn"),)
+        ),
+        "shown a unit": replace(
+            one.trace,
+            candidates=(Evidence(text="-", spans=(), score=1.0, source="unit", unit_id=first.id),),
+        ),
+        "all": one.trace,
+    }
+    await writer.answered(replace(one, text="Far in the west.", trace=shown[way]))
+    await writer.answered(replace(one, id=AnswerId("beside")))
+    whole = {"asked in the session": Selection(session=S1), "all": Selection(space=True)}
+    erasure, _ = await writer.erase(whole.get(way, Selection(turn=MOVES[0].turn_id)), "asked to")
+    assert "shown" in erasure.answers
+    assert "Far in the west" not in str(list(ledger._log.records()))
+    assert ("beside" in erasure.answers) == (way == "all")
+
+
+@pytest.mark.anyio
+async def test_what_a_second_look_was_told_goes_with_the_page_it_was_told_of() -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: ()).engine)
+    await writer.observe(S1, [FIRST, THIRD])
+    await writer.seal()
+    await writer.distil_pending()
+    (info,) = await ledger.pages()
+    entry = await writer.redistil(info.id)
+    assert any("Ludmila" in hint for hint in entry.hints)
+    await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    assert "Ludmila" not in str(list(ledger._log.records()))
+
+
+@pytest.mark.anyio
+async def test_entries_that_do_not_say_what_was_shown_count_as_shown_the_words() -> None:
+    """As older versions wrote them."""
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules().engine)
+    for said in (FIRST, SECOND):
+        await writer.observe(S1, [said])
+        await writer.seal()
+    _, second = await ledger.pages()
+    spans = (await finding_on(ledger, SECOND.text)).fact.spans
+    unit = SummaryUnit(
+        id=UnitId("u1:old"), text=SECOND.text, spans=spans, kind="summary", session=S1, scene="a sad scene"
+    )
+    old = building.distilled(second.id, unit)
+    await ledger.write(replace(old, rejected=(Rejected(claim="a sad claim", quotes=(), reason="sad"),)))
+    await ledger.write(building.wrote_back("f1:old", "SKIP"))
+    erasure, _ = await writer.erase(Selection(turn=FIRST.turn_id), "asked to")
+    left = str(list(ledger._log.records()))
+    assert "sad" not in left
+    assert "because" not in left
+    assert [one.text for one in ledger.tier1.units()] == [SECOND.text]
+    assert (erasure.stripped, erasure.units) == (2, ())
 
 
 @pytest.mark.anyio
