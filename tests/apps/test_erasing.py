@@ -53,9 +53,12 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
         run("erase", *at, "--turn", "t1", "--session", "s", "--reason", "asked", "--yes", "--json")
     )
     assert receipt["residual"]["found"] == []
+    assert "backups made before still hold what was erased" in receipt["not_reached"]
     assert len(receipt["erasure"]["units"]) == 1
     assert "Biscuit" not in run("units", *at)
-    assert "nothing found" in run("erase", *at, "--whole-space", "--reason", "asked to", "--yes")
+    told = " ".join(run("erase", *at, "--whole-space", "--reason", "asked to", "--yes").split())
+    assert "nothing found" in told
+    assert "bundles, exports, copies and backups made before still hold what was erased" in told
     assert "damage" not in run("verify", *at)
     assert b"onions" not in b"".join(f.read_bytes() for f in store.rglob("*") if f.is_file())
     run("erase", *at, "--reason", "asked to", "--yes", code=1)

@@ -1,6 +1,8 @@
 """Erasing: the words go, and everything that rests on them; the rest stays true and proved."""
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,14 @@ import anyio
 import pytest
 
 import tiermem
+from pagestore import DiskLog, SpaceId
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
+from tests.ledger import building
 from tests.reading.world import ListIndex
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.testing import HashEmbedder
+from tiermem.ledger import Ledger, Retired
+from tiermem.ledger.entries import encode, kind_of
 from tiermem.text import exactly
 
 BISCUIT = "What is Biscuit allergic to?"
@@ -251,6 +257,119 @@ def test_the_scan_reads_every_form(memory: tiermem.Memory, tmp_path: Path, form:
     scan = memory.residual_scan([wanted])
     assert [residue.file for residue in scan.found] == ["left.bin"]
     assert memory.residual_scan(["the vault code is 4418"]).clean
+
+
+def test_an_erasing_that_was_cut_short_is_finished_at_the_next_opening(
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    memory.flush()
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "erase", _ends)
+        with pytest.raises(OSError, match="the process ends here"):
+            memory.erase(turn="t2", session="s1", reason="asked to")
+    memory.close()
+    assert b"Biscuit" in everything(tmp_path)
+    memory = open_memory(index=ListIndex())
+    assert b"Biscuit" not in everything(tmp_path)
+    assert "Biscuit" not in repr((memory.units(), memory.search("Biscuit")))
+
+
+async def _ends(*_: Any, **__: Any) -> None:
+    raise OSError("the process ends here")
+
+
+def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_path: Path) -> None:
+    """Byte offsets, record numbers, times, hashes, the process in a lock, names of fields and kinds."""
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    for number in range(40):
+        memory.add(f"We counted {number} boats at the lake before noon.", speaker="Ann", session="s9")
+    memory.flush()
+    memory.ask(BISCUIT)
+    log = (tmp_path / "store" / "spaces" / "default" / "00000001.jsonl").read_text()
+    lines = [json.loads(line) for line in log.splitlines()]
+    offset = next(
+        place[1] for line in lines if line["t"] == "page" for place in line["u"] if place[1] > 1_000
+    )
+    minute, second = re.findall(r"T\d\d:(\d\d):(\d\d)\.", log)[-1]
+    moment = re.findall(r"\.(\d{6})\+00:00", log)[0]
+    for number, said in enumerate(
+        (
+            f"My PIN is {offset}.",
+            f"PIN {offset}",
+            f"It costs {minute}.{second} euros.",
+            f"The code of the gate is {moment}.",
+            f"The door code is {os.getpid()}.",
+            "She calls her cats Spans, Cosine, Summary and Distilled.",
+        )
+    ):
+        memory.add({"speaker": "Ann", "text": said, "id": f"n{number}"}, session="numbers")
+        memory.flush()
+        receipt = memory.erase(turn=f"n{number}", session="numbers", reason="asked to")
+        assert receipt.residual.phrases, said
+        assert receipt.residual.clean, (said, receipt.residual)
+    assert str(offset) in log
+    assert BISCUIT in [info.question for info in memory.answers()]
+
+
+@pytest.mark.parametrize("word", ["1234", "12.50", "Rosalind"])
+@pytest.mark.parametrize(
+    "place", ["a turn", "a unit", "a reason", "a record of tomorrow", "a file", "a line"]
+)
+def test_what_is_left_where_words_stand_is_found_however_short(
+    memory: tiermem.Memory, tmp_path: Path, word: str, place: str
+) -> None:
+    assert memory.residual_scan([word]).clean
+    store = tmp_path / "store"
+    if place == "a turn":
+        memory.add(f"It was {word}, I think.", speaker="Ann")
+    elif place in ("a file", "a line"):
+        (store / ("left.bin" if place == "a file" else "left.jsonl")).write_text(f"it was {word}\n")
+    else:
+        memory.close()
+        with DiskLog(str(store), SpaceId("default")) as log:
+            log.record(*_left(place, word))
+        memory = tiermem.open(store, engine="local", index=ListIndex(), embedder=HashEmbedder())
+    assert len(memory.residual_scan([word]).found) == 1
+    memory.close()
+
+
+def _left(place: str, word: str) -> tuple[str, dict[str, Any]]:
+    if place == "a unit":
+        entry: Any = building.distilled("p1:x", building.unit("u1", text=f"Ann keeps {word}."))
+    elif place == "a reason":
+        entry = Retired(unit_ids=(), reason=f"not {word}")
+    else:
+        return "of-tomorrow", {"about": [{"text": f"not {word}", "at": 1}]}
+    return kind_of(entry), encode(entry)
+
+
+def test_words_that_others_also_said_are_theirs_and_the_receipt_says_where(memory: tiermem.Memory) -> None:
+    memory.add({"speaker": "Ann", "text": "The code is 4417, says Rosalind.", "id": "a"}, session="s4")
+    memory.add({"speaker": "Bob", "text": "Rosalind has 4417 stamps.", "id": "b"}, session="s4")
+    memory.add({"speaker": "Ann", "text": "4417", "id": "c"}, session="s4")
+    memory.flush()
+    receipt = memory.erase(turn="a", session="s4", reason="asked to")
+    assert receipt.residual.clean
+    assert receipt.residual.silent == 0
+    page = memory.page(memory.pages("s4")[0].id)
+    said = {line.turn.turn_id: line.seq for line in page.lines if line.turn is not None}
+    assert {turn.seq for turn in receipt.erasure.also_said} == {said["b"], said["c"]}
+    receipt = memory.erase(turn="c", session="s4", reason="asked to")
+    assert (receipt.residual.phrases, receipt.residual.silent) == (0, 1)
+    assert [turn.seq for turn in receipt.erasure.also_said] == [said["b"]]
+    assert memory.erase(turn="b", session="s4", reason="asked to").erasure.also_said == ()
+
+
+def test_a_reason_that_repeats_what_is_erased_later_goes_with_it(
+    memory: tiermem.Memory, tmp_path: Path
+) -> None:
+    memory.erase(turn="t0", session="s1", reason="Biscuit is allergic to chicken")
+    receipt = memory.erase(turn="t2", session="s1", reason="asked to")
+    assert receipt.residual.clean
+    assert b"Biscuit" not in everything(tmp_path)
 
 
 def test_nobody_concludes_anything_while_words_go(tmp_path: Path) -> None:

@@ -55,6 +55,28 @@ async def test_turns_and_pages_pass_through() -> None:
         await ledger.page(PageId("p1:nowhere"))
 
 
+async def test_an_answer_is_shown_with_what_it_started_from_and_not_one_record_more() -> None:
+    ledger = await Ledger.open(MemoryLog(SPACE))
+    started_from = await ledger.write(distilled("p1", unit("u1")))
+    await ledger.write(distilled("p2", unit("u2")))
+    given = answered("a1")
+    trace = replace(given.answer.trace, head=started_from.seq)
+    recorded = await ledger.write(replace(given, answer=replace(given.answer, trace=trace)))
+    past = await ledger.as_it_stood(AnswerId("a1"))
+    assert [u.id for u in past.tier1.all_units()] == ["u1"]
+    assert (await past.changes(-1)).head == recorded.seq - 1
+
+
+async def test_the_state_of_a_moment_ends_with_the_record_of_that_moment() -> None:
+    ticks = iter(range(100))
+    clock = LogOptions(clock=lambda: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=next(ticks)))
+    ledger = await Ledger.open(MemoryLog(SPACE, options=clock))
+    records = [await ledger.write(distilled(f"p{n}", unit(f"u{n}"))) for n in range(4)]
+    for number, record in enumerate(records):
+        seen = (await ledger.tier1_as_of(record.at)).all_units()
+        assert [u.id for u in seen] == [f"u{n}" for n in range(number + 1)]
+
+
 async def test_a_checkpoint_binds_what_was_concluded() -> None:
     ledger = await Ledger.open(MemoryLog(SPACE))
     await ledger.write(distilled("p1", unit("u1")))

@@ -79,3 +79,22 @@ def test_a_prefix_knows_nothing_later_and_writes_nothing() -> None:
         past.append(SessionId("a"), [])
     past.close()
     assert len(log.pages()) == 2
+
+
+def test_a_prefix_ends_before_its_number_whatever_stands_there() -> None:
+    log = MemoryLog()
+    turns = [Turn(speaker="Ann", text=text) for text in ("One.", "Two.")]
+    seqs = log.append(SessionId("a"), turns).seqs
+    open_page = LogPrefix(log, seqs[1]).open_page(SessionId("a"))
+    assert open_page is not None
+    assert [line.turn for line in open_page.lines] == turns[:1]
+    log.seal()
+    (info,) = log.pages()
+    before = LogPrefix(log, info.seq)
+    assert before.pages() == ()
+    with pytest.raises(PageNotFound):
+        before.page(info.id)
+    assert LogPrefix(log, info.seq + 1).pages() == (info,)
+    mark = log.record("mark", {})
+    assert mark.seq not in [record.seq for record in LogPrefix(log, mark.seq).records()]
+    assert mark.seq in [record.seq for record in LogPrefix(log, mark.seq + 1).records()]

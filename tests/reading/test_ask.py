@@ -645,6 +645,22 @@ async def test_a_reply_that_cannot_be_read_ends_a_step_and_not_the_question(step
     outcome = await world.ask("How many cats?")
     assert outcome.composed.abstained
     assert any("MalformedReply" in degraded.reason for degraded in outcome.all_degradations)
+    shown = {text for evidence in world.judge.composed for text in texts(evidence)}
+    assert shown <= set(texts(outcome.evidence))
+
+
+async def test_pages_that_were_read_are_on_record_where_the_wording_cannot_be_read() -> None:
+    world = await cats()
+
+    def reply(evidence: Sequence[Evidence]) -> Draft:
+        raise MalformedReply("no JSON in 'the dog'")
+
+    world.judge.on_compose = reply
+    outcome = await world.ask("How many cats?", mode="raw")
+    assert outcome.composed.abstained
+    assert {view.page.id for views in world.judge.shown for view in views}
+    read = {page for one in answered_of(world, outcome).trace.rounds for page in one.pages}
+    assert {view.page.id for views in world.judge.shown for view in views} <= read
 
 
 async def test_turns_read_beside_pages_without_facts_are_on_record() -> None:

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from string import ascii_lowercase
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import anyio
 
 import tiermem
 from pagestore import DiskLog, LogOptions, Page, PageId, SessionId, SpaceId, Turn
 from pagestore.testing import proves
+from tests.reading.world import ListIndex
 from tests.torture.harness import Outcome, Row, Share
 from tests.writing.test_erase import random_life
 from tiermem import AsyncMemory
 from tiermem.index.testing import HashEmbedder
+from tiermem.llm import Call, FunctionModel
 
+_CANARY = re.compile(r"canary[a-z]{12}|[a-z]{12}yranac")
+_LINE = re.compile(r"^\[[^\]]*\] ([^:\n]+): (.+)$", re.MULTILINE)
+_NUMBERS = re.compile(rb"(?<![0-9a-z])\d{3,6}(?![0-9a-z])")
+_PEOPLE = ("Spans", "Page", "Summary", "Session", "Cosine", "Mark", "Grace", "Default", "Rosalind", "Ann")
+_ORDINARY = (
+    "My PIN is {number}.", "{number}", "PIN {number}", "It costs {price} euros.", "{name} called.",
+    "Yes, sure.", "I met {name} at the lake.", "We counted {number} boats.",
+    "{name} said {number}, I said {price}.", "Ok",
+)  # fmt: skip
 NAMES = (
     "default", "DEFAULT", "../default", "a/b", "'; DROP TABLE units; --", "..", "x" * 10_000, "\x00",
     '{"must": []}', "space\n", "*", "\u202espace", "défaut", "de\u0301faut", " ", "index",
@@ -151,18 +165,59 @@ def erased_lives(share: Share) -> Outcome:
 
 
 def erased_memories(share: Share) -> Outcome:
-    """Turns, pages and sessions erased at the door, beside answers and the embedded index."""
+    """Turns, pages and sessions erased at the door, beside answers and the embedded index.
+
+    Every second memory has a model that repeats in each text of each reply, back to front, what it was shown.
+    """
     outcome, chance = Outcome(), share.chance()
     while outcome.count < share.count:
         with TemporaryDirectory() as folder:
-            _erase_at_the_door(Path(folder, "store"), chance, outcome)
+            model = FunctionModel(repeats) if chance.random() < 0.5 else None
+            outcome.seen["memories of a model that repeats"] += model is not None
+            _erase_at_the_door(Path(folder, "store"), chance, outcome, model)
     return outcome
 
 
-def _erase_at_the_door(store: Path, chance: random.Random, outcome: Outcome) -> None:
-    words = {f"s{n}": [f"canary{chance.randrange(10**12):012}" for _ in range(12)] for n in range(5)}
+def repeats(call: Call) -> Any:
+    """A reply of the kind that is asked for, with all it was shown in each of its texts."""
+    assert call.schema is not None
+    given = "\n".join(message.content for message in call.messages)
+    words = dict.fromkeys(_CANARY.findall(given))
+    shown = " ".join(word if word.endswith("yranac") else word[::-1] for word in words) or "nothing"
+    told = [{"fact": f"{who}: {words}", "evidence_quote": words} for who, words in _LINE.findall(given)]
+    worded = [{**one, "fact": f"{one['fact'][:-1]}, {shown}.", "scene": shown} for one in told]
+    astray = {"fact": f"We moved {shown}", "evidence_quote": f"they moved the {shown}"}
+    replies: dict[str, Any] = {
+        "DistilReply": {"facts": [*told[::2], *worded, astray]},
+        "RouteReply": {"thinking": shown, "action": "R"},
+        "IntegrateReply": {"linked_facts": [*worded[:4], *told[:4], astray], "coverage_assessment": shown},
+        "PlanReply": {
+            "decision": "SEARCH",
+            "reasoning": shown,
+            "search_commands": [{"type": "KEYWORD_SEARCH", "keywords": shown.split()[:8]}],
+        },
+        "ComposeReply": {"answer": shown, "cited": [0, 1], "complete": False, "missing": shown},
+        "SelectReply": {"selected": [0, 1]},
+        "ReconcileReply": {"operation": "ADD", "reason": shown, "contradicts": [1]},
+    }
+    return replies[call.schema["title"]]
+
+
+def _erase_at_the_door(
+    store: Path, chance: random.Random, outcome: Outcome, model: FunctionModel | None
+) -> None:
+    words = {
+        f"s{n}": ["canary" + "".join(chance.choices(ascii_lowercase, k=12)) for _ in range(12)]
+        for n in range(5)
+    }
     with tiermem.open(
-        store, engine="local", embedder=HashEmbedder(), distil="inline", write_back="inline", page_tokens=120
+        store,
+        engine="local" if model is None else "model",
+        model=model,
+        embedder=HashEmbedder(),
+        distil="inline",
+        write_back="inline",
+        page_tokens=120,
     ) as memory:
         for session, canaries_of in words.items():
             for number, word in enumerate(canaries_of):
@@ -176,6 +231,8 @@ def _erase_at_the_door(store: Path, chance: random.Random, outcome: Outcome) -> 
         page = memory.page(memory.pages("s0")[0].id)
         gone = {*words["s2"], words["s1"][0], words["s3"][0]}
         gone |= {line.turn.turn_id for line in page.lines if line.turn and line.turn.turn_id}
+        before = _everything(store)
+        outcome.seen["canaries told back to front"] += sum(word[::-1].encode() in before for word in gone)
         for named in (
             {"session": "s2"},
             {"page": page.id},
@@ -192,14 +249,68 @@ def _erase_at_the_door(store: Path, chance: random.Random, outcome: Outcome) -> 
     outcome.seen["canaries kept"] += sum(map(len, words.values())) - len(gone)
 
 
+def _everything(store: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
+
+
 def _count_gone(
     words: dict[str, list[str]], gone: set[str], told: str, store: Path, outcome: Outcome
 ) -> None:
-    found = b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
+    found = _everything(store)
     outcome.demand(not any(word.encode() in found for word in gone), "an erased word is in a file")
-    outcome.demand(not any(word in told for word in gone), "an erased word is shown")
+    outcome.demand(
+        not any(word[::-1].encode() in found for word in gone), "what a model made of it is in a file"
+    )
+    outcome.demand(not any(word in told or word[::-1] in told for word in gone), "an erased word is shown")
     kept = [word for each in words.values() for word in each if word not in gone]
     outcome.demand(all(word.encode() in found for word in kept), "a word nobody erased is gone from the log")
+
+
+def receipts(share: Share) -> Outcome:
+    """Turns of ordinary words and short numbers, some also said by others, some the log's own numbers.
+
+    Every second one is left in a file that a program forgot in the store.
+    """
+    outcome, chance = Outcome(), share.chance()
+    while outcome.count < share.count:
+        with TemporaryDirectory() as folder:
+            _take_receipts(Path(folder, "store"), chance, outcome)
+    return outcome
+
+
+def _take_receipts(store: Path, chance: random.Random, outcome: Outcome) -> None:
+    left = store / "left.txt"
+    with tiermem.open(
+        store, engine="local", embedder=HashEmbedder(), index=ListIndex(), page_tokens=120
+    ) as memory:
+        for number in range(30):
+            memory.add({"speaker": "Ann", "text": _ordinary(chance, b""), "id": f"o{number}"}, session="s0")
+        memory.flush()
+        log = _everything(store)
+        for number in range(10):
+            text = _ordinary(chance, log)
+            memory.add({"speaker": "Bob", "text": text, "id": f"t{number}"}, session="s1")
+            memory.flush()
+            planted = chance.random() < 0.5
+            if planted:
+                left.write_text(f"... {text} ...")
+            scan = memory.erase(turn=f"t{number}", session="s1", reason="asked to").residual
+            left.unlink(missing_ok=True)
+            outcome.count += 1
+            files = [residue.file for residue in scan.found]
+            outcome.seen["turns known by nothing, and the receipt says so"] += scan.silent == 1
+            outcome.seen["leftovers found"] += planted and files == ["left.txt"]
+            outcome.demand(not set(files) - {"left.txt"}, "false alarm: what is left holds no word of it")
+            missed = planted and not files
+            outcome.demand(not missed or scan.silent == 1, "miss: words are left and the receipt is clean")
+
+
+def _ordinary(chance: random.Random, log: bytes) -> str:
+    """A short text; with a log, its number is one that stands there."""
+    numbers = [found.decode() for found in _NUMBERS.findall(log)] or [str(chance.randrange(100, 10**5))]
+    number, name = chance.choice(numbers), chance.choice(_PEOPLE)
+    price = f"{chance.randrange(60)}.{chance.randrange(60):02}"
+    return chance.choice(_ORDINARY).format(number=number, name=name, price=price)
 
 
 def _pages(log: DiskLog) -> Iterator[Page]:
@@ -231,7 +342,8 @@ ROWS = (
     Row(
         name="erased-lives",
         failure="erasure with all that was made of the words",
-        done="random lives, units merged and superseded; log and index searched, the rest held to its words",
+        done="random lives, units merged and superseded by judges that repeat in every text, back to front, "
+        "what they were shown; log and index searched, the rest held to its words",
         unit="canaries",
         count=2_000,
         share=40,
@@ -240,11 +352,21 @@ ROWS = (
     Row(
         name="erased-memory",
         failure="erasure at the door",
-        done="turns, pages and sessions erased beside answers and the embedded index; every file searched, "
-        "open and after closing",
+        done="turns, pages and sessions erased beside answers and the embedded index, half of it by a model "
+        "that repeats all it is shown; every file searched, open and after closing",
         unit="canaries",
         count=200,
         share=17,
         work=erased_memories,
+    ),
+    Row(
+        name="receipts",
+        failure="a receipt that cries wolf, or misses",
+        done="turns of ordinary words and short numbers, also the log's own, erased one by one; half of them "
+        "left in a file",
+        unit="turns",
+        count=2_000,
+        share=50,
+        work=receipts,
     ),
 )

@@ -24,6 +24,7 @@ LITTLE = {
     "false-facts": 1_000,
     "forged-lines": 2_000,
     "erased-turns": 40,
+    "receipts": 20,
     "forgers": 20,
     "kill-9": 12,
     "kill-index": 3,

@@ -10,13 +10,26 @@ import pytest
 
 from pagestore import DiskLog, History, LogOptions, Page, PageId, Record, Turn
 from pagestore.files import MemoryFiles
+from tests.ledger import building
 from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
+from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId
 from tiermem.ledger import Distilled, Ledger
-from tiermem.model import Claim, Derivation, Evidence, SummaryUnit, Term, UnitId, Usage
+from tiermem.model import (
+    AnswerId,
+    Claim,
+    Derivation,
+    Evidence,
+    Rejected,
+    Round,
+    SummaryUnit,
+    Term,
+    UnitId,
+    Usage,
+)
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Selection, Writer
+from tiermem.writing import Selection, Writer, WriterOptions
 
 TOWNS = ("Lisbon", "Oslo", "Riga", "Turin", "Ghent")
 MOVES = [turn(f"Ann moved her workshop to {town}.", day=1 + n) for n, town in enumerate(TOWNS)]
@@ -268,6 +281,87 @@ async def test_an_answer_goes_when_it_was_shown_the_words() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    "way", ["asked in the session", "read the page", "shown a turn", "shown a unit", "all"]
+)
+async def test_each_way_of_being_shown_the_words_takes_an_answer_along(way: str) -> None:
+    """The answers tell of them in words of their own."""
+    ledger = await opened()
+    writer = await newest_wins(ledger, DictIndex())
+    first = ledger.tier1.all_units()[0]
+    one = answer("shown")
+    shown = {
+        "asked in the session": replace(one.trace, session=S1),
+        "read the page": replace(
+            one.trace,
+            rounds=(
+                Round(
+                    number=0,
+                    searches=(),
+                    pages=(first.spans[0].page_id,),
+                    facts=0,
+                    rejected=0,
+                    coverage="the west",
+                ),
+            ),
+        ),
+        "shown a turn": replace(
+            one.trace, candidates=(Evidence(text="the west", spans=first.spans, score=1.0, source="turn"),)
+        ),
+        "shown a unit": replace(
+            one.trace,
+            candidates=(Evidence(text="-", spans=(), score=1.0, source="unit", unit_id=first.id),),
+        ),
+        "all": one.trace,
+    }
+    await writer.answered(replace(one, text="Far in the west.", trace=shown[way]))
+    await writer.answered(replace(one, id=AnswerId("beside")))
+    whole = {"asked in the session": Selection(session=S1), "all": Selection(space=True)}
+    erasure, _ = await writer.erase(whole.get(way, Selection(turn=MOVES[0].turn_id)), "asked to")
+    assert "shown" in erasure.answers
+    assert "Far in the west" not in str(list(ledger._log.records()))
+    assert ("beside" in erasure.answers) == (way == "all")
+
+
+@pytest.mark.anyio
+async def test_what_a_second_look_was_told_goes_with_the_page_it_was_told_of() -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: ()).engine)
+    await writer.observe(S1, [FIRST, THIRD])
+    await writer.seal()
+    await writer.distil_pending()
+    (info,) = await ledger.pages()
+    entry = await writer.redistil(info.id)
+    assert any("Ludmila" in hint for hint in entry.hints)
+    await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    assert "Ludmila" not in str(list(ledger._log.records()))
+
+
+@pytest.mark.anyio
+async def test_entries_that_do_not_say_what_was_shown_count_as_shown_the_words() -> None:
+    """As older versions wrote them."""
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules().engine)
+    for said in (FIRST, SECOND):
+        await writer.observe(S1, [said])
+        await writer.seal()
+    _, second = await ledger.pages()
+    spans = (await finding_on(ledger, SECOND.text)).fact.spans
+    unit = SummaryUnit(
+        id=UnitId("u1:old"), text=SECOND.text, spans=spans, kind="summary", session=S1, scene="a sad scene"
+    )
+    old = building.distilled(second.id, unit)
+    await ledger.write(replace(old, rejected=(Rejected(claim="a sad claim", quotes=(), reason="sad"),)))
+    await ledger.write(building.wrote_back("f1:old", "SKIP"))
+    erasure, _ = await writer.erase(Selection(turn=FIRST.turn_id), "asked to")
+    left = str(list(ledger._log.records()))
+    assert "sad" not in left
+    assert "because" not in left
+    assert [one.text for one in ledger.tier1.units()] == [SECOND.text]
+    assert (erasure.stripped, erasure.units) == (2, ())
+
+
+@pytest.mark.anyio
 async def test_what_the_past_looked_like_is_what_may_still_be_known_of_it() -> None:
     ledger = await opened()
     writer = await newest_wins(ledger, DictIndex())
@@ -408,36 +502,41 @@ def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_i
 
 
 async def random_life(seed: int) -> int:
-    """Turns, summaries, findings that merge and supersede; then any of the turns go. Returns how many."""
+    """Turns, summaries, findings that merge and supersede, by judges that repeat in every text what they were
+    shown; then some of the turns go, in two steps. Returns how many.
+    """
     chance = random.Random(seed)
     files = MemoryFiles()
     ledger = await Ledger.open(log_on(files))
     index = DictIndex()
-    writer = Writer(
-        ledger, index, Rules(reconciles=lambda fact, shown: _anything(chance, fact, shown)).engine
-    )
-    said = [
-        turn(f"Ann carried {n + 10} stones to the {place}-{n}canary.", day=n + 1)
-        for n, place in enumerate(chance.choices(("mill", "tower", "barn"), k=8))
-    ]
-    for number, one in enumerate(said):
+    judges = Repeating(reconciles=lambda fact, shown: _anything(chance, fact, shown))
+    writer = Writer(ledger, index, judges.engine, WriterOptions(page_tokens=chance.choice((40, 400))))
+    turns = [turn(spoken(n, place), day=n + 1) for n, place in enumerate(chance.choices(PLACES, k=8))]
+    for number, one in enumerate(turns):
         await writer.observe(S1, [one])
         if chance.random() < 0.3:
             await writer.seal()
             await writer.distil_pending()
         if chance.random() < 0.5:
-            found = await finding_on(ledger, chance.choice(said[: number + 1]).text, answer_id=f"a{number}")
-            await writer.answered(answer(f"a{number}"), [found])
+            known = turns[: number + 1]
+            found, shown = chance.choice(known), chance.sample(known, min(2, len(known)))
+            given, finding = await asked(ledger, f"a{number}", found, shown)
+            await writer.answered(given, [finding])
             await writer.apply_pending()
+        if chance.random() < 0.2 and ledger.tier1.units():
+            unit = chance.choice(ledger.tier1.units())
+            await writer.withdraw(unit.id, f"no more {echo(unit.text)}")
+        if chance.random() < 0.2 and ledger.tier1.pages:
+            await writer.redistil(chance.choice(list(ledger.tier1.pages)))
     await writer.seal()
     await writer.distil_pending()
     checkpoint = await ledger.checkpoint()
-    gone = chance.sample(said, chance.randint(1, 4))
+    gone = chance.sample(turns, chance.randint(1, 4))
     for one in gone:
         await writer.erase(Selection(turn=one.turn_id), "asked to")
-    for one in gone:
-        canary = one.text.rpartition(" ")[2].strip(".")
-        assert words_on(files, index, canary) == 0, (seed, canary)
+        word = canary(turns.index(one))
+        for form in (word, word[::-1]):
+            assert words_on(files, index, form) == 0, (seed, form)
     for unit in ledger.tier1.all_units():
         assert unit.spans
         for span in unit.spans:
@@ -446,6 +545,10 @@ async def random_life(seed: int) -> int:
     reopened = await Ledger.open(ledger._log)
     assert reopened.tier1.all_units() == ledger.tier1.all_units()
     assert reopened.tier1.pending == ledger.tier1.pending
+    await writer.distil_pending()
+    await writer.apply_pending()
+    kept = {canary(n) for n, one in enumerate(turns) if one not in gone}
+    assert all(words_on(files, index, word) for word in kept)
     return len(gone)
 
 

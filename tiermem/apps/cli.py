@@ -616,7 +616,10 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any are left."""
+    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any are left.
+
+    Bundles, exports, copies and backups made before keep them.
+    """
     from tiermem.apps.erasing import named, receipt_view
 
     with _memory(store, space) as memory:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tiermem.reading import Standpoint
     from tiermem.writing import Withdrawn
 
+_PLACES = 5
+"""Turns that are named one by one."""
+
 
 def named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
     """What is to be erased, in words."""
@@ -39,17 +42,33 @@ def receipt_view(receipt: Receipt) -> RenderableType:
         [
             ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
             ("gone with it", _gone(receipt)),
+            ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
             ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
             ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
             ("index", erasure.index),
             ("looked for", Text(looked, style="" if scan.clean else "bold red")),
+            *_not_looked_for(receipt),
+            ("not reached", receipt.not_reached),
         ]
     )
+
+
+def _not_looked_for(receipt: Receipt) -> list[tuple[str, str]]:
+    """Words that are somebody else's too, and where these said them; the words themselves are not told."""
+    also, silent = receipt.erasure.also_said, receipt.residual.silent
+    told = []
+    if also:
+        first = ", ".join(str(turn.seq) for turn in also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
+        told.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
+    if silent:
+        told.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
+    return told
 
 
 def _gone(receipt: Receipt) -> str:
     erasure = receipt.erasure
     parts = (
+        counted(erasure.records, "record"),
         counted(len(erasure.units), "unit"),
         counted(len(erasure.findings), "finding"),
         counted(len(erasure.answers), "answer"),

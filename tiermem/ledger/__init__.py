@@ -17,6 +17,7 @@ from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
 from tiermem.ledger.ledger import Changes, Ledger, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
+from tiermem.ledger.told import told_in
 
 __all__ = [
     "AnswerInfo",
@@ -41,4 +42,5 @@ __all__ = [
     "finding_unit_id",
     "indexed_as",
     "summary_unit_id",
+    "told_in",
 ]

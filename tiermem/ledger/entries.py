@@ -27,6 +27,7 @@ class Distilled:
     `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
     many claims could not be confirmed: of these the words are units, and the wording is not kept. What was
     rejected, how many were worded, and the usage of pages that were read in one call stand in the first.
+    `beside` are the other pages of that call; `None` in entries of before they were kept.
     """
 
     page_id: PageId
@@ -38,6 +39,7 @@ class Distilled:
     usage: Usage
     literals: int | None = None
     worded: int = 0
+    beside: tuple[PageId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +73,14 @@ class Answered:
 class WroteBack:
     """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
 
-    What findings cost together (verifying those of one answer) stands in the first of them.
+    What findings cost together (verifying those of one answer) stands in the first of them. `shown` are the
+    units that whoever decided was shown beside the fact; `None` in entries of before they were kept.
     """
 
     write_back: WriteBack
     unit: SummaryUnit | None = None
     usage: Usage = field(default_factory=Usage)
+    shown: tuple[UnitId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -337,6 +337,7 @@ class AsyncMemory:
     ) -> Bundle:
         """An answer with all it takes to check, far from here, the words it rests on.
 
+        It is a copy: what is erased from this memory later stays in it.
         `pagestore.bundle.encode` makes it one file, `verify_bundle` checks that. Of the pages cited it
         holds the turns whose words are cited, with `whole_pages` all; the answer's record, and so
         everything in its trace, is in it whole. `checkpoint` is one that was kept elsewhere.
@@ -415,7 +416,9 @@ class AsyncMemory:
 
         A turn is named by its number in the log (`PageLine.seq`), or by its `turn_id` with its session.
         Units that other words do not prove, findings, answers that were shown the words, index entries
-        and recorded model calls go; what was superseded by them returns. Checkpoints and proofs of
+        and recorded model calls go, with them what else a step wrote that was shown the words; what was
+        superseded by them returns. Bundles, exports, copies and backups made before keep the words:
+        the receipt says so, and nothing here can reach them. Checkpoints and proofs of
         before stay valid and say that it was erased. A crash in between is made good at opening.
         Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
         """

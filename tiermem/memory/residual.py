@@ -3,23 +3,37 @@
 Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
 words are compared as words, so neither case nor punctuation nor line breaks hide them. Of the index those
 files are left out that hold vectors, weights and numbers alone.
+
+The rule: a lone name or number counts where words stand, and nowhere else. The log numbers its records, tells
+places, times and hashes, and names its fields; the index holds numbers and ids; a lock holds the number of a
+process. A price in one of these is nobody's word.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pagestore import SpaceId
+from pagestore.errors import PageStoreError
 from pagestore.store import directory_name
-from tiermem.text import Telltales
+from tiermem.ledger import told_in
+from tiermem.ledger.entries import decode_body
+from tiermem.ledger.held import INSTEAD
+from tiermem.text import Telltales, is_lone
 
+_WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
+"""Lines of a log that hold numbers, times, hashes and names of sessions, and no words."""
+_NUMBERS = ("at", "ts", "h", "y", "z", "s", "c", "t", "n", "stub", "_")
+"""Fields of such values in other lines."""
 _EMPTY = re.compile(rb"\0{64,}")
-_NUMBERS = re.compile(r"vector_storage-.*|vector_index-.*|.*id_tracker\..*|.*-null")
+_NO_TEXT = re.compile(r"vector_storage-.*|vector_index-.*|.*id_tracker\..*|.*-null")
 """Names of files and directories of an index segment that hold no text."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
@@ -37,13 +51,15 @@ class ResidualScan:
     """What was looked for and where. `clean` when nothing was found.
 
     Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
-    and is not looked for. Other spaces of the store are not looked through.
+    and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
+    for. Other spaces of the store are not looked through, and nothing outside of it.
     """
 
     phrases: int
     files: int
     bytes: int
     found: tuple[Residue, ...]
+    silent: int = 0
 
     @property
     def clean(self) -> bool:
@@ -61,9 +77,59 @@ def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> Resid
         phrases = {
             phrase for data in _written(file) for text in _readings(data) for phrase in words.found_in(text)
         }
+        lone = {phrase for phrase in phrases if is_lone(phrase)}
+        if lone:
+            phrases -= lone - _among_words(file, store or file, words)
         if phrases:
             found.append(Residue(file=str(file.relative_to(store or file)), phrases=len(phrases)))
-    return ResidualScan(phrases=len(words.phrases), files=len(files), bytes=read, found=tuple(found))
+    return ResidualScan(
+        phrases=len(words.phrases), files=len(files), bytes=read, found=tuple(found), silent=words.silent
+    )
+
+
+def _among_words(file: Path, store: Path, words: Telltales) -> set[str]:
+    """The telltales that stand where a file holds words. Of one that the library did not write, anywhere."""
+    place = file.relative_to(store)
+    if place.parts[0] == "index" or file.suffix == ".idx" or file.name in ("LOCK", "FORMAT"):
+        return set()
+    if file.suffix != ".jsonl":
+        return {p for data in _written(file) for text in _readings(data) for p in words.found_in(text)}
+    with file.open("rb") as lines:
+        return {p for line in lines for text in _told(line) for p in words.found_in(text)}
+
+
+def _told(line: bytes) -> Iterator[str]:
+    """The words in a line of a log, of whatever kind; what does not read as one is words throughout."""
+    try:
+        fields = json.loads(line)
+        if fields.get("t") == "turn":
+            yield from (fields["x"], fields["sp"], fields.get("k") or "")
+        elif fields.get("t") in _WORDLESS:
+            return
+        elif isinstance(fields.get("b"), dict):
+            yield from _told_by(fields["n"], fields["b"], seq=fields["q"])
+        else:
+            yield from _strings(fields)
+    except (ValueError, KeyError, TypeError, AttributeError, PageStoreError):
+        yield from _readings(line)
+
+
+def _told_by(kind: str, body: Mapping[str, Any], *, seq: int) -> Iterator[str]:
+    if kind == INSTEAD:
+        kind, body = body["kind"], body["body"]
+    entry = decode_body(kind, body, seq=seq)
+    yield from told_in(entry) if entry is not None else _strings(body)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from () if name in _NUMBERS else _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
 
 
 def _files(store: Path, space: SpaceId) -> Iterator[Path]:
@@ -71,7 +137,7 @@ def _files(store: Path, space: SpaceId) -> Iterator[Path]:
     for file in sorted(store.rglob("*")):
         if file.is_file() and (file.is_relative_to(own) or not file.is_relative_to(spaces)):
             within = file.relative_to(store).parts
-            if within[0] != "index" or not any(map(_NUMBERS.fullmatch, within)):
+            if within[0] != "index" or not any(map(_NO_TEXT.fullmatch, within)):
                 yield file
 
 

@@ -38,12 +38,19 @@ class Reindexed:
     pages: int
 
 
+NOT_REACHED = (
+    "bundles, exports, copies and backups made before still hold what was erased, and so do the logs of a "
+    "model's endpoint and of programs that were shown it"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What an erasure took, and what a look through every file of the store for its words found.
 
     `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. What stays: that turns
-    and records were there (numbers, times, hashes), names of sessions, and `reason`.
+    and records were there (numbers, times, hashes), names of sessions, and `reason`. `not_reached` says where
+    else the words are: whoever made bundles, exports, copies or backups has to destroy them.
     """
 
     space: SpaceId
@@ -51,3 +58,4 @@ class Receipt:
     erasure: Erasure
     recorded_calls: int
     residual: ResidualScan
+    not_reached: str = NOT_REACHED

@@ -22,6 +22,7 @@ from tiermem.model import (
     Findings,
     LinkedFact,
     Recalled,
+    Round,
     Trace,
     Way,
 )
@@ -55,6 +56,8 @@ class Outcome:
     head: int
     engine: str
     raw_tokens: int
+    rounds: tuple[Round, ...] = ()
+    """The rounds in which pages or turns were read, also where no wording came of them."""
     summary_tokens: int = 0
     degradations: tuple[Degradation, ...] = ()
 
@@ -108,7 +111,7 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
         engine=outcome.engine,
         candidates=outcome.evidence,
         decision=outcome.decision,
-        rounds=findings.rounds,
+        rounds=outcome.rounds,
         checks=outcome.checks,
         rejected=findings.rejected,
         prompts=tuple(meter.prompts),

@@ -23,6 +23,7 @@ from tiermem.model import (
     Findings,
     LinkedFact,
     Recalled,
+    Round,
     Way,
     is_proved,
 )
@@ -89,6 +90,10 @@ class _Reading:
         self._asking = asking
         self._fused = asking.engine.route is None
         self._degradations: list[Degradation] = []
+        # What was put before the engine is told of an answer also where no wording came of it: a reason may
+        # repeat it, and goes when it is erased.
+        self._shown: list[Evidence] = []
+        self._rounds: tuple[Round, ...] = ()
         self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at)
         self._composer = Composer(
             asking.question,
@@ -170,6 +175,7 @@ class _Reading:
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with those beside them, and all that was recalled beside turns."""
         evidence = (*_beside_turns(recalled.items), *await self._wide())
+        self._shown += evidence
         composed = await self._composer.word([_item(item) for item in evidence])
         return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
 
@@ -193,9 +199,12 @@ class _Reading:
             options=asking.options,
             count=asking.count,
         )
-        sought = await seeking.run(
-            before.composed if before is not None else abstention(), evidence, recalled=recalled.items
-        )
+        try:
+            sought = await seeking.run(
+                before.composed if before is not None else abstention(), evidence, recalled=recalled.items
+            )
+        finally:
+            self._shown += seeking.looked_up
         findings = Findings(
             evidence=each_once((*evidence, *sought.evidence)),
             rounds=sought.rounds,
@@ -221,9 +230,14 @@ class _Reading:
             options=options,
             reranker=asking.reranker,
         )
-        findings = await loop.run(recalled)
+        try:
+            findings = await loop.run(recalled)
+        finally:
+            self._shown += loop.findings.evidence
+            self._rounds = loop.findings.rounds
         facts = await self._composer.of_facts(findings.facts)
         besides = await self._beside_facts(findings)
+        self._shown += besides
         made = partial(_Step, evidence=besides, findings=findings)
         try:
             composed = await self._composer.word([*facts, *map(_item, besides)])
@@ -260,8 +274,9 @@ class _Reading:
             attempts=tuple(w for one in steps for w in one.wordings if w is not last.composed),
             composed=composed,
             way=last.way,
-            evidence=_read_by(recalled, steps),
+            evidence=each_once((*_read_by(recalled, steps), *self._shown)),
             findings=findings,
+            rounds=findings.rounds if findings is not None else self._rounds,
             facts=facts,
             pages=(await view.fetch(fact.spans[0].page_id for fact in facts)).pages,
             head=view.tier1.head if view.scope.as_of is not None else view.ledger.tier1.head,

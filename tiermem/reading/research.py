@@ -70,6 +70,11 @@ class Research:
         self._findings = Findings(evidence=())
         self._coverage = ""
 
+    @property
+    def findings(self) -> Findings:
+        """Everything found and read so far, also where that came to nothing."""
+        return self._findings
+
     async def run(self, recalled: Recalled) -> Findings:
         """Everything found. A model or budget that gives out ends the loop early, and the result says so.
 

@@ -64,6 +64,11 @@ class Seeking:
         self._wordings: list[Composed] = []
         self._degradations: list[Degradation] = []
 
+    @property
+    def looked_up(self) -> tuple[Evidence, ...]:
+        """The turns that were put before the engine, also where that came to nothing."""
+        return tuple(self._new)
+
     async def run(
         self, composed: Composed, evidence: Sequence[Evidence], *, recalled: Sequence[Evidence]
     ) -> Sought:

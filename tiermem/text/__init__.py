@@ -9,8 +9,8 @@ from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.quotation import quotations
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
-from tiermem.text.telltales import Telltales, exactly, telltales
-from tiermem.text.withheld import at_least, proof_rank, still_proved, withheld
+from tiermem.text.telltales import Telltales, exactly, is_lone, telltales
+from tiermem.text.withheld import at_least, in_words_of, proof_rank, still_proved, withheld
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
 __all__ = [
@@ -27,7 +27,9 @@ __all__ = [
     "exactly",
     "graded",
     "holds",
+    "in_words_of",
     "instruction_like",
+    "is_lone",
     "link",
     "literals",
     "negated",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -16,7 +16,7 @@ from tiermem.text.literals import literals
 
 _PHRASE = 5
 """Words in a row that hardly anybody says by chance. A shorter turn is looked for whole."""
-_SHORTEST = 12
+_SHORTEST = 8
 """Bytes below which a whole turn ("Yes, sure.") is no telltale."""
 _SHORTEST_NAME = 4
 _FEW = 64
@@ -29,10 +29,16 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True)
 class Telltales:
-    """Runs of words, each joined by blanks, and how many words they have."""
+    """Runs of words, each joined by blanks, and how many words they have.
+
+    `also` are the places, among the texts that stay, of those that hold some of the same words; `silent` is
+    how many of the texts that go are known by nothing: they are too short, or others say all of it too.
+    """
 
     phrases: frozenset[str]
     sizes: tuple[int, ...]
+    also: tuple[int, ...] = ()
+    silent: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.phrases)
@@ -72,19 +78,37 @@ class Telltales:
         return frozenset(needed)
 
 
+def is_lone(phrase: str) -> bool:
+    """Whether a phrase is one word, or digits alone: among what is no text it may stand by chance."""
+    return " " not in phrase or phrase.replace(" ", "").isdigit()
+
+
 def telltales(gone: Iterable[str], stays: Iterable[str]) -> Telltales:
     """What the texts that go are known by: their phrases, names and numbers that no text that stays holds."""
+    known = [_known_by(text) for text in gone]
     found: dict[int, set[str]] = {}
-    for text in gone:
-        words = _words(text)
-        size = min(len(words), _PHRASE)
-        if size and len("".join(words).encode("utf-8", "replace")) >= _SHORTEST:
-            found.setdefault(size, set()).update(_runs(words, size))
-        for name in _names(text):
-            found.setdefault(name.count(" ") + 1, set()).add(name)
-    known = _of(found)
-    also_said = {phrase for text in stays for phrase in known.found_in(text)}
-    return _of({size: phrases - also_said for size, phrases in found.items()})
+    for phrase in (phrase for phrases in known for phrase in phrases):
+        found.setdefault(phrase.count(" ") + 1, set()).add(phrase)
+    wanted = _of(found)
+    common: set[str] = set()
+    also = []
+    for place, text in enumerate(stays):
+        held = set(wanted.found_in(text))
+        if held:
+            common |= held
+            also.append(place)
+    left = {size: phrases - common for size, phrases in found.items()}
+    silent = sum(common.issuperset(phrases) for phrases in known)
+    return replace(_of(left), also=tuple(also), silent=silent)
+
+
+def _known_by(text: str) -> set[str]:
+    words = _words(text)
+    size = min(len(words), _PHRASE)
+    known = set(_names(text))
+    if size and len("".join(words).encode("utf-8", "replace")) >= _SHORTEST:
+        known.update(_runs(words, size))
+    return known
 
 
 def exactly(phrases: Iterable[str]) -> Telltales:

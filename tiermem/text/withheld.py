@@ -5,15 +5,19 @@ A turn that is withheld keeps its room on the page, so that the spans of the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 
 from pagestore import Page, PageLine, Span, Turn
 from tiermem.model import Claim, LinkedFact, is_proved
+from tiermem.text.dates import resolve_dates, without_dates
 from tiermem.text.link import link
+from tiermem.text.words import stems
 
 _MARK = "[withheld] _:"
+_TELLING = frozenset(stems("ask said tell told"))
+"""Who asked or told what: words that frame a quotation and tell nothing of it."""
 
 
 def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
@@ -40,6 +44,16 @@ def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
     """Whether these pages, some turns of which may be withheld or erased, state the claim or give it."""
     linked = link(claim, pages)
     return isinstance(linked, LinkedFact) and is_proved(linked.support)
+
+
+def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = ()) -> bool:
+    """Whether every content word of a text stands on these pages; dates and what is computed may be new.
+
+    Proving allows more: half of the words may be its maker's own, who may have them from anywhere.
+    """
+    held = set(stems("\n".join((*(page.text for page in pages), *computed))))
+    wording = stems(without_dates(text, resolve_dates(text, None)))
+    return held.issuperset(stem for stem in wording if stem not in _TELLING and not stem.isdigit())
 
 
 def proof_rank(

@@ -1,13 +1,20 @@
 """What goes when turns go: everything that rests on their words or repeats them. Pure.
 
-The rules:
+What a step was shown is what its record rests on. The rules, one for each kind of entry (`RULES`):
 - A unit loses the spans that stood in the turns. It stays when the words that are left prove it, linked
   again as if the turns had never been said; a unit beside them stays unless it needed them (a name, a
-  question) to be proved.
+  question) to be proved. Where its maker was shown the turns, or a unit that goes with them, it stays only
+  when each of its words stands in what is left of its own pages: the wording may tell of the turns what no
+  rule can see. Its scene goes in either case.
 - A unit that code derived goes with any turn that a term of the derivation stands in.
-- An answer goes when any evidence it was shown stood in the turns, when it read a page of theirs whole,
-  or when it repeats their words; what it cost stays. A finding goes with its answer; a decision goes with
-  its unit, and its finding, where the answer stays, is pending again.
+- Of a page's other claims, those that were rejected go with the words of any page that was read with it.
+- An answer goes when any evidence it was shown stood in the turns or was a unit that goes or changes, when it
+  read a page of theirs whole, or when it repeats their words; what it cost stays. A finding goes with its
+  answer; a decision goes with its unit, and its finding, where the answer stays, is pending again. The
+  reason of a decision goes with the answer, and with any unit that it was weighed against.
+- The reason why a unit was withdrawn goes with the unit.
+- An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns;
+  of its units the wording is held to its words only where the turns stood on their own pages.
 - What may stay of a record that goes stands in for it, so the fold of the log never holds what went.
 """
 
@@ -18,10 +25,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pagestore import Page, PageId, SessionId, Span
-from tiermem.ledger import Answered, Distilled, Entry, Erasing, Held, Redistilled, Retired, Spent, WroteBack
+from tiermem.ledger import (
+    Answered,
+    Distilled,
+    Entry,
+    Erased,
+    Erasing,
+    Held,
+    Redistilled,
+    Retired,
+    Spent,
+    TurnAt,
+    WroteBack,
+    told_in,
+)
 from tiermem.ledger.entries import decode_body, encode, kind_of
-from tiermem.model import Claim, SummaryUnit
-from tiermem.text import Telltales, omissions, page_literals, still_proved, withheld
+from tiermem.model import Claim, FindingId, SummaryUnit, UnitId
+from tiermem.text import Telltales, in_words_of, omissions, page_literals, still_proved, withheld
 
 StandIn = tuple[int, str, Mapping[str, Any]]
 
@@ -30,13 +50,14 @@ StandIn = tuple[int, str, Mapping[str, Any]]
 class Gone:
     """The turns that go: their pages as they were (under every id), their numbers, what betrays them.
 
-    `others` are the pages that units of these pages rest on as well.
+    `read` brings the other pages that units rest on; `also` are turns that stay and say some of the same.
     """
 
     pages: Mapping[PageId, Page]
-    others: Mapping[PageId, Page]
+    read: Callable[[PageId], Page]
     seqs: frozenset[int]
     words: Telltales
+    also: tuple[TurnAt, ...] = ()
     sessions: frozenset[SessionId] = frozenset()
     everything: bool = False
 
@@ -50,97 +71,121 @@ class Gone:
     def after(self, page_id: PageId) -> Page:
         """A page as it will be."""
         if page_id not in self.pages:
-            return self.others[page_id]
+            return self.read(page_id)
         return withheld(self.pages[page_id], lambda line: line.seq not in self.seqs)
 
     def before(self, page_id: PageId) -> Page:
         """A page as it was."""
-        return self.pages[page_id] if page_id in self.pages else self.others[page_id]
+        return self.pages[page_id] if page_id in self.pages else self.read(page_id)
 
-    def repeated_in(self, value: object) -> bool:
-        """Whether any text in a JSON value repeats the words."""
-        return any(next(self.words.found_in(text), None) is not None for text in _texts(value))
+    def repeated_in(self, texts: Iterable[str | None]) -> bool:
+        """Whether any of some texts repeats the words."""
+        return any(text and next(self.words.found_in(text), None) is not None for text in texts)
+
+
+@dataclass(slots=True)
+class Past:
+    """What the records up to here come to, in the order of the log: a step was shown only what was before it.
+
+    `changed` are units that go, or lose words or a revision; `standing` the findings of answers that stay.
+    """
+
+    changed: set[UnitId | None] = field(default_factory=set)
+    standing: set[FindingId] = field(default_factory=set)
+
+    def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:
+        """Note what became of a unit."""
+        if left is None or (left.text, left.spans) != (unit.text, unit.spans):
+            self.changed.add(unit.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """Records to erase, and what stands in for them."""
+    """Records to erase, and what stands in for them: for `stripped` of them, what of their own may stay."""
 
     records: tuple[int, ...]
     instead: tuple[StandIn, ...]
+    stripped: int
 
 
 @dataclass
 class _Taken:
     records: list[int] = field(default_factory=list)
     instead: list[StandIn] = field(default_factory=list)
+    stripped: int = 0
 
 
 def closure(held: Iterable[Held], gone: Gone) -> Closure:
     """Which of everything held must go with the turns, and what of it may stay."""
-    taken = _Taken()
+    taken, past = _Taken(), Past()
     for one in held:
         if one.place is None:
             taken.records.append(one.held_in)
             continue
         entry = decode_body(one.kind, one.body, seq=one.held_in)
-        left = _left_of(entry, one, gone)
-        if left == entry if entry is not None else not _unknown_goes(one, gone):
+        if entry is None:
+            if _unknown_goes(one, gone, past):
+                taken.records.append(one.held_in)
+            continue
+        left = RULES[type(entry)](entry, gone, past)
+        if left == entry:
             continue
         taken.records.append(one.held_in)
         if left is not None:
             taken.instead.append((one.place, kind_of(left), encode(left)))
-    return Closure(records=tuple(taken.records), instead=tuple(taken.instead))
+            taken.stripped += type(left) is type(entry)
+    return Closure(records=tuple(taken.records), instead=tuple(taken.instead), stripped=taken.stripped)
 
 
-def _left_of(entry: Entry | None, one: Held, gone: Gone) -> Entry | None:
-    """The entry itself when all of it may stay, what may stay of it, or `None`."""
-    match entry:
-        case Distilled() | Redistilled():
-            return _distilled(entry, gone)
-        case Answered():
-            return _cost_of(entry) if _answer_goes(entry, one, gone) else entry
-        case WroteBack():
-            return _wrote_back(entry, gone)
-        case Retired() | Erasing():
-            return replace(entry, reason="") if gone.repeated_in(entry.reason) else entry
-        case _:
-            return entry
-
-
-def _distilled(entry: Distilled | Redistilled, gone: Gone) -> Distilled | Redistilled:
-    units = tuple(left for unit in entry.units if (left := unit_left(unit, gone)) is not None)
+def _distilled(entry: Distilled | Redistilled, gone: Gone, past: Past) -> Entry:
+    beside = entry.beside if isinstance(entry, Distilled) else ()
+    shown = any(page_id in gone.pages for page_id in (entry.page_id, *(beside or ())))
+    units = []
+    for unit in entry.units:
+        left = unit_left(unit, gone, shown=shown)
+        past.note(unit, left)
+        if left is not None:
+            units.append(left if beside is not None else replace(left, scene=None))
+    if shown or beside is None:
+        rejected: tuple[Any, ...] = ()
+    else:
+        rejected = tuple(r for r in entry.rejected if not gone.repeated_in((r.claim, *r.quotes, r.reason)))
+    left_of = replace(entry, units=tuple(units), rejected=rejected)
     if entry.page_id not in gone.pages:
-        if units == entry.units and not gone.repeated_in([encode(entry)]):
-            return entry
-        # Rejected claims and omissions hold words of this page alone, which stays; the claims may not.
-        told = tuple(one for one in entry.rejected if not gone.repeated_in([one.claim, *one.quotes]))
-        return replace(entry, units=units, rejected=told)
+        return left_of
     page = gone.after(entry.page_id)
     lost = omissions(page, [unit.text for unit in units])
-    literals = len(page_literals(page))
-    if isinstance(entry, Redistilled):
-        return replace(entry, units=units, rejected=(), omissions=lost, literals=literals, hints=())
-    return replace(entry, units=units, rejected=(), omissions=lost, literals=literals)
+    left_of = replace(left_of, omissions=lost, literals=len(page_literals(page)))
+    return replace(left_of, hints=()) if isinstance(left_of, Redistilled) else left_of
 
 
-def unit_left(unit: SummaryUnit, gone: Gone) -> SummaryUnit | None:
-    """The unit as it may stay: itself, with fewer spans, or not at all."""
+def unit_left(unit: SummaryUnit, gone: Gone, *, shown: bool) -> SummaryUnit | None:
+    """The unit as it may stay: itself, with fewer spans, or not at all.
+
+    `shown`: whether whoever worded it was shown the turns, or what goes with them.
+    """
     terms = [term for one in unit.derivations for term in one.terms]
-    if gone.everything or gone.repeated_in([unit.text, *(term.text for term in terms)]):
+    values = [one.value for one in unit.derivations]
+    if gone.everything or gone.repeated_in([unit.text, *values, *(term.text for term in terms)]):
         return None
     if any(gone.touches(span) for term in terms for span in term.spans):
         return None
-    spans = tuple(span for span in unit.spans if not gone.touches(span))
     beside = any(span.page_id in gone.pages for span in unit.spans)
-    if not beside:
+    if not beside and not shown:
         return replace(unit, scene=None) if gone.repeated_in([unit.scene]) else unit
-    # A scene is told by all of a page, and nothing on the page proves it.
-    left = replace(unit, spans=spans, scene=None)
-    if spans == unit.spans:
-        needed = _proved(left, gone.before) and not _proved(left, gone.after)
-        return None if needed else left
-    return left if spans and _proved(left, gone.after) else None
+    # A scene is told by all that was shown, and nothing proves it.
+    left = replace(unit, spans=tuple(s for s in unit.spans if not gone.touches(s)), scene=None)
+    if not left.spans:
+        return None
+    if left.spans != unit.spans:
+        stays = _proved(left, gone.after)
+    else:
+        stays = not beside or _proved(left, gone.after) or not _proved(left, gone.before)
+    return left if stays and in_words_of(left.text, _pages_of(left, gone.after), computed=values) else None
+
+
+def _pages_of(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> tuple[Page, ...]:
+    return tuple(page_of(page_id) for page_id in dict.fromkeys(span.page_id for span in unit.spans))
 
 
 def _proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
@@ -148,8 +193,7 @@ def _proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
 
     A unit that was merged from two holds when either side's page tells all of it.
     """
-    ids = tuple(dict.fromkeys(span.page_id for span in unit.spans))
-    pages = tuple(page_of(page_id) for page_id in ids)
+    pages = _pages_of(unit, page_of)
     return _proved_by(unit, pages) or (len(pages) > 1 and any(_proved_by(unit, (page,)) for page in pages))
 
 
@@ -160,43 +204,79 @@ def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
     return still_proved(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
 
 
-def _wrote_back(entry: WroteBack, gone: Gone) -> Entry | None:
-    decision, unit = entry.write_back, entry.unit
-    if gone.everything:
-        return _spent("write-back", entry)
-    left = unit_left(unit, gone) if unit is not None else None
-    if unit is not None and left is None:
-        return _spent("write-back", entry)
-    if left != unit:
-        entry = replace(entry, unit=left)
-    return (
-        replace(entry, write_back=replace(decision, reason=""))
-        if gone.repeated_in(decision.reason)
-        else entry
-    )
-
-
-def _answer_goes(entry: Answered, one: Held, gone: Gone) -> bool:
+def _answered(entry: Answered, gone: Gone, past: Past) -> Entry:
     trace = entry.answer.trace
-    return (
+    shown = {one.unit_id for one in trace.candidates} | {one.unit_id for one in entry.answer.citations}
+    if (
         gone.everything
         or trace.session in gone.sessions
         or any(page_id in gone.pages for a_round in trace.rounds for page_id in a_round.pages)
-        or any(gone.touches(span) for span in _spans(one.body))
-        or gone.repeated_in(one.body)
+        or any(gone.touches(span) for span in _spans(encode(entry)))
+        or not past.changed.isdisjoint(shown)
+        or gone.repeated_in(told_in(entry))
+    ):
+        return Spent(step="ask", usage=entry.answer.usage)
+    past.standing.update(finding.id for finding in entry.findings)
+    return entry
+
+
+def _wrote_back(entry: WroteBack, gone: Gone, past: Past) -> Entry | None:
+    decision, unit = entry.write_back, entry.unit
+    spent = Spent(step="write-back", usage=entry.usage) if entry.usage.calls else None
+    if gone.everything:
+        return spent
+    # The fact is of its answer's wording; a merged text and the reason are of whoever was shown the units.
+    astray = decision.finding_id not in past.standing
+    weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
+    if unit is not None:
+        left = unit_left(unit, gone, shown=astray or (weighed and decision.op == "UPDATE"))
+        past.note(unit, left)
+        if left is None:
+            return spent
+        entry = replace(entry, unit=left)
+        weighed = weighed or unit.id in past.changed
+    if astray or weighed or gone.repeated_in([decision.reason]):
+        return replace(entry, write_back=replace(decision, reason=""))
+    return entry
+
+
+def _retired(entry: Retired, gone: Gone, past: Past) -> Entry:
+    rests = gone.everything or not past.changed.isdisjoint(entry.unit_ids)
+    return replace(entry, reason="") if rests or gone.repeated_in([entry.reason]) else entry
+
+
+def _erasing(entry: Erasing, gone: Gone, _past: Past) -> Entry:
+    """A reason was given by somebody who was told that it stays; repeated words go from it all the same."""
+    return replace(entry, reason="") if gone.repeated_in([entry.reason]) else entry
+
+
+def _without_words(entry: Entry, _gone: Gone, _past: Past) -> Entry:
+    """It counts, and tells nothing."""
+    return entry
+
+
+RULES: Mapping[type[Entry], Callable[[Any, Gone, Past], Entry | None]] = {
+    Distilled: _distilled,
+    Redistilled: _distilled,
+    Answered: _answered,
+    WroteBack: _wrote_back,
+    Retired: _retired,
+    Erasing: _erasing,
+    Erased: _without_words,
+    Spent: _without_words,
+}
+"""What stays of an entry of each kind: itself, what may be known of it, or nothing."""
+
+
+def _unknown_goes(one: Held, gone: Gone, past: Past) -> bool:
+    """Of a record of a kind that a newer version added: whether it holds the words, or names what goes."""
+    texts = list(_texts(one.body))
+    return (
+        gone.everything
+        or any(text in gone.pages or text in past.changed for text in texts)
+        or gone.repeated_in(texts)
+        or any(map(gone.touches, _spans(one.body)))
     )
-
-
-def _cost_of(entry: Answered) -> Spent:
-    return Spent(step="ask", usage=entry.answer.usage)
-
-
-def _spent(step: str, entry: WroteBack) -> Spent | None:
-    return Spent(step=step, usage=entry.usage) if entry.usage.calls else None
-
-
-def _unknown_goes(one: Held, gone: Gone) -> bool:
-    return gone.everything or gone.repeated_in(one.body) or any(map(gone.touches, _spans(one.body)))
 
 
 def _spans(value: object) -> Iterator[Span]:

@@ -58,6 +58,7 @@ async def distil(
                 prompts=tuple(meter.prompts),
                 usage=meter.total() if at == 0 else Usage(),
                 literals=len(page_literals(page)),
+                beside=tuple(other.id for other in pages if other is not page),
             )
             for at, page in enumerate(pages)
         )

@@ -75,7 +75,7 @@ def grounds_of(
 
 def skipped(finding_id: FindingId, reason: str) -> WroteBack:
     """The decision to write nothing."""
-    return WroteBack(write_back=WriteBack(finding_id=finding_id, op="SKIP", reason=reason))
+    return WroteBack(write_back=WriteBack(finding_id=finding_id, op="SKIP", reason=reason), shown=())
 
 
 def settle(
@@ -87,6 +87,18 @@ def settle(
     made_by: str,
 ) -> WroteBack:
     """The entry for what was proposed, so far as the evidence allows; a malformed proposal is a SKIP."""
+    settled = _settled(proposed, proved, neighbours, unit_id=unit_id, made_by=made_by)
+    return replace(settled, shown=tuple(neighbours))
+
+
+def _settled(
+    proposed: Operation,
+    proved: Proved,
+    neighbours: Mapping[UnitId, Neighbour],
+    *,
+    unit_id: UnitId,
+    made_by: str,
+) -> WroteBack:
     malformed = _malformed(proposed, neighbours)
     if malformed:
         return skipped(proved.finding_id, f"malformed decision: {malformed}")

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from pagestore import Page, PageId, SessionId
 from pagestore.codec import open_page_id
@@ -44,19 +45,24 @@ class Selection:
 class Erasure:
     """What one erasure took. Ids are of things that are gone, or changed; the log keeps their hashes.
 
-    `narrowed` units stay, proved by the words that are left; `returned` ones were superseded by what is
-    gone. `index` says what became of the index: `rewritten` (nothing removed is left in its storage),
-    `removed` (its own storage forgets when it pleases), or why it must wait.
+    `records` went as they were; `stripped` of them stay without what rested on the words: units, and what
+    a step that was shown the words wrote of its own (reasons, scenes, rejected claims). `narrowed` units
+    stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
+    what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
+    forgets when it pleases), or why it must wait. `also_said` are turns that stay and hold some of the same
+    words: these are theirs, so nobody looks for them.
     """
 
     turns: tuple[TurnAt, ...]
     pages: tuple[PageId, ...]
     records: int
+    stripped: int
     units: tuple[UnitId, ...]
     narrowed: tuple[UnitId, ...]
     returned: tuple[UnitId, ...]
     findings: tuple[FindingId, ...]
     answers: tuple[AnswerId, ...]
+    also_said: tuple[TurnAt, ...]
     index: str
 
 
@@ -95,9 +101,9 @@ class Eraser:
         before = self._ledger.tier1
         held = await self._ledger.held()
         found: Closure = await to_thread.run_sync(lambda: closure(held, gone))
-        await self._ledger.erase(
-            announced.turns, records=found.records, instead=found.instead, reason=announced.reason
-        )
+        # The reason stands in the ledger alone, where a later erasing reaches it.
+        told = f"record {seq} tells the reason"
+        await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=told)
         after = self._ledger.tier1
         pages = tuple({page.id: page for page in gone.pages.values()}.values())
         index = await self._index(pages if from_its_start else None, _changed(before, after))
@@ -134,18 +140,14 @@ class Eraser:
         affected = [page for page in pages if named & set(aliases[page.id])]
         seqs = frozenset(turn.seq for turn in announced.turns)
         known = {alias: page for page in affected for alias in aliases[page.id]}
-        beside = {
-            span.page_id
-            for unit in self._ledger.tier1.all_units()
-            if any(span.page_id in known for span in unit.spans)
-            for span in unit.spans
-        }
         sessions = await self._ledger.sessions()
+        words, also = await to_thread.run_sync(lambda: _words(pages, seqs, sessions))
         return Gone(
             pages=known,
-            others={page_id: await self._ledger.page(page_id) for page_id in beside - known.keys()},
+            read=cache(lambda page_id: from_thread.run(self._ledger.page, page_id)),
             seqs=seqs,
-            words=await to_thread.run_sync(lambda: _words(pages, seqs, sessions)),
+            words=words,
+            also=also,
             sessions=frozenset(announced.whole_sessions),
             everything=announced.whole_space,
         )
@@ -194,10 +196,16 @@ def _named(selection: Selection) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None) or "a turn"
 
 
-def _words(pages: Iterable[Page], seqs: frozenset[int], sessions: Iterable[SessionId]) -> Telltales:
-    """What the turns that go are known by. Names of sessions stay, and so do all other turns."""
+def _words(
+    pages: Iterable[Page], seqs: frozenset[int], sessions: Iterable[SessionId]
+) -> tuple[Telltales, tuple[TurnAt, ...]]:
+    """What the turns that go are known by, and the turns that stay and say some of it too.
+
+    Names of sessions stay, and so do all other turns.
+    """
     gone: list[str] = []
-    stays: list[str] = list(sessions)
+    stays: list[str] = []
+    saying: list[TurnAt] = []
     for page in pages:
         for line in page.lines:
             if line.turn is None:
@@ -206,7 +214,9 @@ def _words(pages: Iterable[Page], seqs: frozenset[int], sessions: Iterable[Sessi
                 gone.append(line.turn.text)
             else:
                 stays += (page.text[line.start : line.end], line.turn.turn_id or "")
-    return telltales(gone, stays)
+                saying += [TurnAt(page_id=page.id, seq=line.seq)] * 2
+    found = telltales(gone, (*stays, *sessions))
+    return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))
 
 
 def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
@@ -226,6 +236,7 @@ def _told(
         turns=announced.turns,
         pages=tuple(dict.fromkeys(page.id for page in gone.pages.values())),
         records=len(found.records),
+        stripped=found.stripped,
         units=tuple(unit.id for unit in units if after.unit(unit.id) is None),
         narrowed=tuple(
             unit.id
@@ -243,5 +254,6 @@ def _told(
             if finding not in after.pending and finding not in after.decisions
         ),
         answers=tuple(answer for answer in before.answers if answer not in after.answers),
+        also_said=gone.also,
         index=index,
     )

@@ -1,0 +1,83 @@
+"""Which strings of an entry are somebody's words: every field of every kind is looked at here."""
+
+from dataclasses import is_dataclass, replace
+from typing import get_args, get_type_hints
+
+from tests.ledger.building import answered, distilled, finding, unit
+from tiermem.ledger import Answered, told_in
+from tiermem.ledger.entries import KINDS
+from tiermem.ledger.told import NAMED, fields_of
+from tiermem.model import Round, Search
+from tiermem.writing.closure import RULES
+
+WORDS = {
+    "Answer": {"text", "missing"},
+    "Check": {"unsupported", "reason"},
+    "Citation": {"claim", "quote", "speaker"},
+    "Decision": {"reason"},
+    "Degradation": {"reason"},
+    "Derivation": {"value"},
+    "Distilled": {"omissions"},
+    "Erasing": {"reason"},
+    "Evidence": {"text", "quote"},
+    "Finding": {"question"},
+    "LinkedFact": {"claim", "quotes", "reason", "scene"},
+    "Redistilled": {"hints", "omissions"},
+    "Rejected": {"claim", "quotes", "reason"},
+    "Retired": {"reason"},
+    "Round": {"coverage", "stop"},
+    "Search": {"query"},
+    "SummaryUnit": {"text", "scene"},
+    "Term": {"text"},
+    "Trace": {"question"},
+    "WriteBack": {"reason"},
+}
+"""Every field of an entry, or of a value in one, that holds a person's or a model's words. Who adds one says
+here that it does, or in `NAMED` that code chooses it, and in `tiermem.writing.closure` what erasing makes
+of it."""
+
+
+def types_in(hint: object) -> set[type]:
+    inner = set().union(*(types_in(arg) for arg in get_args(hint) if not isinstance(arg, str)))
+    return inner | ({hint} if isinstance(hint, type) else set())
+
+
+def classes() -> set[type]:
+    """Every class that entries are made of."""
+    found: set[type] = set()
+    new: set[type] = set(KINDS.values())
+    while new:
+        found |= new
+        hints = [hint for kind in new for hint in get_type_hints(kind).values()]
+        new = {part for hint in hints for part in types_in(hint) if is_dataclass(part)} - found
+    return found
+
+
+def test_every_kind_of_entry_has_a_rule_for_erasing() -> None:
+    assert set(RULES) == set(KINDS.values())
+
+
+def test_every_string_of_every_kind_is_known_for_words_or_for_a_name_that_code_gives() -> None:
+    held = {kind.__name__: set(fields_of(kind).words) for kind in classes() if fields_of(kind).words}
+    assert held == WORDS
+    strings = {
+        (k, name) for k in classes() for name, hint in get_type_hints(k).items() if str in types_in(hint)
+    }
+    assert {named for named in NAMED if named[0] in classes()} <= strings
+
+
+def test_what_is_told_is_words_alone_wherever_they_stand() -> None:
+    one = finding("f1", claim="Ann likes tea.")
+    entry = answered("a1", one)
+    search = Search(kind="KEYWORD", query="tea in 1234")
+    assert list(told_in(entry)).count("Ann likes tea.") == 1
+    told = {*told_in(entry), *told_in(distilled("p1234", unit("u1", text="1,450 euros"), omissions=["77"]))}
+    assert {"I like tea", "Tea.", "nothing recalled", "Ann hates tea.", "1,450 euros", "77"} <= told
+    assert not {"rules", "distil@1", "p1234", "u1", "s1", "gate", "ESCALATE", "stated"} & told
+    assert replace(search).query in told_in(_with(entry, search))
+
+
+def _with(entry: Answered, search: Search) -> Answered:
+    looked = Round(number=1, searches=(search,), pages=(), facts=0, rejected=0, coverage="")
+    trace = replace(entry.answer.trace, rounds=(looked,))
+    return replace(entry, answer=replace(entry.answer, trace=trace))
