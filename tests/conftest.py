@@ -1,11 +1,16 @@
-"""Switches for the whole suite: no network beyond loopback, and where the real dialogue lies.
+"""Switches for the whole suite: no network beyond loopback, no error that nobody expects, real dialogue.
+
+What the library sets aside because it expected it nowhere is a fault of the program: it goes on without, says
+so, and logs it as an error. A test in whose course that happens fails, unless it is marked `unexpected`.
 
 Properties are tried on the same examples every time, so that a run that passed passes again; new ones are
 looked for with `make explore`.
 """
 
+import logging
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +47,25 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith(("TIERMEM_", "OPENAI_"))]:
         if name not in ("TIERMEM_SHARED", "TIERMEM_CACHE"):
             monkeypatch.delenv(name)
+
+
+class _Errors(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_unexpected(request: pytest.FixtureRequest) -> Iterator[None]:
+    errors, log = _Errors(), logging.getLogger("tiermem")
+    log.addHandler(errors)
+    yield
+    log.removeHandler(errors)
+    if request.node.get_closest_marker("unexpected") is None:
+        assert not errors.told
 
 
 @pytest.fixture(scope="session")

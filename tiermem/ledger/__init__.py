@@ -8,13 +8,14 @@ from tiermem.ledger.entries import (
     Erasing,
     Redistilled,
     Retired,
+    SetAside,
     Spent,
     TurnAt,
     WroteBack,
 )
 from tiermem.ledger.held import Held
 from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
-from tiermem.ledger.ledger import Around, Changes, Ledger
+from tiermem.ledger.ledger import Around, Changes, Ledger, Unread
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
 
 __all__ = [
@@ -32,9 +33,11 @@ __all__ = [
     "PageSummary",
     "Redistilled",
     "Retired",
+    "SetAside",
     "Spent",
     "Tier1",
     "TurnAt",
+    "Unread",
     "WroteBack",
     "finding_id",
     "finding_unit_id",

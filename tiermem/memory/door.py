@@ -33,7 +33,7 @@ from pagestore.bundle import Bundle
 from pagestore.errors import PageStoreError, ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import InvalidInput, MemoryClosed, TierMemError
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, unexpected
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
@@ -169,14 +169,20 @@ class AsyncMemory:
         return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
 
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
-        """Seal open pages (of one session, or all), summarise what is pending, finish background work."""
+        """Seal open pages (of one session, or all), summarise what is pending, finish background work.
+
+        Pages that were set aside are tried again.
+        """
         house = self._open
         sealed = await house.writer.seal(None if session is None else SessionId(session))
         await self._background.drain()
         return replace(await self._index_pending(progress), sealed=sealed)
 
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
-        """Summarise every sealed page that has no units yet and bring the index up to the ledger."""
+        """Summarise every sealed page that has no units yet and bring the index up to the ledger.
+
+        Pages that were set aside are tried again.
+        """
         await self._background.drain()
         return await self._index_pending(progress)
 
@@ -215,6 +221,7 @@ class AsyncMemory:
                     )
             answer, findings = house.reader.answered(outcome, meter=meter)
             await house.writer.answered(answer, findings)
+            await house.writer.set_aside(outcome.aside, "ask")
         if findings:
             await self._when(house.settings.write_back, "write-back", self._write_back)
         return answer
@@ -418,6 +425,7 @@ class AsyncMemory:
         async with self._gate.alone():
             erasure, words = await house.writer.erase(selection, why)
             calls = await _forget_calls(house, words)
+            self._background.forget(lambda told: next(words.found_in(told), None) is not None)
             scan = await self._scanned(words)
         return Receipt(
             space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
@@ -475,15 +483,25 @@ class AsyncMemory:
         """
         house = self._open
         if not house.read_only:
-            await house.writer.finish_erasing()
+            why = await self._finish_erasing()
             if house.ledger.tier1.erasing:
-                self._background.note(["an erasing is not finished: the index cannot be used"])
+                self._background.note([f"an erasing is not finished: {why}"])
             elif house.settings.index == IN_PROCESS:
                 await self._fill_index()
             await house.writer.seal_at_opening(house.clock())
             await self._when(house.settings.distil, "distilling", self._distil)
             self._index_said()
             await self._look_later()
+
+    async def _finish_erasing(self) -> str:
+        """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
+        try:
+            await self._open.writer.finish_erasing()
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # noted, and logged: the memory opens all the same
+            return unexpected(error, "finishing an erasing")
+        return "the index cannot be used"
 
     async def _sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
         """Have pages that sealed summarised, as the settings say."""
@@ -525,6 +543,9 @@ class AsyncMemory:
                 await self._open.writer.project()
         except (TierMemError, PageStoreError) as error:
             self._background.note([f"the index could not be filled and is tried again: {error}"])
+        except Exception as error:  # noqa: BLE001  # noted, and logged
+            told = unexpected(error, "filling the index")
+            self._background.note([f"the index could not be filled and is tried again: {told}"])
 
     async def _scanned(self, words: Telltales) -> ResidualScan:
         house = self._open
@@ -540,14 +561,14 @@ class AsyncMemory:
         house = self._open
         async with self._gate.shared():
             with house.paying(Meter()):
-                report = await house.writer.distil_pending(progress)
+                report = await house.writer.distil_pending(progress, again=True)
         return Flushed(
             sealed=(),
             distilled=report.distilled,
             units=report.units,
             rejected=report.rejected,
             pending=report.pending,
-            problems=tuple(str(one) for one in report.unfinished),
+            problems=tuple(str(one) for one in (*report.unfinished, *report.aside)),
         )
 
     async def _distil(self) -> None:

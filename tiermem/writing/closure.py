@@ -9,6 +9,7 @@ The rules:
   or when it repeats their words; what it cost stays. A finding goes with its answer; a decision goes with
   its unit, and its finding, where the answer stays, is pending again.
 - What may stay of a record that goes stands in for it, so the fold of the log never holds what went.
+- Where telling what may stay raises something unexpected, nothing stays but the cost.
 """
 
 from __future__ import annotations
@@ -18,9 +19,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pagestore import Page, PageId, SessionId, Span
-from tiermem.ledger import Answered, Distilled, Entry, Erasing, Held, Redistilled, Retired, Spent, WroteBack
+from tiermem.errors import unexpected
+from tiermem.ledger import (
+    Answered,
+    Distilled,
+    Entry,
+    Erasing,
+    Held,
+    Redistilled,
+    Retired,
+    SetAside,
+    Spent,
+    WroteBack,
+)
 from tiermem.ledger.entries import decode_body, encode, kind_of
-from tiermem.model import Claim, SummaryUnit
+from tiermem.model import Claim, SummaryUnit, Usage
 from tiermem.text import Telltales, omissions, page_literals, still_proved, withheld
 
 StandIn = tuple[int, str, Mapping[str, Any]]
@@ -84,13 +97,23 @@ def closure(held: Iterable[Held], gone: Gone) -> Closure:
             taken.records.append(one.held_in)
             continue
         entry = decode_body(one.kind, one.body, seq=one.held_in)
-        left = _left_of(entry, one, gone)
+        left = _told(entry, one, gone)
         if left == entry if entry is not None else not _unknown_goes(one, gone):
             continue
         taken.records.append(one.held_in)
         if left is not None:
             taken.instead.append((one.place, kind_of(left), encode(left)))
     return Closure(records=tuple(taken.records), instead=tuple(taken.instead))
+
+
+def _told(entry: Entry | None, one: Held, gone: Gone) -> Entry | None:
+    """What may stay of an entry, and what was paid where that cannot be told."""
+    try:
+        return _left_of(entry, one, gone)
+    except Exception as error:  # noqa: BLE001  # logged; what nobody can tell apart from what goes, goes
+        unexpected(error, f"telling what may stay of record {one.held_in}")
+        usage = entry.answer.usage if isinstance(entry, Answered) else getattr(entry, "usage", Usage())
+        return Spent(step=one.kind, usage=usage) if usage.calls else None
 
 
 def _left_of(entry: Entry | None, one: Held, gone: Gone) -> Entry | None:
@@ -102,6 +125,10 @@ def _left_of(entry: Entry | None, one: Held, gone: Gone) -> Entry | None:
             return _cost_of(entry) if _answer_goes(entry, one, gone) else entry
         case WroteBack():
             return _wrote_back(entry, gone)
+        case SetAside():
+            # Its reason holds what an error said of the page; the step tries the page again.
+            goes = entry.page_id in gone.pages or gone.everything or gone.repeated_in(entry.reason)
+            return None if goes else entry
         case Retired() | Erasing():
             return replace(entry, reason="") if gone.repeated_in(entry.reason) else entry
         case _:
