@@ -40,6 +40,7 @@ from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.memory import replaying
 from tiermem.memory.background import Background, Job
+from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
 from tiermem.memory.gate import Gate
 from tiermem.memory.opening import EngineName, House, Mode, build
 from tiermem.memory.residual import ResidualScan, residual_scan
@@ -77,6 +78,7 @@ class AsyncMemory:
         self._house: House | None = house
         self._background = Background()
         self._gate = Gate()
+        self._calls = Calls()
 
     @classmethod
     async def open(
@@ -136,6 +138,7 @@ class AsyncMemory:
         """Who reasons: `local`, or the model's name."""
         return self._open.engine.name
 
+    @finished
     async def add(
         self,
         turns: Says | Iterable[Says],
@@ -168,6 +171,7 @@ class AsyncMemory:
             await self._look_later()
         return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
 
+    @cut_short
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
         """Seal open pages (of one session, or all), summarise what is pending, finish background work.
 
@@ -178,6 +182,7 @@ class AsyncMemory:
         await self._background.drain()
         return replace(await self._index_pending(progress), sealed=sealed)
 
+    @cut_short
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
         """Summarise every sealed page that has no units yet and bring the index up to the ledger.
 
@@ -186,6 +191,7 @@ class AsyncMemory:
         await self._background.drain()
         return await self._index_pending(progress)
 
+    @cut_short
     async def ask(
         self,
         question: str,
@@ -226,6 +232,7 @@ class AsyncMemory:
             await self._when(house.settings.write_back, "write-back", self._write_back)
         return answer
 
+    @cut_short
     async def search(
         self,
         query: str,
@@ -249,6 +256,7 @@ class AsyncMemory:
             asked_at=asked_at or self._open.clock(),
         )
 
+    @cut_short
     async def context(
         self,
         question: str,
@@ -271,26 +279,32 @@ class AsyncMemory:
             asked_at=asked_at or self._open.clock(),
         )
 
+    @cut_short
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
         return await self._open.reader.audit(AnswerId(answer_id))
 
+    @cut_short
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
         return tuple(self._open.ledger.tier1.answers.values())
 
+    @cut_short
     async def page(self, page_id: str) -> Page:
         """One page with its words and lines. Raises `pagestore.errors.PageNotFound`."""
         return await self._open.ledger.page(PageId(page_id))
 
+    @cut_short
     async def pages(self, session: str | None = None) -> Sequence[PageInfo]:
         """Sealed pages, oldest first, without their words."""
         return await self._open.ledger.pages(None if session is None else SessionId(session))
 
+    @cut_short
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
         return await self._open.ledger.open_pages(None if session is None else SessionId(session))
 
+    @cut_short
     async def units(
         self, session: str | None = None, *, as_of: datetime | None = None
     ) -> tuple[SummaryUnit, ...]:
@@ -299,6 +313,7 @@ class AsyncMemory:
         tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
         return tier1.units(None if session is None else SessionId(session))
 
+    @cut_short
     async def apply_findings(self) -> tuple[WriteBack, ...]:
         """Decide on every finding still pending; each decision is recorded, SKIP included.
 
@@ -308,6 +323,7 @@ class AsyncMemory:
         report = await self._write_back()
         return report.decisions
 
+    @cut_short
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
         await self._background.drain()
@@ -315,6 +331,7 @@ class AsyncMemory:
             done = await self._open.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
+    @finished
     async def checkpoint(self) -> Checkpoint:
         """Commit to everything so far; keep it elsewhere to prove later that nothing was altered.
 
@@ -323,10 +340,12 @@ class AsyncMemory:
         house = self._open
         return await (house.ledger.standing() if house.read_only else house.ledger.checkpoint())
 
+    @cut_short
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
         return await self._open.ledger.verify(checkpoint)
 
+    @cut_short
     async def bundle(
         self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
     ) -> Bundle:
@@ -342,11 +361,13 @@ class AsyncMemory:
             AnswerId(answer_id), checkpoint=checkpoint, whole_pages=whole_pages
         )
 
+    @cut_short
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         ledger = self._open.ledger
         return await ledger.prove_growth(old, new or await ledger.standing())
 
+    @cut_short
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
         """A past answer as the ledger keeps it: candidates, scores, route, prompts, checks.
 
@@ -357,6 +378,7 @@ class AsyncMemory:
             return await replaying.rerun(self._writable, AnswerId(answer_id))
         return await replaying.replay(self._open, AnswerId(answer_id))
 
+    @cut_short
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
         """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
@@ -369,6 +391,7 @@ class AsyncMemory:
             session=None if session is None else SessionId(session),
         )
 
+    @cut_short
     async def redistil(self, page_id: str) -> Redistilled:
         """Summarise a page again, told what its units lost. Units that are new and proved are added.
 
@@ -381,6 +404,7 @@ class AsyncMemory:
             with house.paying(Meter()):
                 return await house.writer.redistil(PageId(page_id))
 
+    @finished
     async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
         """Take a unit back: it is recalled no more, and what it superseded returns. Its words stay.
 
@@ -390,6 +414,7 @@ class AsyncMemory:
         async with self._gate.shared():
             return await house.writer.withdraw(UnitId(unit_id), _reason(reason))
 
+    @cut_short
     async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
 
@@ -397,6 +422,7 @@ class AsyncMemory:
         """
         return await self._open.reader.trail(UnitId(unit_id))
 
+    @finished
     async def erase(
         self,
         *,
@@ -431,10 +457,12 @@ class AsyncMemory:
             space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
         )
 
+    @cut_short
     async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
         return await self._scanned(exactly(words))
 
+    @cut_short
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what was left unread."""
         house = self._open
@@ -453,7 +481,11 @@ class AsyncMemory:
         )
 
     async def close(self) -> None:
-        """Finish background work and let go of log and index; repeating it does nothing."""
+        """Finish background work and let go of log and index; repeating it does nothing.
+
+        Calls under way raise `MemoryClosed`; those that only write what was given are finished first.
+        """
+        await self._calls.end()
         await self._background.drain()  # the jobs need what is closed here
         house, self._house = self._house, None
         if house is None:
@@ -474,7 +506,7 @@ class AsyncMemory:
     @property
     def _open(self) -> House:
         if self._house is None:
-            raise MemoryClosed("this memory was closed; open it again with tiermem.open(path)")
+            raise MemoryClosed(CLOSED)
         return self._house
 
     async def _catch_up(self) -> None:

@@ -127,9 +127,9 @@ class WriteBacks:
         if not candidates:
             return []
         if len(candidates) == 1:
-            judged = []
+            judged: list[tuple[_Candidate, bool]] = []
             with run.leaving(candidates[0].finding):
-                judged = [(candidates[0], bool(await self._selected(candidates)))]
+                judged += [(candidates[0], bool(await self._selected(candidates)))]
             return judged
         try:
             selected = await self._selected(candidates)

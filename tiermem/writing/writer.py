@@ -159,12 +159,13 @@ class Writer:
 
     @asynccontextmanager
     async def recording(self, what: str) -> AsyncIterator[None]:
-        """What is paid inside is recorded when it fails, so that a failing model is not free of limits."""
+        """What is paid inside is recorded when it fails or is cut short: neither is free of limits."""
         with metered(Meter(outer=current())) as meter:
             try:
                 yield
-            except Exception:
-                await self.spent(what, meter.total())
+            except (Exception, anyio.get_cancelled_exc_class()):
+                with anyio.CancelScope(shield=True):
+                    await self.spent(what, meter.total())
                 raise
 
     async def spent(self, what: str, usage: Usage) -> None:
