@@ -107,7 +107,7 @@ def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
 
 @pytest.mark.anyio
 async def test_what_writes_what_was_given_is_finished_and_the_rest_cut_short() -> None:
-    calls, ends = Calls(), []
+    calls, ends = Calls(), list[str | None]()
 
     async def slow() -> str:
         await anyio.sleep(0.01)
@@ -124,7 +124,7 @@ async def test_what_writes_what_was_given_is_finished_and_the_rest_cut_short() -
         group.start_soon(run, "given up", True)
         await anyio.lowlevel.checkpoint()
         await calls.end()
-        assert sorted(ends) == ["cut short", "stored"]
+        assert set(ends) == {"cut short", "stored"}
         await run("too late", True)
     assert ends[-1] == "too late"
 

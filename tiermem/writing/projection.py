@@ -200,11 +200,13 @@ class Projection:
         except Exception as error:
             if not _may_be_of_one(error):
                 raise
-            reason = _reason(error, page.id)
+            failed = error
         else:
             return
         await self._index.put(space, "turns", turn_entries(page, None)[-newest:])
-        log.warning("page %s is found without the words of the page before it: %s", page.id, reason)
+        log.warning(
+            "page %s is found without the words of the page before it: %s", page.id, _reason(failed, page.id)
+        )
 
     async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
         """The open pages that these sealed pages were, and their turns."""
