@@ -130,8 +130,7 @@ def test_the_row_on_sizes_sees_a_step_that_some_size_breaks(
 
 
 def test_the_row_on_sizes_sees_what_erasing_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiermem.writing import erase
-
-    real = erase.closure
+    erase = importlib.import_module("tiermem.writing.erase")
+    real = importlib.import_module("tiermem.writing.closure").closure
     monkeypatch.setattr(erase, "closure", lambda held, gone: real((), gone))
     assert row_named("sizes").work(Share.of("sizes", 7, 40, 5)).violations

@@ -59,6 +59,7 @@ class GoingOn:
         for _ in range(_ROUNDS):
             result = await _tried(work, self.view)
             if not isinstance(result, _Raised):
+                self.aside |= self.view.odd
                 return result
             known = len(self.aside)
             none = await _tried(work, self._whole.without(self.aside, only=frozenset()))

@@ -127,6 +127,11 @@ class View:
         return tuple(dict.fromkeys((*self._of_units, *read)))
 
     @property
+    def odd(self) -> Mapping[PageId, str]:
+        """Pages that could not be read for something unexpected, and why."""
+        return {page: str(why) for page, why in self.left_out.items() if not self._hides(page)}
+
+    @property
     def left_out(self) -> Mapping[PageId, Unread]:
         """Pages that were wanted and are set aside."""
         return {page: why for page, why in self._read.items() if isinstance(why, PageSetAside)}

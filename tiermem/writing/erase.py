@@ -19,7 +19,7 @@ from pagestore import Page, PageId, PageInfo, SessionId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
-from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt
+from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
 from tiermem.text import Telltales, exactly, telltales
 from tiermem.writing.closure import Closure, Gone, closure
@@ -41,10 +41,8 @@ class Selection:
             raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
 
     def names(self, page: PageInfo) -> bool:
-        """Whether it names this page, or a session or space that it is part of."""
-        if self.space or self.page == page.id:
-            return True
-        return self.session == page.session and self.page is None
+        """Whether it names all of this page: it, its session, or the space."""
+        return self.space or self.page == page.id or (self.session == page.session and self.turn is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +78,8 @@ class Eraser:
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
         repeats the words: it stays in the log.
         """
-        pages = await self._pages(selection.names)
-        announced = _announced(selection, pages, reason)
+        pages, unread = await self._pages(selection.names)
+        announced = _announced(selection, pages, reason, unread)
         gone = await self._gone(announced, pages)
         if next(gone.words.found_in(reason), None) is not None:
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
@@ -92,7 +90,8 @@ class Eraser:
         """Finish what a crash left announced; without one, nothing happens."""
         done = []
         for seq, announced in tuple(self._ledger.tier1.erasing.items()):
-            gone = await self._gone(announced, await self._pages(partial(self._named, announced)))
+            pages, _ = await self._pages(partial(self._named, announced))
+            gone = await self._gone(announced, pages)
             done.append(await self._carry_out(seq, announced, gone))
         return tuple(done)
 
@@ -128,15 +127,16 @@ class Eraser:
         except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are gone
             return f"waits for the next opening: {unexpected(error, 'taking words out of the index')}"
 
-    async def _pages(self, goes: Callable[[PageInfo], bool]) -> tuple[Page, ...]:
-        """The pages with their words; one that cannot be read is left out where it is not to go."""
+    async def _pages(self, goes: Callable[[PageInfo], bool]) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
+        """The pages with their words, and why others cannot be read; raises that of one that is to go."""
         infos = await self._ledger.pages()
         read = await self._ledger.read([info.id for info in infos])
         for info, page in zip(infos, read, strict=True):
             if not isinstance(page, Page) and goes(info):
                 raise page
-        sealed = (page for page in read if isinstance(page, Page))
-        return (*sealed, *await self._ledger.open_pages())
+        sealed = [page for page in read if isinstance(page, Page)]
+        unread = tuple(page for page in read if not isinstance(page, Page))
+        return (*sealed, *await self._ledger.open_pages()), unread
 
     def _ids(self, page: Page | PageInfo) -> tuple[PageId, PageId]:
         """What a page is called, and was while it was open."""
@@ -169,8 +169,13 @@ class Eraser:
         )
 
 
-def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Erasing:
-    """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`."""
+def _announced(
+    selection: Selection, pages: Sequence[Page], reason: str, unread: Sequence[Unread] = ()
+) -> Erasing:
+    """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`.
+
+    Raises why a page cannot be read where the turn, or a part of it, may stand there.
+    """
     found = [
         (page, line)
         for page in pages
@@ -181,6 +186,8 @@ def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Eras
         or selection.turn == line.seq
         or (line.turn is not None and selection.turn == line.turn.turn_id)
     ]
+    if not found and unread:
+        raise unread[0]
     if not found:
         raise UnknownId(f"nothing to erase: {_named(selection)} is not in this space")
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
@@ -193,6 +200,8 @@ def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Eras
         for _, line in found
         for seq in range(line.seq - line.part + 1, line.seq - line.part + 1 + line.parts)
     }
+    if unread and not wanted.issubset(line.seq for page in pages for line in page.lines):
+        raise unread[0]
     whole = selection.turn is None and selection.page is None
     return Erasing(
         turns=tuple(

@@ -17,9 +17,17 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
-from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError, UnknownId, unexpected
+from tiermem.errors import (
+    InvalidInput,
+    ModelRefused,
+    ModelUnavailable,
+    TierMemError,
+    Unexpected,
+    UnknownId,
+    unexpected,
+)
 from tiermem.index.interface import Index
 from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, SetAside, Spent
 from tiermem.llm.meter import Meter, current, metered
@@ -139,23 +147,34 @@ class Writer:
         """Look at a distilled page again, told what its units lost; what is new and proved is added.
 
         Nothing is removed, and every look is recorded. Raises `InvalidInput` for a page that is not
-        distilled yet, and what the engine raises; then what it cost is recorded.
+        distilled yet, what the engine raises, and `Unexpected` for what nobody expects; then what it cost is
+        recorded.
         """
         async with self._distilling:
-            page, tier1 = await self._ledger.page(page_id), self._ledger.tier1
-            if not tier1.is_distilled(page.id):
+            page = await self._ledger.page(page_id)
+            if not self._ledger.tier1.is_distilled(page.id):
                 raise InvalidInput(
                     f"page {page.id!r} is not summarised yet; `flush` or `index_pending` does it"
                 )
-            kept = tier1.units_of_page(page.id)
-            lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
-            async with self.recording("distil"):
-                entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
-            new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
-            entry = replace(entry, units=new)
-            await self._ledger.write(entry)
+            try:
+                entry = await self._redistilled(page)
+            except (TierMemError, PageStoreError):
+                raise
+            except Exception as error:
+                raise Unexpected(unexpected(error, f"distilling page {page.id} again")) from error
             await self._projection.attempt()
             return entry
+
+    async def _redistilled(self, page: Page) -> Redistilled:
+        tier1 = self._ledger.tier1
+        kept = tier1.units_of_page(page.id)
+        lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
+        async with self.recording("distil"):
+            entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
+        new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
+        entry = replace(entry, units=new)
+        await self._ledger.write(entry)
+        return entry
 
     @asynccontextmanager
     async def recording(self, what: str) -> AsyncIterator[None]:
