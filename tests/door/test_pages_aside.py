@@ -245,6 +245,7 @@ def test_words_can_be_erased_whatever_a_page_does_to_the_erasing(
         receipt = memory.erase(page=page_of(memory, goes), reason="asked for")
         assert len(receipt.erasure.turns) == 1
         assert receipt.residual.clean
+        assert receipt.residual.phrases > 0
         assert PAGES[goes][0][5:] not in str((memory.units(), memory.pages(), memory.open_pages()))
         assert {session: texts(memory)[session] for session in stays} == {one: expected[one] for one in stays}
         step.error = None

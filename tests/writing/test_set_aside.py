@@ -84,7 +84,8 @@ async def test_where_the_embedder_refuses_whatever_it_is_given_no_page_is_blamed
     async def refuses(*given: Any) -> None:
         raise ModelRefused("wrong key")
 
-    real, index.put = index.put, refuses  # type: ignore[method-assign]  # for this while
+    real = index.put
+    index.put = refuses  # type: ignore[method-assign,assignment]  # for this while
     (left,) = (await writer.distil_pending()).unfinished
     assert "wrong key" in left.reason
     assert (ledger.tier1.aside, index.marks) == ((), {})
