@@ -272,6 +272,24 @@ def test_a_page_that_is_set_aside_can_be_erased_and_its_reason_goes_with_it(
         assert answers(memory, *(session for session in PAGES if session != bad))
 
 
+@pytest.mark.parametrize("name", ["omissions", "page_literals"])
+def test_of_a_record_that_nobody_can_tell_apart_from_what_goes_nothing_stays(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def breaks(*given: object) -> None:
+        raise ValueError("odd")
+
+    expected = well("bees")
+    with opened("", Step()) as memory:
+        tell(memory, "bees")
+        memory.flush()
+        monkeypatch.setattr(f"tiermem.writing.closure.{name}", breaks)
+        receipt = memory.erase(session="bees", reason="asked for")
+        assert receipt.residual.clean
+        assert texts(memory) == expected | {"bees": set()}
+        assert memory.stats().pages_pending == 1, "what is left of the page is summarised anew"
+
+
 def test_what_is_set_aside_is_told_on_the_command_line_by_another_process(tmp_path: Path) -> None:
     step = Step(ValueError("Exceeds the limit (4300 digits)"))
     with opened("engine.distil", step, tmp_path / "store") as memory:
