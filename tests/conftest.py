@@ -1,9 +1,13 @@
-"""Switches for the whole suite: no network beyond loopback, and where the real dialogue lies.
+"""Switches for the whole suite: no network beyond loopback, no error that nobody expects, real dialogue.
+
+What the library sets aside because it expected it nowhere is a fault of the program: it goes on without, says
+so, and logs it as an error. A test in whose course that happens fails, unless it is marked `unexpected`.
 
 Properties are tried on the same examples every time, so that a run that passed passes again; new ones are
 looked for with `make explore`.
 """
 
+import logging
 import os
 import socket
 import time
@@ -54,6 +58,25 @@ def another_day_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         time.tzset()
         yield
     time.tzset()
+
+
+class _Errors(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_unexpected(request: pytest.FixtureRequest) -> Iterator[None]:
+    errors, log = _Errors(), logging.getLogger("tiermem")
+    log.addHandler(errors)
+    yield
+    log.removeHandler(errors)
+    if request.node.get_closest_marker("unexpected") is None:
+        assert not errors.told
 
 
 @pytest.fixture(scope="session")

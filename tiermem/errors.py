@@ -17,12 +17,26 @@ TierMemError
 │  │  └─ IndexFull        the disk has too little room left to use the embedded index
 │  ├─ IndexLocked         another process owns the embedded index
 │  └─ IndexMismatch       built with another embedder or schema; offers `reindex`
-└─ MemoryClosed           used after `close`
+├─ PageSetAside           a step raised something unexpected on this page; says what and where
+├─ Unexpected             a step raised something unexpected, and no page is to blame; says what and where
+└─ MemoryClosed           used after `close`, or closed while it was used
 
 Storage errors (`Locked`, `Corrupt`, `Full`, …) are `pagestore.errors`, below `PageStoreError`.
 """
 
 from __future__ import annotations
+
+import logging
+from pathlib import Path
+from traceback import extract_tb
+
+import pagestore
+
+_LONGEST = 200
+"""Characters of an unexpected error's message that are kept."""
+_PACKAGES = (Path(__file__).parent, Path(pagestore.__file__).parent)
+
+log = logging.getLogger("tiermem")
 
 
 class TierMemError(Exception):
@@ -96,5 +110,38 @@ class IndexMismatch(SummaryIndexError):
     """The index was built with another embedder or schema; `reindex` rebuilds it without model calls."""
 
 
+class PageSetAside(TierMemError):
+    """A step raised something unexpected on this page and goes on without it; it says what and where."""
+
+
+class Unexpected(TierMemError):
+    """A step raised something nobody expects, and no page is to blame: a fault, which is the cause."""
+
+
 class MemoryClosed(TierMemError):
-    """The memory was used after `close`."""
+    """The memory was used after `close`, or closed while it was used."""
+
+
+def unexpected(error: Exception, what: str) -> str:
+    """An error that nobody expects, in one line: its type, the place that raised it, and its message.
+
+    It is a fault of the program or of a part it was given, so it is logged as an error, with the traceback
+    at level DEBUG.
+    """
+    told = f"{type(error).__name__} at {_place(error)}"
+    message = " ".join(str(error).split())
+    if message:
+        told += f": {message[:_LONGEST]}{'…' if len(message) > _LONGEST else ''}"
+    log.error("%s raised something unexpected: %s", what, told)
+    log.debug("%s raised something unexpected", what, exc_info=error)
+    return told
+
+
+def _place(error: Exception) -> str:
+    """The innermost line of these packages that it went through, else the line that raised it."""
+    frames = [(Path(frame.filename), frame) for frame in reversed(extract_tb(error.__traceback__))]
+    for file, frame in frames:
+        for package in _PACKAGES:
+            if file.is_relative_to(package):
+                return f"{file.relative_to(package.parent)}:{frame.lineno} in {frame.name}"
+    return next((f"{file.name}:{frame.lineno} in {frame.name}" for file, frame in frames), "an unknown place")

@@ -11,7 +11,7 @@ from tests.torture import full
 from tiermem.errors import IndexFull
 from tiermem.index import QdrantEdgeIndex
 from tiermem.index.interface import Entry
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.testing import HashEmbedder, upto
 
 ONE = SpaceId("one")
 NOTE = Entry(id="u1", session=SessionId("s"), text="The ferry leaves at nine.", kind="summary")
@@ -47,7 +47,7 @@ async def test_an_index_that_is_open_takes_nothing_in_while_there_is_no_room(
         for refused in (
             index.put(ONE, "units", [NOTE]),
             index.remove(ONE, "units", ["u1"]),
-            index.set_mark(ONE, 1),
+            index.set_mark(ONE, upto(1)),
             index.compact(),
         ):
             with pytest.raises(IndexFull):

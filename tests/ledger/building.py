@@ -6,7 +6,17 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from pagestore import PageId, SessionId, SpaceId, Span
-from tiermem.ledger import Answered, Distilled, Entry, Redistilled, Retired, Spent, Tier1, WroteBack
+from tiermem.ledger import (
+    Answered,
+    Distilled,
+    Entry,
+    Redistilled,
+    Retired,
+    SetAside,
+    Spent,
+    Tier1,
+    WroteBack,
+)
 from tiermem.model import (
     Answer,
     AnswerId,
@@ -175,6 +185,12 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         st.lists(_units, max_size=2),
         st.lists(_texts, max_size=2),
     ),
+    st.builds(
+        lambda page, step, reason: SetAside(page_id=PageId(page), step=step, reason=reason),
+        st.sampled_from(PAGES),
+        st.sampled_from(("distil", "index", "ask")),
+        st.sampled_from(("ValueError at tiermem/text/link.py:1 in link: odd", None)),
+    ),
     st.builds(lambda calls: Spent(step="ask", usage=Usage(calls=calls)), st.integers(0, 3)),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.sampled_from(("ADD", "UPDATE")), _units),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.just("SKIP")),
@@ -195,5 +211,6 @@ def state(tier1: Tier1) -> dict[str, object]:
         "pending": dict(tier1.pending),
         "decisions": dict(tier1.decisions),
         "pages": {page: (info.units, info.rejected, info.omissions) for page, info in tier1.pages.items()},
+        "aside": tier1.aside,
         "answers": {info.id: info.question for info in tier1.answers.values()},
     }

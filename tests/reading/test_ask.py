@@ -1,7 +1,7 @@
 """The way of a question: each step only where the one before it was not enough, and nothing read twice."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import Page, PageId
-from pagestore.errors import Corrupt, PageNotFound
 from tests.reading.world import (
     ANSWER,
     ASKED,
@@ -31,7 +30,7 @@ from tiermem.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from tiermem.ledger import Around, Changes, Ledger, Tier1
+from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
 from tiermem.llm.meter import Meter, check_budget, metered, pay
 from tiermem.model import Answer, Budget, Claim, Evidence, Search, Usage
 from tiermem.reading import ABSTENTION, Outcome, Scope
@@ -703,7 +702,7 @@ class Counting(Ledger):
     folds: int
     looked: int
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | PageNotFound | Corrupt, ...]:
+    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
         found = await super().read(page_ids)
         self.reads.update(page_ids)
         self.reads.update(page.id for page in found if isinstance(page, Page) and page.id not in page_ids)
@@ -716,9 +715,9 @@ class Counting(Ledger):
         self.folds += 1
         return await super().as_of(moment)
 
-    async def changes(self, after: int) -> Changes:
+    async def changes(self, after: int, *, besides: Collection[PageId] = ()) -> Changes:
         self.looked += 1
-        return await super().changes(after)
+        return await super().changes(after, besides=besides)
 
 
 async def counting(world: World) -> Counting:

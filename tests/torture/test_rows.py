@@ -1,5 +1,6 @@
 """A little of every row, and a runner that tells the truth when a harness finds something or dies."""
 
+import importlib
 import io
 import json
 import os
@@ -33,7 +34,7 @@ LITTLE = {
     "isolation": 120,
     "runaway": 8,
     "failing-model": 40,
-    "sizes": 45,
+    "sizes": 75,
     "system-calls": 20,
     "threads": 2,
 }
@@ -136,3 +137,28 @@ def test_results_are_kept_row_by_row_and_shown_as_they_are(tmp_path: Path) -> No
     shown = io.StringIO()
     Console(width=200, file=shown).print(table([result]))
     assert "any-order" in shown.getvalue()
+
+
+@pytest.mark.unexpected
+@pytest.mark.parametrize("step", ["tiermem.writing.distil.omissions", "tiermem.reading.search.ranked_turns"])
+def test_the_row_on_sizes_sees_a_step_that_some_size_breaks(
+    monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    module, _, name = step.rpartition(".")
+    home = importlib.import_module(module)
+    real = getattr(home, name)
+
+    def breaks(*given: object) -> object:
+        if "mountains for a while. We talked" in repr(given):
+            raise ValueError("too large")
+        return real(*given)
+
+    monkeypatch.setattr(home, name, breaks)
+    assert row_named("sizes").work(Share.of("sizes", 7, 40, 5)).violations
+
+
+def test_the_row_on_sizes_sees_what_erasing_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    erase = importlib.import_module("tiermem.writing.erase")
+    real = importlib.import_module("tiermem.writing.closure").closure
+    monkeypatch.setattr(erase, "closure", lambda held, gone: real((), gone))
+    assert row_named("sizes").work(Share.of("sizes", 7, 40, 5)).violations

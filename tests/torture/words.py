@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from tempfile import TemporaryDirectory
 
+import tiermem
 from pagestore import DiskLog, SessionId, SpaceId, Turn, parse
 from pagestore.rendering import as_rendered
 from tests.pagestore.test_rendering import FORGERIES, HEADER, hostile, rendered
 from tests.torture.harness import Outcome, Row, Share
+from tiermem.index.testing import HashEmbedder
 
 SIZES = (0, *(1 << exponent for exponent in range(25)))
 """Bytes of UTF-8 a turn is aimed at: nothing, and every power of two up to 16 MiB."""
@@ -31,29 +33,72 @@ ODD = (
 )
 
 
+KINDS = ("plain", "odd", "hostile", "digits", "blanks")
+SUMMARISED = 1 << 18
+"""Bytes up to which a turn is also summarised, asked about and erased."""
+BEES = "Bob: I keep 7 hives of bees behind the old mill."
+
+
 def sizes(share: Share) -> Outcome:
-    """One turn of each size, plain, odd or hostile, through a log on disk and back after reopening."""
+    """One turn of each size and kind: through a log and back after reopening, and through a memory."""
     outcome, chance = Outcome(), share.chance()
     for case in share.cases:
-        size, kind = SIZES[case // 3], ("plain", "odd", "hostile")[case % 3]
-        with TemporaryDirectory() as folder:
-            turn = Turn(speaker="Ann", text=_text(size, kind, chance), turn_id="big")
-            with DiskLog(folder, SpaceId("any")) as log:
-                log.append(SessionId("s"), [turn])
-                log.seal()
-            with DiskLog(folder, SpaceId("any")) as log:
-                lines = [line for info in log.pages() for line in log.page(info.id).lines]
-                text = "".join(line.turn.text for line in lines if line.turn)
-                outcome.demand(text == turn.text, f"{size} bytes of {kind} text did not come back")
-                outcome.demand(
-                    log.append(SessionId("s"), [turn]).new == 0, f"{size} bytes of {kind} text stored twice"
-                )
-                outcome.demand(log.verify().ok, f"verify finds damage after {size} bytes of {kind} text")
+        size, kind = SIZES[case // len(KINDS)], KINDS[case % len(KINDS)]
+        turn = Turn(speaker="Ann", text=_text(size, kind, chance), turn_id="big")
+        _stored(outcome, turn, f"{size} bytes of {kind} text")
+        if size <= SUMMARISED:
+            _lived_through(outcome, turn, f"{size} bytes of {kind} text")
         outcome.count += 1
     return outcome
 
 
+def _stored(outcome: Outcome, turn: Turn, told: str) -> None:
+    """The turn through a log on disk and back after reopening."""
+    with TemporaryDirectory() as folder:
+        with DiskLog(folder, SpaceId("any")) as log:
+            log.append(SessionId("s"), [turn])
+            log.seal()
+        with DiskLog(folder, SpaceId("any")) as log:
+            lines = [line for info in log.pages() for line in log.page(info.id).lines]
+            text = "".join(line.turn.text for line in lines if line.turn)
+            outcome.demand(text == turn.text, f"{told} did not come back")
+            outcome.demand(log.append(SessionId("s"), [turn]).new == 0, f"{told} stored twice")
+            outcome.demand(log.verify().ok, f"verify finds damage after {told}")
+
+
+def _lived_through(outcome: Outcome, turn: Turn, told: str) -> None:
+    """The turn summarised, asked about and erased, beside a turn of another session."""
+    with (
+        TemporaryDirectory() as folder,
+        tiermem.open(folder, engine="local", embedder=HashEmbedder(), index="memory") as memory,
+    ):
+        memory.add(BEES, session="bees")
+        memory.add(turn, session="big")
+        flushed, stats = memory.flush(), memory.stats()
+        outcome.seen["turns summarised, asked about and erased"] += 1
+        outcome.demand(not (flushed.pending or flushed.problems or stats.problems), f"{told} is set aside")
+        asked = memory.ask("What did Ann say?")
+        outcome.demand(not asked.trace.degradations, f"{told} is left out of an answer")
+        outcome.demand(_hives(memory), f"another page waits behind {told}")
+        receipt = memory.erase(session="big", reason="asked for")
+        outcome.demand(len(receipt.erasure.turns) >= 1, f"{told} is not erased")
+        # Forged lines of the log stand in every log.
+        forges = any(forgery in turn.text for forgery in FORGERIES)
+        outcome.demand(receipt.residual.clean or forges, f"{told} is erased and found in a file")
+        outcome.demand(all(unit.session == "bees" for unit in memory.units()), f"units are left of {told}")
+        outcome.demand(_hives(memory), f"another page went with {told}")
+        outcome.demand(memory.verify().ok, f"verify finds damage after erasing {told}")
+
+
+def _hives(memory: tiermem.Memory) -> bool:
+    return "7" in memory.ask("How many hives does Bob keep?").text
+
+
 def _text(size: int, kind: str, chance: random.Random) -> str:
+    if kind == "digits":
+        return f"I counted {'7' * size} steps to the mill."[:size]
+    if kind == "blanks":
+        return " " * size
     if kind == "plain":
         return ("We talked about the mountains for a while. " * (size // 43 + 1))[:size]
     pieces: list[str] = []
@@ -91,10 +136,13 @@ ROWS = (
     Row(
         name="sizes",
         failure="huge, empty, odd text",
-        done="turns of 0 B and every power of two up to 16 MiB; plain, odd, hostile; through a log and back",
+        done=(
+            "turns of 0 B and every power of two up to 16 MiB; plain, odd, hostile, digits, blanks; through "
+            "a log and back, and up to 256 KiB summarised, asked about and erased beside another page"
+        ),
         unit="turns",
-        count=3 * len(SIZES),
-        share=3,
+        count=len(KINDS) * len(SIZES),
+        share=len(KINDS),
         work=sizes,
         fixed=True,
     ),

@@ -21,7 +21,7 @@ from tests.ledger.building import answer
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, turn
 from tiermem.errors import ModelUnavailable
 from tiermem.index.interface import Collection, Entry, turn_place
-from tiermem.ledger import Distilled, Ledger
+from tiermem.ledger import Distilled, Ledger, SetAside
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
 from tiermem.reasoning.interface import Engine, Operation
 from tiermem.text import normalise
@@ -338,7 +338,7 @@ async def unresolved(ledger: Ledger, index: DictIndex) -> int:
 class IndexFirst(Writer):
     """The published order: what a model said goes to the index, and to the record afterwards."""
 
-    async def _keep(self, run: Any, outcomes: Sequence[Distilled | Unfinished]) -> None:
+    async def _keep(self, run: Any, outcomes: Sequence[Distilled | Unfinished | SetAside]) -> None:
         entries = [
             Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
             for outcome in outcomes
@@ -352,16 +352,16 @@ class IndexFirst(Writer):
 class DoneWhenTried(Writer):
     """A page counts as summarised also when the model failed."""
 
-    async def _distil(self, run: Any, infos: Any) -> tuple[Distilled | Unfinished, ...]:
+    async def _distil(self, run: Any, infos: Any) -> tuple[Distilled | Unfinished | SetAside, ...]:
         outcomes = await super()._distil(run, infos)
         return tuple(_done(outcome) for outcome in outcomes)
 
 
-def _done(outcome: Distilled | Unfinished) -> Distilled:
+def _done(outcome: Distilled | Unfinished | SetAside) -> Distilled:
     if isinstance(outcome, Distilled):
         return outcome
     return Distilled(
-        page_id=PageId(outcome.what),
+        page_id=outcome.page_id if isinstance(outcome, SetAside) else PageId(outcome.what),
         units=(),
         rejected=(),
         omissions=(),
@@ -374,13 +374,13 @@ def _done(outcome: Distilled | Unfinished) -> Distilled:
 class MarkFirst(Projection):
     """The mark moves before what it vouches for is in the index."""
 
-    async def _project(self) -> Any:
+    async def _project(self, **how: Any) -> Any:
         mark = await self._index.mark(SPACE)
         await self._index.set_mark(SPACE, self._ledger._log.history() or History())
         await self._index.flush()
         real, self._index.mark = self._index.mark, _fixed(mark)  # type: ignore[method-assign,assignment]  # for one call
         try:
-            return await super()._project()
+            return await super()._project(**how)
         finally:
             self._index.mark = real  # type: ignore[method-assign]  # as it was
 
@@ -388,11 +388,11 @@ class MarkFirst(Projection):
 class NeverFlushed(Projection):
     """The mark moves before what it vouches for is safe."""
 
-    async def _project(self) -> Any:
+    async def _project(self, **how: Any) -> Any:
         async def no_flush() -> None: ...
 
         self._index.flush = no_flush  # type: ignore[method-assign]  # the mutation itself
-        return await super()._project()
+        return await super()._project(**how)
 
 
 class DropFirst(Projection):

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from pagestore import Turn
+from pagestore import Span, Turn
 from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.dialogue.trust import DEFAULT_LEVELS, DEFAULT_TRUST
 from tiermem.model import Claim, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Writer, WriterOptions
+from tiermem.writing.edit import grounds_of
 
 ANN = turn("Ann bought a red bicycle from Marco.")
 LATER = "Ann sold the red bicycle to Marco."
@@ -81,6 +82,61 @@ async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
     assert (first.op, second.op) == ("SKIP", "ADD")
     assert first.reason == "its source is trusted as 'tool', and 'user' is asked for"
     assert [unit.trust for unit in ledger.tier1.units()] == ["user"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("floor", DEFAULT_LEVELS)
+@pytest.mark.parametrize("level", DEFAULT_LEVELS)
+async def test_a_finding_one_level_below_the_floor_is_skipped_and_one_at_it_is_kept(
+    level: str, floor: str
+) -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules().engine, WriterOptions(write_back_trust=floor))
+    await writer.observe(S1, [replace(GARDEN[0], trust=level)])
+    await writer.seal()
+    await writer.answered(answer("a1"), [await finding_on(ledger, GARDEN[0].text)])
+    (decision,) = (await writer.apply_pending()).decisions
+    below = DEFAULT_LEVELS.index(level) < DEFAULT_LEVELS.index(floor)
+    assert decision.op == ("SKIP" if below else "ADD")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("levels", [("user", "tool"), ("tool", "user"), ("system", "web"), ("web", "system")])
+async def test_what_rests_on_several_turns_is_trusted_as_the_least_of_them(levels: tuple[str, str]) -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules().engine)
+    said = [replace(turn, trust=level) for turn, level in zip(GARDEN, levels, strict=False)]
+    await writer.observe(S1, said)
+    await writer.seal()
+    (info,) = await ledger.pages()
+    page = await ledger.page(info.id)
+    spans = [Span(page_id=page.id, start=line.body, end=line.end) for line in page.lines]
+    grounds = grounds_of(spans, [page])
+    assert grounds.level == min(levels, key=DEFAULT_LEVELS.index)
+    assert grounds_of(spans, [page], at_most=DEFAULT_TRUST.rank("web")).level == "web"
+    highest = max(levels, key=DEFAULT_LEVELS.index)
+    assert [grounds_of([span], [page]).level for span in spans] == list(levels)
+    assert grounds_of(spans, [page], at_most=DEFAULT_TRUST.rank(highest)).level == grounds.level
+
+
+@pytest.mark.anyio
+async def test_a_merged_unit_is_trusted_as_the_least_of_its_turns() -> None:
+    ledger, index, rules = await opened(), DictIndex(), Rules(reconciles=merging)
+    writer = Writer(ledger, index, rules.engine)
+    both = Claim(text=GARDEN[1].text, quotes=(GARDEN[1].text, GARDEN[0].text))
+    rules.distils = lambda page: [both] if GARDEN[0].text in page.text else []
+    await writer.observe(S1, [replace(GARDEN[0], trust="tool"), replace(GARDEN[1], trust="user")])
+    await writer.seal()
+    await writer.distil_pending()
+    (mine,) = ledger.tier1.units()
+    assert (len(mine.spans), mine.trust) == (2, "tool")
+    await writer.observe(S1, [said("tool")])
+    await writer.seal()
+    await writer.answered(answer("a1"), [await finding_on(ledger, LATER)])
+    (decision,) = (await writer.apply_pending()).decisions
+    merged = ledger.tier1.unit(mine.id)
+    assert merged is not None
+    assert (decision.op, merged.revision, merged.trust) == ("UPDATE", 2, "tool")
 
 
 @pytest.mark.anyio

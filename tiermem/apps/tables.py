@@ -147,7 +147,8 @@ def stats_view(stats: Stats) -> Group:
         ),
         (
             "waiting",
-            f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back",
+            f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back"
+            + (f"; {counted(stats.pages_aside, 'page')} set aside" if stats.pages_aside else ""),
         ),
         (
             "lost",

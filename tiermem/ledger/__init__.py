@@ -8,13 +8,14 @@ from tiermem.ledger.entries import (
     Erasing,
     Redistilled,
     Retired,
+    SetAside,
     Spent,
     TurnAt,
     WroteBack,
 )
 from tiermem.ledger.held import Held
 from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
-from tiermem.ledger.ledger import Changes, Ledger, indexed_as
+from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
 from tiermem.ledger.told import told_in
@@ -34,9 +35,11 @@ __all__ = [
     "PageSummary",
     "Redistilled",
     "Retired",
+    "SetAside",
     "Spent",
     "Tier1",
     "TurnAt",
+    "Unread",
     "WroteBack",
     "finding_id",
     "finding_unit_id",

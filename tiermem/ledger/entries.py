@@ -100,6 +100,22 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """A step raised something unexpected on a page, and goes on without it; the newest of a step counts.
+
+    `reason` tells error, place and message; `None` when the page went through after all, or is to be tried
+    again. `step` is `distil`, `index` or `ask`.
+    """
+
+    page_id: PageId
+    step: str
+    reason: str | None
+
+    def __str__(self) -> str:
+        return f"page {self.page_id} is set aside ({self.step}): {self.reason}; `flush` tries it again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAt:
     """A turn by the page it stands on (`o1:` while that is open) and its record number."""
 
@@ -134,7 +150,7 @@ class Erased:
     answers: tuple[AnswerId, ...]
 
 
-Entry = Distilled | Answered | WroteBack | Retired | Redistilled | Spent | Erasing | Erased
+Entry = Distilled | Answered | WroteBack | Retired | Redistilled | Spent | Erasing | Erased | SetAside
 
 KINDS: Mapping[str, type[Entry]] = {
     "distilled": Distilled,
@@ -145,6 +161,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "spent": Spent,
     "erasing": Erasing,
     "erased": Erased,
+    "set-aside": SetAside,
 }
 _KIND_OF = {entry_type: kind for kind, entry_type in KINDS.items()}
 

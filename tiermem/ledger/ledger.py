@@ -7,7 +7,7 @@ the task that wrote it was cancelled half-way.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -38,14 +38,17 @@ from pagestore import (
     VerifyReport,
 )
 from pagestore.bundle import Bundle, make_bundle
-from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
+from pagestore.errors import Corrupt, PageNotFound, PageStoreError, RecordNotFound
 from pagestore.prefix import LogPrefix
-from tiermem.errors import InvalidInput, UnknownId
+from tiermem.errors import InvalidInput, PageSetAside, UnknownId, unexpected
 from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, TurnAt, decode, encode, kind_of
 from tiermem.ledger.held import Held, held, stand_in, standing, standing_at
 from tiermem.ledger.moments import Around, around_moment, clock_problems
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
+
+Unread = PageNotFound | Corrupt | PageSetAside
+"""Why a page is not read."""
 
 _T = TypeVar("_T")
 _E = TypeVar("_E", Answered, Distilled)
@@ -135,15 +138,19 @@ class Ledger:
         """A page with its words; raises `PageNotFound`, `Corrupt`."""
         return await self._blocking(lambda: self._log.page(page_id))
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | PageNotFound | Corrupt, ...]:
+    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
         """Pages with their words, in order; for one that cannot be read, why. One wait for all."""
         return await self._blocking(lambda: tuple(self._read(page_id) for page_id in page_ids))
 
-    def _read(self, page_id: PageId) -> Page | PageNotFound | Corrupt:
+    def _read(self, page_id: PageId) -> Page | Unread:
         try:
             return self._log.page(page_id)
         except (PageNotFound, Corrupt) as error:
             return error
+        except PageStoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever a page does, the others are read
+            return PageSetAside(unexpected(error, f"reading page {page_id}"))
 
     async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """Sealed pages in the order they were sealed, without their words."""
@@ -197,8 +204,11 @@ class Ledger:
         async with self._one_writer:
             self._tier1 = await to_thread.run_sync(erase)
 
-    async def changes(self, after: int) -> Changes:
-        """What changed after record `after`. No entry with a number up to `head` is missing."""
+    async def changes(self, after: int, *, besides: Collection[PageId] = ()) -> Changes:
+        """What changed after record `after`, and all of the pages `besides` with their units.
+
+        No entry with a number up to `head` is missing.
+        """
 
         def said() -> tuple[History, Sequence[OpenInfo], Sequence[PageInfo]]:
             # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
@@ -209,10 +219,13 @@ class Ledger:
 
         upto, filling, pages = await self._blocking(said)
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
+        older = pages[: len(pages) - len(newer)] if besides else ()
+        beside = [unit for page in besides for unit in self.tier1.units_of_page(page, inactive=True)]
+        units = {unit.id: unit for unit in (*beside, *self.tier1.changed_since(after))}
         return Changes(
-            units=self.tier1.changed_since(after),
-            pages=newer,
-            filling=tuple(page for page in filling if page.seq > after),
+            units=tuple(units.values()),
+            pages=(*(page for page in older if page.id in besides), *newer),
+            filling=tuple(page for page in filling if page.seq > after or page.id in besides),
             upto=upto,
         )
 

@@ -21,6 +21,7 @@ from tiermem.ledger.entries import (
     Erasing,
     Redistilled,
     Retired,
+    SetAside,
     Spent,
     WroteBack,
     decode,
@@ -95,6 +96,7 @@ class Tier1:
         self._spent: dict[date, Usage] = {}
         self._erasing: dict[int, Erasing] = {}
         self._erased_answers: set[AnswerId] = set()
+        self._aside: dict[tuple[PageId, str], SetAside] = {}
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Tier1:
@@ -124,6 +126,8 @@ class Tier1:
             case Erased():
                 self._erasing.pop(entry.intent, None)
                 self._erased_answers.update(entry.answers)
+            case SetAside():
+                self._fold_set_aside(entry)
         self.head = record.seq
 
     def unit(self, unit_id: UnitId) -> SummaryUnit | None:
@@ -204,6 +208,15 @@ class Tier1:
         return answer_id in self._erased_answers
 
     @property
+    def aside(self) -> tuple[SetAside, ...]:
+        """What is set aside now, oldest first: which page, at which step, and why."""
+        return tuple(self._aside.values())
+
+    def aside_at(self, step: str) -> Mapping[PageId, str]:
+        """The pages that a step goes on without, and why."""
+        return {page: one.reason or "" for (page, at), one in self._aside.items() if at == step}
+
+    @property
     def losses(self) -> tuple[Loss, ...]:
         """What every distilling lost, oldest first."""
         return tuple(self._losses)
@@ -222,6 +235,7 @@ class Tier1:
         if entry.page_id in self._pages:
             return
         self._lose(record, entry.page_id, entry.literals, entry.omissions)
+        self._aside.pop((entry.page_id, "distil"), None)
         self._pages[entry.page_id] = PageSummary(
             page_id=entry.page_id,
             units=len(entry.units),
@@ -295,6 +309,11 @@ class Tier1:
             unit = self._units.get(unit_id)
             for changed in (unit_id, *(unit.supersedes if unit is not None else ())):
                 self._touch(changed, seq)
+
+    def _fold_set_aside(self, entry: SetAside) -> None:
+        self._aside.pop((entry.page_id, entry.step), None)
+        if entry.reason is not None:
+            self._aside[entry.page_id, entry.step] = entry
 
     def _put(self, unit: SummaryUnit, seq: int) -> None:
         known = self._units.get(unit.id)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
 from pagestore.errors import PageStoreError
-from tiermem.errors import TierMemError
+from tiermem.errors import TierMemError, unexpected
 
 log = logging.getLogger("tiermem")
 
@@ -42,6 +42,12 @@ class Background:
         for problem in problems:
             self._problems.append(str(problem))
             log.warning("%s", problem)
+
+    def forget(self, told: Callable[[str], bool]) -> None:
+        """Keep no failure any more that tells of these words."""
+        kept = [problem for problem in self._problems if not told(problem)]
+        self._problems.clear()
+        self._problems.extend(kept)
 
     def start(self, name: str, job: Job) -> None:
         """Run `job` soon; asked for again while it runs, it runs once more afterwards."""
@@ -91,6 +97,8 @@ class Background:
             await job()
         except (TierMemError, PageStoreError) as error:
             self.note([f"{name} failed and stays pending: {error}"])
+        except Exception as error:  # noqa: BLE001  # noted, and logged as an error
+            self.note([f"{name} failed and stays pending: {unexpected(error, name)}"])
         finally:
             del self._running[name]
         if name in self._again:

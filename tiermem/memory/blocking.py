@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from threading import Condition
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -18,6 +19,7 @@ from pagestore.bundle import Bundle
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
+from tiermem.memory.calls import CLOSED
 from tiermem.memory.door import AsyncMemory, Says
 from tiermem.memory.loop import Loop
 from tiermem.memory.opening import EngineName, Mode
@@ -68,6 +70,8 @@ class Memory:
         self._async = awaited
         self._loop = loop
         self._closed = False
+        self._inside = 0
+        self._changed = Condition()
         atexit.register(self.close)
 
     @classmethod
@@ -299,16 +303,27 @@ class Memory:
 
     def close(self) -> None:
         """See `AsyncMemory.close`."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
         atexit.unregister(self.close)
         try:
             self._loop.call(self._async.close)
         finally:
+            with self._changed:
+                # A call that the loop takes no more would wait for ever.
+                self._changed.wait_for(lambda: not self._inside)
             self._loop.stop()
 
     def _call(self, method: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        if self._closed:
-            raise MemoryClosed("this memory was closed; open it again with tiermem.open(path)")
-        return self._loop.call(partial(method, *args, **kwargs))
+        with self._changed:
+            if self._closed:
+                raise MemoryClosed(CLOSED)
+            self._inside += 1
+        try:
+            return self._loop.call(partial(method, *args, **kwargs))
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()

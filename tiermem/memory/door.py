@@ -33,13 +33,14 @@ from pagestore.bundle import Bundle
 from pagestore.errors import PageStoreError, ReadOnly
 from tiermem.dialogue import as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import InvalidInput, MemoryClosed, TierMemError
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, unexpected
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.memory import replaying
 from tiermem.memory.background import Background, Job
+from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
 from tiermem.memory.gate import Gate
 from tiermem.memory.opening import EngineName, House, Mode, build
 from tiermem.memory.placing import placed
@@ -87,6 +88,7 @@ class AsyncMemory:
         self._house: House | None = house
         self._background = Background()
         self._gate = Gate()
+        self._calls = Calls()
 
     @classmethod
     async def open(
@@ -147,6 +149,7 @@ class AsyncMemory:
         """Who reasons: `local`, or the model's name."""
         return self._open.engine.name
 
+    @finished
     async def add(
         self,
         turns: Says | Iterable[Says],
@@ -180,18 +183,27 @@ class AsyncMemory:
             await self._look_later()
         return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
 
+    @cut_short
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
-        """Seal open pages (of one session, or all), summarise what is pending, finish background work."""
+        """Seal open pages (of one session, or all), summarise what is pending, finish background work.
+
+        Pages that were set aside are tried again.
+        """
         house = self._open
         sealed = await house.writer.seal(None if session is None else SessionId(session))
         await self._background.drain()
         return replace(await self._index_pending(progress), sealed=sealed)
 
+    @cut_short
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
-        """Summarise every sealed page that has no units yet and bring the index up to the ledger."""
+        """Summarise every sealed page that has no units yet and bring the index up to the ledger.
+
+        Pages that were set aside are tried again.
+        """
         await self._background.drain()
         return await self._index_pending(progress)
 
+    @cut_short
     async def ask(
         self,
         question: str,
@@ -227,10 +239,12 @@ class AsyncMemory:
                     )
             answer, findings = house.reader.answered(outcome, meter=meter)
             await house.writer.answered(answer, findings)
+            await house.writer.set_aside(outcome.aside, "ask")
         if findings:
             await self._when(house.settings.write_back, "write-back", self._write_back)
         return answer
 
+    @cut_short
     async def search(
         self,
         query: str,
@@ -254,6 +268,7 @@ class AsyncMemory:
             asked_at=asked_at or self._open.clock(),
         )
 
+    @cut_short
     async def context(
         self,
         question: str,
@@ -276,26 +291,32 @@ class AsyncMemory:
             asked_at=asked_at or self._open.clock(),
         )
 
+    @cut_short
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
         return await self._open.reader.audit(AnswerId(answer_id))
 
+    @cut_short
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
         return tuple(self._open.ledger.tier1.answers.values())
 
+    @cut_short
     async def page(self, page_id: str) -> Page:
         """One page with its words and lines. Raises `pagestore.errors.PageNotFound`."""
         return await self._open.ledger.page(PageId(page_id))
 
+    @cut_short
     async def pages(self, session: str | None = None) -> Sequence[PageInfo]:
         """Sealed pages, oldest first, without their words."""
         return await self._open.ledger.pages(None if session is None else SessionId(session))
 
+    @cut_short
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
         return await self._open.ledger.open_pages(None if session is None else SessionId(session))
 
+    @cut_short
     async def units(
         self, session: str | None = None, *, as_of: datetime | None = None
     ) -> tuple[SummaryUnit, ...]:
@@ -304,6 +325,7 @@ class AsyncMemory:
         tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
         return tier1.units(None if session is None else SessionId(session))
 
+    @cut_short
     async def apply_findings(self) -> tuple[WriteBack, ...]:
         """Decide on every finding still pending; each decision is recorded, SKIP included.
 
@@ -313,6 +335,7 @@ class AsyncMemory:
         report = await self._write_back()
         return report.decisions
 
+    @cut_short
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
         await self._background.drain()
@@ -320,6 +343,7 @@ class AsyncMemory:
             done = await self._open.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
+    @finished
     async def checkpoint(self) -> Checkpoint:
         """Commit to everything so far; keep it elsewhere to prove later that nothing was altered.
 
@@ -328,10 +352,12 @@ class AsyncMemory:
         house = self._open
         return await (house.ledger.standing() if house.read_only else house.ledger.checkpoint())
 
+    @cut_short
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
         return await self._open.ledger.verify(checkpoint)
 
+    @cut_short
     async def bundle(
         self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
     ) -> Bundle:
@@ -348,11 +374,13 @@ class AsyncMemory:
             AnswerId(answer_id), checkpoint=checkpoint, whole_pages=whole_pages
         )
 
+    @cut_short
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         ledger = self._open.ledger
         return await ledger.prove_growth(old, new or await ledger.standing())
 
+    @cut_short
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
         """A past answer as the ledger keeps it: candidates, scores, route, prompts, checks.
 
@@ -363,6 +391,7 @@ class AsyncMemory:
             return await replaying.rerun(self._writable, AnswerId(answer_id))
         return await replaying.replay(self._open, AnswerId(answer_id))
 
+    @cut_short
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
         """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
@@ -375,6 +404,7 @@ class AsyncMemory:
             session=None if session is None else SessionId(session),
         )
 
+    @cut_short
     async def redistil(self, page_id: str) -> Redistilled:
         """Summarise a page again, told what its units lost. Units that are new and proved are added.
 
@@ -387,6 +417,7 @@ class AsyncMemory:
             with house.paying(Meter()):
                 return await house.writer.redistil(PageId(page_id))
 
+    @finished
     async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
         """Take a unit back: it is recalled no more, and what it superseded returns. Its words stay.
 
@@ -396,6 +427,7 @@ class AsyncMemory:
         async with self._gate.shared():
             return await house.writer.withdraw(UnitId(unit_id), _reason(reason))
 
+    @cut_short
     async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
 
@@ -403,6 +435,7 @@ class AsyncMemory:
         """
         return await self._open.reader.trail(UnitId(unit_id))
 
+    @finished
     async def erase(
         self,
         *,
@@ -433,15 +466,18 @@ class AsyncMemory:
         async with self._gate.alone():
             erasure, words = await house.writer.erase(selection, why)
             calls = await _forget_calls(house, words)
+            self._background.forget(lambda told: next(words.found_in(told), None) is not None)
             scan = await self._scanned(words)
         return Receipt(
             space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
         )
 
+    @cut_short
     async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
         return await self._scanned(exactly(words))
 
+    @cut_short
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what was left unread."""
         house = self._open
@@ -460,7 +496,11 @@ class AsyncMemory:
         )
 
     async def close(self) -> None:
-        """Finish background work and let go of log and index; repeating it does nothing."""
+        """Finish background work and let go of log and index; repeating it does nothing.
+
+        Calls under way raise `MemoryClosed`; those that only write what was given are finished first.
+        """
+        await self._calls.end()
         await self._background.drain()  # the jobs need what is closed here
         house, self._house = self._house, None
         if house is None:
@@ -481,7 +521,7 @@ class AsyncMemory:
     @property
     def _open(self) -> House:
         if self._house is None:
-            raise MemoryClosed("this memory was closed; open it again with tiermem.open(path)")
+            raise MemoryClosed(CLOSED)
         return self._house
 
     async def _catch_up(self) -> None:
@@ -490,15 +530,25 @@ class AsyncMemory:
         """
         house = self._open
         if not house.read_only:
-            await house.writer.finish_erasing()
+            why = await self._finish_erasing()
             if house.ledger.tier1.erasing:
-                self._background.note(["an erasing is not finished: the index cannot be used"])
+                self._background.note([f"an erasing is not finished: {why}"])
             elif house.settings.index == IN_PROCESS:
                 await self._fill_index()
             await house.writer.seal_at_opening(house.clock())
             await self._when(house.settings.distil, "distilling", self._distil)
             self._index_said()
             await self._look_later()
+
+    async def _finish_erasing(self) -> str:
+        """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
+        try:
+            await self._open.writer.finish_erasing()
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # noted, and logged: the memory opens all the same
+            return unexpected(error, "finishing an erasing")
+        return "the index cannot be used"
 
     async def _sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
         """Have pages that sealed summarised, as the settings say."""
@@ -540,6 +590,9 @@ class AsyncMemory:
                 await self._open.writer.project()
         except (TierMemError, PageStoreError) as error:
             self._background.note([f"the index could not be filled and is tried again: {error}"])
+        except Exception as error:  # noqa: BLE001  # noted, and logged
+            told = unexpected(error, "filling the index")
+            self._background.note([f"the index could not be filled and is tried again: {told}"])
 
     async def _scanned(self, words: Telltales) -> ResidualScan:
         house = self._open
@@ -555,14 +608,14 @@ class AsyncMemory:
         house = self._open
         async with self._gate.shared():
             with house.paying(Meter()):
-                report = await house.writer.distil_pending(progress)
+                report = await house.writer.distil_pending(progress, again=True)
         return Flushed(
             sealed=(),
             distilled=report.distilled,
             units=report.units,
             rejected=report.rejected,
             pending=report.pending,
-            problems=tuple(str(one) for one in report.unfinished),
+            problems=tuple(str(one) for one in (*report.unfinished, *report.aside)),
         )
 
     async def _distil(self) -> None:

@@ -9,6 +9,9 @@ from pagestore import Page, PageInfo, SpaceId
 from tiermem.ledger import PageSummary, Tier1
 from tiermem.model import Budget, StepUsage, Usage
 
+_SHOWN = 20
+"""Pages set aside whose reasons are told."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
@@ -23,8 +26,9 @@ class Stats:
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
     when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is
     what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
-    `problems` are what went wrong with the clock the log was recorded by, and the newest failures of
-    background work, which stays pending.
+    `pages_aside` are set aside: a step raised something unexpected on them and goes on without, until `flush`
+    tries again. `problems` are what went wrong with the clock the log was recorded by, the newest of the
+    pages set aside with their reasons, and the newest failures of background work, which stays pending.
     """
 
     space: SpaceId
@@ -35,6 +39,7 @@ class Stats:
     pages: int
     pages_open: int
     pages_pending: int
+    pages_aside: int
     units: int
     claims_rejected: int
     claims_worded: int
@@ -70,7 +75,7 @@ def stats(
     problems: tuple[str, ...],
 ) -> Stats:
     """The counts of one space; one pass over pages, units and answers."""
-    answers, pages = tier1.answers.values(), tier1.pages.values()
+    answers, pages, aside = tier1.answers.values(), tier1.pages.values(), tier1.aside
     return Stats(
         space=space,
         engine=engine,
@@ -80,6 +85,7 @@ def stats(
         pages=len(sealed),
         pages_open=len(filling),
         pages_pending=len(sealed) - len(pages),
+        pages_aside=len({one.page_id for one in aside}),
         units=len(tier1.units()),
         claims_rejected=sum(page.rejected for page in pages),
         claims_worded=sum(page.worded for page in pages),
@@ -97,7 +103,7 @@ def stats(
         usage=usage,
         spent_today=spent_today,
         daily=daily,
-        problems=problems,
+        problems=(*map(str, aside[-_SHOWN:]), *problems),
     )
 
 

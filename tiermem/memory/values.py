@@ -20,7 +20,10 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flushed:
-    """What `flush` and `index_pending` did. `pending` pages wait for the next run; `problems` says why."""
+    """What `flush` and `index_pending` did. `pending` pages wait for the next run; `problems` says why.
+
+    It says too which pages the index goes on without.
+    """
 
     sealed: tuple[PageId, ...]
     distilled: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pagestore import Page, PageId, SpaceId
@@ -60,6 +60,8 @@ class Outcome:
     """The rounds in which pages or turns were read, also where no wording came of them."""
     summary_tokens: int = 0
     degradations: tuple[Degradation, ...] = ()
+    aside: Mapping[PageId, str] = field(default_factory=dict)
+    """Pages on which reading raised something unexpected, which were then left out, and why."""
 
     @property
     def checks(self) -> tuple[Check, ...]:

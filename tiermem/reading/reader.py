@@ -20,6 +20,7 @@ from tiermem.model import Answer, AnswerId, AskMode, Degradation, Evidence, Find
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
 from tiermem.reading.context import Context, assemble, fits
+from tiermem.reading.going_on import GoingOn
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
 from tiermem.reading.options import ReadingOptions
@@ -75,19 +76,27 @@ class Reader:
         scope: Scope = EVERYTHING,
         mode: AskMode = "router",
     ) -> Outcome:
-        """What one question comes to; see `reading.ask`. Nothing is recorded yet."""
-        return await ask(
-            Asking(
-                question=question,
-                asked_at=asked_at,
-                mode=mode,
-                view=await self._view(scope),
-                engine=self._engine,
-                options=self._options,
-                count=self._counter.count,
-                reranker=self._reranker,
+        """What one question comes to; see `reading.ask`. Nothing is recorded yet.
+
+        A page on which a step raises something unexpected is left out; the outcome says which and why.
+        """
+        going = GoingOn(await self._view(scope))
+        outcome = await going.run(
+            lambda view: ask(
+                Asking(
+                    question=question,
+                    asked_at=asked_at,
+                    mode=mode,
+                    view=view,
+                    engine=self._engine,
+                    options=self._options,
+                    count=self._counter.count,
+                    reranker=self._reranker,
+                )
             )
         )
+        told = (*outcome.degradations, *going.degradations)
+        return replace(outcome, degradations=told, aside=going.aside)
 
     def answered(self, outcome: Outcome, *, meter: Meter) -> tuple[Answer, tuple[Finding, ...]]:
         """The answer under a new id, and the findings it leaves for write-back. Nothing is recorded yet."""
@@ -112,19 +121,12 @@ class Reader:
         """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
-        lookup = LookUp(await self._view(scope), self._options, asked_at=asked_at)
-        if kind == "units":
-            found = await lookup.units(query, limit=limit)
-            _warn(found.degradations)
-            return found.units
-        if kind == "turns":
-            turns = await lookup.turns(query)
-            _warn(turns.degradations)
-            return tuple(turn.evidence() for turn in turns.turns[:limit])
-        ranked = await lookup.pages(query, limit=limit, mode="hybrid")
-        _warn(ranked.degradations)
-        pages = await lookup.read(ranked.pages, limit=limit)
-        return tuple(page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
+        going = GoingOn(await self._view(scope))
+        found, degradations = await going.run(
+            lambda view: _found(LookUp(view, self._options, asked_at=asked_at), query, limit, kind)
+        )
+        _warn((*degradations, *going.degradations))
+        return found
 
     async def context(
         self,
@@ -136,22 +138,27 @@ class Reader:
     ) -> Context:
         """Numbered sources for a prompt, units and turns, best first, in at most `max_tokens`."""
         options = _as_many_as_fit(max_tokens, self._options)
-        lookup = LookUp(await self._view(scope), options, asked_at=asked_at)
         count = self._counter.count
-        recalled = await recall(
-            question,
-            lookup,
-            count=count,
-            options=options,
-            fits=lambda item: fits(item, max_tokens=max_tokens, count=count),
-        )
-        _warn(recalled.degradations)
-        return assemble(recalled.items, max_tokens=max_tokens, count=count)
+
+        async def filled(view: View) -> tuple[Context, tuple[Degradation, ...]]:
+            recalled = await recall(
+                question,
+                LookUp(view, options, asked_at=asked_at),
+                count=count,
+                options=options,
+                fits=lambda item: fits(item, max_tokens=max_tokens, count=count),
+            )
+            return assemble(recalled.items, max_tokens=max_tokens, count=count), recalled.degradations
+
+        going = GoingOn(await self._view(scope))
+        context, degradations = await going.run(filled)
+        _warn((*degradations, *going.degradations))
+        return context
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
         answer = await self._ledger.answer(answer_id)
-        view = await self._view(EVERYTHING)
+        view = await self._view(EVERYTHING, whole=True)
         spans = [span for citation in answer.citations for span in citation.spans]
         spans += [s for one in answer.derivations for term in one.terms for s in term.spans]
         shelf = await view.fetch(span.page_id for span in spans)
@@ -159,7 +166,7 @@ class Reader:
 
     async def trail(self, unit_id: UnitId) -> tuple[Standpoint, ...]:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
-        view = await self._view(EVERYTHING)
+        view = await self._view(EVERYTHING, whole=True)
         if view.tier1.unit(unit_id) is None:
             raise UnknownId(f"space {view.space!r} has no unit {unit_id!r}; list them with `units`")
         units = related(view.tier1, unit_id)
@@ -167,8 +174,24 @@ class Reader:
         context = self._options.context_chars
         return tuple(standpoint(view.tier1, unit, shelf.pages, context=context) for unit in units)
 
-    async def _view(self, scope: Scope) -> View:
-        return await View.open(self._ledger, self._index, scope, trust=self._options.trust)
+    async def _view(self, scope: Scope, *, whole: bool = False) -> View:
+        return await View.open(self._ledger, self._index, scope, trust=self._options.trust, whole=whole)
+
+
+async def _found(
+    lookup: LookUp, query: str, limit: int, kind: Collection
+) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
+    """The best units, pages or turns, and what could not run as meant."""
+    if kind == "units":
+        found = await lookup.units(query, limit=limit)
+        return found.units, found.degradations
+    if kind == "turns":
+        turns = await lookup.turns(query)
+        return tuple(turn.evidence() for turn in turns.turns[:limit]), turns.degradations
+    ranked = await lookup.pages(query, limit=limit, mode="hybrid")
+    pages = await lookup.read(ranked.pages, limit=limit)
+    evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
+    return tuple(evidence), ranked.degradations
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:
@@ -185,5 +208,5 @@ def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:
 
 def _warn(degradations: Iterable[Degradation]) -> None:
     """For results that have no trace to carry it."""
-    for degraded in degradations:
+    for degraded in dict.fromkeys(degradations):
         log.warning("%s: %s; instead: %s", degraded.stage, degraded.reason, degraded.fallback)

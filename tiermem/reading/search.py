@@ -15,8 +15,15 @@ from anyio import to_thread
 
 from pagestore import OpenInfo, Page, PageId, PageInfo
 from pagestore.codec import open_page_id
-from pagestore.errors import PageNotFound
-from tiermem.errors import BudgetExceeded, EmbedderUnavailable, ModelError, SummaryIndexError
+from pagestore.errors import PageNotFound, PageStoreError
+from tiermem.errors import (
+    BudgetExceeded,
+    EmbedderUnavailable,
+    ModelError,
+    SummaryIndexError,
+    TierMemError,
+    unexpected,
+)
 from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
 from tiermem.model import Degradation, Evidence, SummaryUnit
@@ -162,6 +169,10 @@ class LookUp:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
             return _Candidates(), Stems(), self._without_index(error).degradations
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # told as a degradation, and logged
+            return _Candidates(), Stems(), self._without_index(error).degradations
         words = await self._search("turns", question.text, limit=limit, mode="words")
         bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
         return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
@@ -239,9 +250,17 @@ class LookUp:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
             return self._without_index(error)
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # as above
+            return self._without_index(error)
         try:
             return _Hits(hits=await self._ask(collection, query, limit, "words"), degradations=degraded)
         except SummaryIndexError as error:
+            return self._without_index(error)
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # as above
             return self._without_index(error)
 
     async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
@@ -264,7 +283,7 @@ class LookUp:
         reason = "the index does not hold all of this space yet"
         return (Degradation(stage="search", reason=reason, fallback="keywords in the log"),)
 
-    def _without_index(self, error: SummaryIndexError) -> _Hits:
+    def _without_index(self, error: Exception) -> _Hits:
         if self._usable:
             self._usable, self._newer = False, None
         return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
@@ -278,14 +297,14 @@ class LookUp:
         """Read once a question: a scan of the whole log must not be repeated with every search."""
         if self._newer is None:
             mark, beyond = await self.view.beyond_index(usable=self._usable)
-            among = self.view.scope.session
+            among, unindexed = self.view.scope.session, self.view.ledger.tier1.aside_at("index")
             newer: tuple[PageInfo | OpenInfo, ...] = (*beyond.pages, *beyond.filling)
             hits = [Hit(id=page.id, score=0.0) for page in newer if among in (None, page.session)]
             pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
             self._newer = _Newer(
                 pages=pages,
                 keywords=Keywords(page.text for page in pages),
-                said_after=dict.fromkeys((page.id for page in beyond.filling), mark),
+                said_after={page.id: mark for page in beyond.filling if page.id not in unindexed},
             )
         return self._newer
 
@@ -336,4 +355,6 @@ def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:
 
 
 def _degraded(error: Exception, fallback: str) -> Degradation:
-    return Degradation(stage="search", reason=f"{type(error).__name__}: {error}", fallback=fallback)
+    expected = isinstance(error, TierMemError | PageStoreError)
+    reason = f"{type(error).__name__}: {error}" if expected else unexpected(error, "searching")
+    return Degradation(stage="search", reason=reason, fallback=fallback)

@@ -6,19 +6,22 @@ often: the ledger is folded once, and a page that was read is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import open_page_id
-from pagestore.errors import Corrupt, PageNotFound
+from pagestore.errors import PageStoreError
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.errors import IndexMismatch, SummaryIndexError
+from tiermem.errors import IndexMismatch, PageSetAside, SummaryIndexError, TierMemError, unexpected
 from tiermem.index.interface import Index
-from tiermem.ledger import Around, Changes, Ledger, Tier1
+from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.text import at_least, withheld
+
+_NOTHING: Mapping[PageId, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,7 @@ class Shelf:
     """Pages by the id they were asked for, as they may be seen, and why others cannot be read."""
 
     pages: Mapping[PageId, Page]
-    missing: Mapping[PageId, PageNotFound | Corrupt]
+    missing: Mapping[PageId, Unread]
 
 
 class View:
@@ -61,15 +64,23 @@ class View:
         scope: Scope,
         trust: TrustLevels = DEFAULT_TRUST,
         around: Around | None = None,
+        aside: Mapping[PageId, str] = _NOTHING,
+        only: Set[PageId] | None = None,
     ) -> None:
-        """Use `View.open`; `around` are the records around the moment that is looked back to."""
+        """Use `View.open`; `around` are the records around the moment that is looked back to.
+
+        Pages set `aside` are not read, and those alone are that are in `only`, where that is given.
+        """
         self.ledger = ledger
         self._index = index
         self.tier1 = tier1
         self.scope = scope
         self.trust = trust
         self._around = around
-        self._read: dict[PageId, Page | PageNotFound | Corrupt] = {}
+        self._aside = aside
+        self._only = only
+        self._read: dict[PageId, Page | Unread] = {}
+        self._of_units: dict[PageId, None] = {}
         self._beyond: tuple[int, Changes] | None = None
         self._mark: History | None = None
 
@@ -81,18 +92,50 @@ class View:
         scope: Scope = EVERYTHING,
         *,
         trust: TrustLevels = DEFAULT_TRUST,
+        whole: bool = False,
     ) -> View:
         """The view of a space; a moment that is not past means now. A time without a zone is UTC.
 
+        With `whole`, pages that questions go on without are seen too.
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
         moment = _past(scope.as_of)
         floor = None if scope.min_trust is None else trust.required(scope.min_trust)
         bounded = Scope(session=scope.session, as_of=moment, min_trust=floor)
+        aside = {} if whole else ledger.tier1.aside_at("ask")
         if moment is None:
-            return cls(ledger, index, ledger.tier1, scope=bounded, trust=trust)
+            return cls(ledger, index, ledger.tier1, scope=bounded, trust=trust, aside=aside)
         tier1, around = await ledger.as_of(moment)
-        return cls(ledger, index, tier1, scope=bounded, trust=trust, around=around)
+        return cls(ledger, index, tier1, scope=bounded, trust=trust, around=around, aside=aside)
+
+    def without(self, aside: Mapping[PageId, str], *, only: Set[PageId] | None = None) -> View:
+        """The same view with more pages set aside, or with `only` these seen; nothing of it is read yet."""
+        return View(
+            self.ledger,
+            self._index,
+            self.tier1,
+            scope=self.scope,
+            trust=self.trust,
+            around=self._around,
+            aside={**self._aside, **aside},
+            only=only,
+        )
+
+    @property
+    def touched(self) -> tuple[PageId, ...]:
+        """The pages that were read so far, and those that units rest on which were, each once, in order."""
+        read = (page.id for page in self._read.values() if isinstance(page, Page))
+        return tuple(dict.fromkeys((*self._of_units, *read)))
+
+    @property
+    def odd(self) -> Mapping[PageId, str]:
+        """Pages that could not be read for something unexpected, and why."""
+        return {page: str(why) for page, why in self.left_out.items() if not self._hides(page)}
+
+    @property
+    def left_out(self) -> Mapping[PageId, Unread]:
+        """Pages that were wanted and are set aside."""
+        return {page: why for page, why in self._read.items() if isinstance(why, PageSetAside)}
 
     @property
     def space(self) -> SpaceId:
@@ -104,7 +147,15 @@ class View:
         unit = self.tier1.unit(UnitId(unit_id))
         if unit is None or not self.tier1.is_active(unit.id) or not self._trusts(unit):
             return None
-        return unit if self.scope.session in (None, unit.session) else None
+        if self.scope.session not in (None, unit.session):
+            return None
+        hidden = [span.page_id for span in unit.spans if self._hides(span.page_id)]
+        for page_id in hidden:
+            self._read[page_id] = self._set_aside(page_id)
+        if hidden:
+            return None
+        self._of_units |= dict.fromkeys(span.page_id for span in unit.spans)
+        return unit
 
     def _trusts(self, unit: SummaryUnit) -> bool:
         floor = self.scope.min_trust
@@ -141,8 +192,10 @@ class View:
         """Every page of `ids` that can be read, as it may be seen, whatever session or time it is of."""
         wanted = tuple(dict.fromkeys(ids))
         unread = [page_id for page_id in wanted if page_id not in self._read]
-        if unread:
-            for page_id, found in zip(unread, await self.ledger.read(unread), strict=True):
+        shown = [page_id for page_id in unread if not self._hides(page_id)]
+        self._read |= {page_id: self._set_aside(page_id) for page_id in unread if self._hides(page_id)}
+        if shown:
+            for page_id, found in zip(shown, await self.ledger.read(shown), strict=True):
                 self._keep(page_id, found)
         read = {page_id: self._read[page_id] for page_id in wanted}
         return Shelf(
@@ -150,11 +203,15 @@ class View:
             missing={page_id: found for page_id, found in read.items() if not isinstance(found, Page)},
         )
 
-    def _keep(self, page_id: PageId, found: Page | PageNotFound | Corrupt) -> None:
+    def _keep(self, page_id: PageId, found: Page | Unread) -> None:
         if isinstance(found, Page):
             known = self._read.get(found.id)
-            found = known if isinstance(known, Page) else self.seen(found)
-            self._read[found.id] = self._read[open_page_id(found.space, found.session, found.number)] = found
+            opened = open_page_id(found.space, found.session, found.number)
+            if known is None and self._hides(found.id, opened):
+                known = self._set_aside(found.id, opened)
+            found = known if known is not None else self._as_seen(found)
+            if isinstance(found, Page):
+                self._read[found.id] = self._read[opened] = found
         self._read[page_id] = found
 
     async def index(self) -> Index:
@@ -172,6 +229,21 @@ class View:
             )
         return self._index
 
+    def _as_seen(self, page: Page) -> Page | Unread:
+        try:
+            return self.seen(page)
+        except Exception as error:  # noqa: BLE001  # whatever a page does, the others are seen
+            return PageSetAside(unexpected(error, f"showing page {page.id}"))
+
+    def _hides(self, *ids: PageId) -> bool:
+        """Whether a page, by any of its ids, is set aside or not among the only ones."""
+        if any(page_id in self._aside for page_id in ids):
+            return True
+        return self._only is not None and self._only.isdisjoint(ids)
+
+    def _set_aside(self, *ids: PageId) -> PageSetAside:
+        return PageSetAside(next((self._aside[one] for one in ids if one in self._aside), "not looked at"))
+
     async def beyond_index(self, *, usable: bool = True) -> tuple[int, Changes]:
         """Up to which record the index holds what the ledger does, and what the ledger holds beyond it.
 
@@ -179,13 +251,19 @@ class View:
         """
         if self._beyond is None or (not usable and self._beyond[0] >= 0):
             mark = await self._marked() if usable else -1
-            self._beyond = mark, await self.ledger.changes(mark)
+            unindexed = self.ledger.tier1.aside_at("index")
+            self._beyond = mark, await self.ledger.changes(mark, besides=unindexed)
         return self._beyond
 
     async def _marked(self) -> int:
         try:
             await self.index()
         except SummaryIndexError:
+            return -1
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # told when the index is searched, and logged
+            unexpected(error, "asking the index for its mark")
             return -1
         return -1 if self._mark is None else self._mark.seq
 

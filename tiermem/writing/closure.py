@@ -16,6 +16,7 @@ What a step was shown is what its record rests on. The rules, one for each kind 
 - An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns;
   of its units the wording is held to its words only where the turns stood on their own pages.
 - What may stay of a record that goes stands in for it, so the fold of the log never holds what went.
+- Where telling what may stay raises something unexpected, nothing stays but the cost.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pagestore import Page, PageId, SessionId, Span
+from tiermem.errors import unexpected
 from tiermem.ledger import (
     Answered,
     Distilled,
@@ -34,13 +36,14 @@ from tiermem.ledger import (
     Held,
     Redistilled,
     Retired,
+    SetAside,
     Spent,
     TurnAt,
     WroteBack,
     told_in,
 )
 from tiermem.ledger.entries import decode_body, encode, kind_of
-from tiermem.model import Claim, FindingId, SummaryUnit, UnitId
+from tiermem.model import Claim, FindingId, SummaryUnit, UnitId, Usage
 from tiermem.text import Telltales, in_words_of, omissions, page_literals, still_proved, withheld
 
 StandIn = tuple[int, str, Mapping[str, Any]]
@@ -127,7 +130,7 @@ def closure(held: Iterable[Held], gone: Gone) -> Closure:
             if _unknown_goes(one, gone, past):
                 taken.records.append(one.held_in)
             continue
-        left = RULES[type(entry)](entry, gone, past)
+        left = _left_of(entry, one, gone, past)
         if left == entry:
             continue
         taken.records.append(one.held_in)
@@ -135,6 +138,23 @@ def closure(held: Iterable[Held], gone: Gone) -> Closure:
             taken.instead.append((one.place, kind_of(left), encode(left)))
             taken.stripped += type(left) is type(entry)
     return Closure(records=tuple(taken.records), instead=tuple(taken.instead), stripped=taken.stripped)
+
+
+def _left_of(entry: Entry, one: Held, gone: Gone, past: Past) -> Entry | None:
+    """What may stay of an entry by the rule of its kind, and what was paid where that cannot be told."""
+    try:
+        return RULES[type(entry)](entry, gone, past)
+    except Exception as error:  # noqa: BLE001  # logged; what nobody can tell apart from what goes, goes
+        unexpected(error, f"telling what may stay of record {one.held_in}")
+    match entry:
+        case Distilled() | Redistilled():
+            past.changed.update(unit.id for unit in entry.units)
+        case WroteBack() if entry.unit is not None:
+            past.changed.add(entry.unit.id)
+        case _:
+            pass
+    usage = entry.answer.usage if isinstance(entry, Answered) else getattr(entry, "usage", Usage())
+    return Spent(step=one.kind, usage=usage) if usage.calls else None
 
 
 def _distilled(entry: Distilled | Redistilled, gone: Gone, past: Past) -> Entry:
@@ -250,6 +270,12 @@ def _erasing(entry: Erasing, gone: Gone, _past: Past) -> Entry:
     return replace(entry, reason="") if gone.repeated_in([entry.reason]) else entry
 
 
+def _set_aside(entry: SetAside, gone: Gone, _past: Past) -> Entry | None:
+    """Its reason holds what an error said of the page; the step tries the page again."""
+    goes = gone.everything or entry.page_id in gone.pages or gone.repeated_in([entry.reason])
+    return None if goes else entry
+
+
 def _without_words(entry: Entry, _gone: Gone, _past: Past) -> Entry:
     """It counts, and tells nothing."""
     return entry
@@ -262,6 +288,7 @@ RULES: Mapping[type[Entry], Callable[[Any, Gone, Past], Entry | None]] = {
     WroteBack: _wrote_back,
     Retired: _retired,
     Erasing: _erasing,
+    SetAside: _set_aside,
     Erased: _without_words,
     Spent: _without_words,
 }

@@ -9,19 +9,20 @@ the index again, for it no longer knows what stood there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Literal
 
 from anyio import from_thread, to_thread
 
-from pagestore import Page, PageId, SessionId
+from pagestore import Page, PageId, PageInfo, SessionId
 from pagestore.codec import open_page_id
-from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId
-from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt
+from pagestore.errors import PageStoreError
+from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
+from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
-from tiermem.text import Telltales, telltales
+from tiermem.text import Telltales, exactly, telltales
 from tiermem.writing.closure import Closure, Gone, closure
 from tiermem.writing.projection import Projection
 
@@ -39,6 +40,10 @@ class Selection:
         whole = sum((self.page is not None, self.space, self.session is not None and self.turn is None))
         if whole + (self.turn is not None) != 1:
             raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
+
+    def names(self, page: PageInfo) -> bool:
+        """Whether it names all of this page: it, its session, or the space."""
+        return self.space or self.page == page.id or (self.session == page.session and self.turn is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +84,8 @@ class Eraser:
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
         repeats the words: it stays in the log.
         """
-        pages = await self._pages()
-        announced = _announced(selection, pages, reason)
+        pages, unread = await self._pages(selection.names)
+        announced = _announced(selection, pages, reason, unread)
         gone = await self._gone(announced, pages)
         if next(gone.words.found_in(reason), None) is not None:
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
@@ -91,7 +96,8 @@ class Eraser:
         """Finish what a crash left announced; without one, nothing happens."""
         done = []
         for seq, announced in tuple(self._ledger.tier1.erasing.items()):
-            gone = await self._gone(announced, await self._pages())
+            pages, _ = await self._pages(partial(self._named, announced))
+            gone = await self._gone(announced, pages)
             done.append(await self._carry_out(seq, announced, gone))
         return tuple(done)
 
@@ -129,14 +135,33 @@ class Eraser:
             return "rewritten" if await done else "removed"
         except SummaryIndexError as error:
             return f"waits for the next opening: {error}"
+        except PageStoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are gone
+            return f"waits for the next opening: {unexpected(error, 'taking words out of the index')}"
 
-    async def _pages(self) -> tuple[Page, ...]:
-        sealed = [await self._ledger.page(info.id) for info in await self._ledger.pages()]
-        return (*sealed, *await self._ledger.open_pages())
+    async def _pages(self, goes: Callable[[PageInfo], bool]) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
+        """The pages with their words, and why others cannot be read; raises that of one that is to go."""
+        infos = await self._ledger.pages()
+        read = await self._ledger.read([info.id for info in infos])
+        for info, page in zip(infos, read, strict=True):
+            if not isinstance(page, Page) and goes(info):
+                raise page
+        sealed = [page for page in read if isinstance(page, Page)]
+        unread = tuple(page for page in read if not isinstance(page, Page))
+        return (*sealed, *await self._ledger.open_pages()), unread
+
+    def _ids(self, page: Page | PageInfo) -> tuple[PageId, PageId]:
+        """What a page is called, and was while it was open."""
+        return page.id, open_page_id(self._ledger.space, page.session, page.number)
+
+    def _named(self, announced: Erasing, page: PageInfo) -> bool:
+        ids = self._ids(page)
+        return any(turn.page_id in ids for turn in announced.turns)
 
     async def _gone(self, announced: Erasing, pages: Sequence[Page]) -> Gone:
         named = {turn.page_id for turn in announced.turns}
-        aliases = {page.id: (page.id, open_page_id(page.space, page.session, page.number)) for page in pages}
+        aliases = {page.id: self._ids(page) for page in pages}
         affected = [page for page in pages if named & set(aliases[page.id])]
         seqs = frozenset(turn.seq for turn in announced.turns)
         known = {alias: page for page in affected for alias in aliases[page.id]}
@@ -153,8 +178,13 @@ class Eraser:
         )
 
 
-def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Erasing:
-    """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`."""
+def _announced(
+    selection: Selection, pages: Sequence[Page], reason: str, unread: Sequence[Unread] = ()
+) -> Erasing:
+    """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`.
+
+    Raises why a page cannot be read where the turn, or a part of it, may stand there.
+    """
     found = [
         (page, line)
         for page in pages
@@ -165,6 +195,8 @@ def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Eras
         or selection.turn == line.seq
         or (line.turn is not None and selection.turn == line.turn.turn_id)
     ]
+    if not found and unread:
+        raise unread[0]
     if not found:
         raise UnknownId(f"nothing to erase: {_named(selection)} is not in this space")
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
@@ -177,6 +209,8 @@ def _announced(selection: Selection, pages: Sequence[Page], reason: str) -> Eras
         for _, line in found
         for seq in range(line.seq - line.part + 1, line.seq - line.part + 1 + line.parts)
     }
+    if unread and not wanted.issubset(line.seq for page in pages for line in page.lines):
+        raise unread[0]
     whole = selection.turn is None and selection.page is None
     return Erasing(
         turns=tuple(
@@ -215,7 +249,7 @@ def _words(
             else:
                 stays += (page.text[line.start : line.end], line.turn.turn_id or "")
                 saying += [TurnAt(page_id=page.id, seq=line.seq)] * 2
-    found = telltales(gone, (*stays, *sessions))
+    found = _known_by(gone, (*stays, *sessions))
     return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))
 
 
@@ -226,6 +260,30 @@ def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
         for unit in before.all_units()
         if after.unit(unit.id) != unit or after.is_active(unit.id) != before.is_active(unit.id)
     )
+
+
+def _known_by(gone: Sequence[str], stays: Sequence[str]) -> Telltales:
+    """Their telltales; a text on which these raise something unexpected is known by all of its words."""
+    try:
+        return telltales(gone, stays)
+    except Exception as error:  # noqa: BLE001  # logged; whatever one text does, the words of all can go
+        unexpected(error, "telling what words are known by")
+    odd = [text for text in gone if not _told_apart([text], [])]
+    plain = telltales(
+        [text for text in gone if text not in odd],
+        [text if _told_apart([], [text]) else "" for text in stays],
+    )
+    whole = exactly(odd)
+    sizes = tuple(sorted({*plain.sizes, *whole.sizes}))
+    return replace(plain, phrases=plain.phrases | whole.phrases, sizes=sizes)
+
+
+def _told_apart(gone: Sequence[str], stays: Sequence[str]) -> bool:
+    try:
+        telltales(gone, stays)
+    except Exception:  # noqa: BLE001  # the first one was logged
+        return False
+    return True
 
 
 def _told(

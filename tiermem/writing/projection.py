@@ -9,23 +9,30 @@ is made anew where this process alone writes it, and left alone where others may
 An open page and its turns are put under its `o1:` id as it grows. The record that seals it is newer than
 all of them: the run that puts the sealed page takes the open one out, before the mark passes that record.
 What such an id still finds in between resolves to the sealed page.
+
+A page that cannot be put for what it is (damaged, refused by the embedder, or anything nobody expects) is
+set aside on record: the others go on and the mark passes it. Searches find it by its words, in the log.
 """
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import anyio
 
 from pagestore import History, OpenInfo, Page, PageId, PageInfo, PageLine
 from pagestore.codec import open_page_id
-from tiermem.errors import IndexMismatch, TierMemError
+from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
+from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Said, turn_id
-from tiermem.ledger import Ledger
+from tiermem.ledger import Changes, Ledger, SetAside
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.writing.values import Projected, Unfinished
+
+log = logging.getLogger("tiermem")
 
 _BATCH = 64
 _NOTHING = History()
@@ -46,6 +53,7 @@ class Projection:
         self._mark: History | None = None
         self._put_up_to = _NOTHING
         self._to_mark = False
+        self._failed: dict[PageId, Exception] = {}
 
     async def project(self) -> Projected:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
@@ -57,13 +65,24 @@ class Projection:
         async with self._one_at_a_time:
             await self._put_changes()
 
-    async def attempt(self) -> Unfinished | None:
-        """`project` for work the ledger already holds: a failure delays finding it and loses nothing."""
+    async def attempt(self, *, again: bool = False) -> Unfinished | None:
+        """`project` for work the ledger already holds: a failure delays finding it and loses nothing.
+
+        With `again`, pages that were set aside are tried again.
+        """
+        what = f"space {self._ledger.space}"
         try:
-            await self.project()
+            async with self._one_at_a_time:
+                await self._project(again=again)
         except TierMemError as error:
-            return Unfinished(stage="index", what=f"space {self._ledger.space}", reason=repr(error))
+            return Unfinished(stage="index", what=what, reason=repr(error))
+        except Exception as error:  # noqa: BLE001  # told in what is returned, and logged
+            return Unfinished(stage="index", what=what, reason=unexpected(error, f"indexing {what}"))
         return None
+
+    def aside(self) -> tuple[SetAside, ...]:
+        """The pages that the index goes on without, and why."""
+        return tuple(one for one in self._ledger.tier1.aside if one.step == "index")
 
     async def rebuild(self) -> Projected:
         """Drop the space from the index and project it from nothing, without a model call."""
@@ -76,27 +95,33 @@ class Projection:
 
         The units are those that went or changed. Turns are also found by the words around them: the ones
         that stood by what went are put again, as they are now, and so are units and pages. Nothing that was
-        taken out is left in the engine's storage; where that is out of its reach, as `purge`.
+        taken out is left in the engine's storage; where that is out of its reach, and where a page cannot be
+        put again for what it is, as `purge`.
         """
         if not isinstance(self._index, Compacts):
             return await self.purge()
-        async with self._one_at_a_time:
-            await self._project()
-            await self._put_units_again(units)
-            await self._put_pages_again(gone)
-            await self._index.compact()
-            await self._project()
-            return True
+        try:
+            async with self._one_at_a_time:
+                await self._project()
+                await self._put_units_again(units)
+                await self._put_pages_again(gone)
+                await self._index.compact()
+                await self._project()
+                return True
+        except Exception as error:
+            if not _may_be_of_one(error):
+                raise
+        return await self.purge()
 
     async def _put_units_again(self, units: Sequence[UnitId]) -> None:
-        space, tier1 = self._ledger.space, self._ledger.tier1
+        space, tier1 = self._ledger.indexed_as, self._ledger.tier1
         left = [unit for unit_id in units if (unit := tier1.unit(unit_id)) is not None]
         await self._index.remove(space, "units", units)
         await self._index.put(space, "units", [self._unit_entry(unit) for unit in left])
 
     async def _put_pages_again(self, gone: Sequence[Page]) -> None:
         """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
-        space, old = self._ledger.space, {page.id: page for page in gone}
+        space, old = self._ledger.indexed_as, {page.id: page for page in gone}
         now = [await self._ledger.page(page_id) for page_id in old]
         await self._index.put(space, "pages", [_page_entry(page) for page in now])
         after = [page for one in now if (page := await self._after(one)) is not None and page.id not in old]
@@ -122,16 +147,19 @@ class Projection:
             await self._project()
             return compacts
 
-    async def _project(self) -> Projected:
-        put = await self._put_changes()
+    async def _project(self, *, again: bool = False) -> Projected:
+        put = await self._put_changes(again=again)
         if self._to_mark:
             await self._index.flush()
             await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)
             self._mark, self._to_mark = self._put_up_to, False
         return put
 
-    async def _put_changes(self) -> Projected:
+    async def _put_changes(self, *, again: bool = False) -> Projected:
         space = self._ledger.indexed_as
+        aside = self._ledger.tier1.aside_at("index")
+        besides = aside if again else ()
+        self._failed = {}
         mark = await self._index.mark(space)
         if mark != self._mark:
             # Just opened, or lost what it held: only the index's own word counts, where it is of this log.
@@ -141,19 +169,67 @@ class Projection:
                 await self._forget()
             else:
                 self._mark = self._put_up_to = mark
-        changes = await self._ledger.changes(self._put_up_to.seq)
+        changes = await self._ledger.changes(self._put_up_to.seq, besides=besides)
         self._to_mark = self._to_mark or bool(changes.units or changes.pages or changes.filling)
         nothing_yet = self._put_up_to == _NOTHING and not await self._index.count(space, "turns")
         for units in _batches(changes.units):
-            await self._index.put(space, "units", [self._unit_entry(unit) for unit in units])
+            await self._each(units, self._put_units, _first_page)
         for filling in _batches(changes.filling):
-            await self._put_filling(filling)
+            await self._each(filling, self._put_filling, _page_id)
         for pages in _batches(changes.pages):
-            await self._put_sealed(pages)
+            await self._each(pages, self._put_sealed, _page_id)
             if not nothing_yet:
                 await self._remove_open(pages)
+        await self._set_aside(changes, aside)
         self._put_up_to = changes.upto
         return Projected(units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling))
+
+    async def _each(
+        self,
+        items: Sequence[_Item],
+        put: Callable[[Sequence[_Item]], Awaitable[None]],
+        page_of: Callable[[_Item], PageId],
+    ) -> None:
+        """Put items together; where that fails for what one of them is, one by one."""
+        try:
+            await put(items)
+        except Exception as error:
+            if not _may_be_of_one(error):
+                raise
+        else:
+            return
+        failed: dict[PageId, Exception] = {}
+        for item in items:
+            try:
+                await put([item])
+            except Exception as error:
+                if not _may_be_of_one(error):
+                    raise
+                failed[page_of(item)] = error
+        if len(failed) == len(items) and any(isinstance(one, TierMemError) for one in failed.values()):
+            # Whatever is given is refused: that is no fault of a page.
+            raise next(iter(failed.values()))
+        self._failed |= failed
+
+    async def _set_aside(self, changes: Changes, aside: Mapping[PageId, str]) -> None:
+        """Record which pages did not go through, and which did that had not before."""
+        space = self._ledger.space
+        opened = [open_page_id(space, info.session, info.number) for info in changes.pages]
+        tried = {*map(_page_id, changes.pages), *map(_page_id, changes.filling), *opened}
+        through = [page_id for page_id in aside if page_id in tried and page_id not in self._failed]
+        entries = [SetAside(page_id=page_id, step="index", reason=None) for page_id in through]
+        for page_id, error in self._failed.items():
+            reason = _reason(error, page_id)
+            if aside.get(page_id) != reason:
+                entries.append(SetAside(page_id=page_id, step="index", reason=reason))
+        try:
+            for entry in entries:
+                await self._ledger.write(entry)
+        except ReadOnly:
+            """A past state is only looked at: nothing of it is recorded."""
+
+    async def _put_units(self, units: Sequence[SummaryUnit]) -> None:
+        await self._index.put(self._ledger.indexed_as, "units", [self._unit_entry(unit) for unit in units])
 
     async def _put_sealed(self, pages: Sequence[PageInfo]) -> None:
         """Sealed pages and their turns."""
@@ -161,7 +237,24 @@ class Projection:
         read = [await self._ledger.page(info.id) for info in pages]
         await self._index.put(space, "pages", [_page_entry(page) for page in read])
         for page in read:
-            await self._index.put(space, "turns", turn_entries(page, await self._before(page)))
+            await self._put_turns(page)
+
+    async def _put_turns(self, page: Page, newest: int = 0) -> None:
+        """The turns of a page, or its `newest`; alone where they cannot be put with the words before them."""
+        space = self._ledger.indexed_as
+        try:
+            entries = turn_entries(page, await self._before(page))
+            await self._index.put(space, "turns", entries[-newest:])
+        except Exception as error:
+            if not _may_be_of_one(error):
+                raise
+            failed = error
+        else:
+            return
+        await self._index.put(space, "turns", turn_entries(page, None)[-newest:])
+        log.warning(
+            "page %s is found without the words of the page before it: %s", page.id, _reason(failed, page.id)
+        )
 
     async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
         """The open pages that these sealed pages were, and their turns."""
@@ -179,8 +272,8 @@ class Projection:
         await self._index.put(self._ledger.indexed_as, "pages", [_page_entry(page) for page in read])
         for page in read:
             new = sum(line.seq > self._put_up_to.seq for line in page.lines if line.turn is not None)
-            entries = turn_entries(page, await self._before(page))
-            await self._index.put(self._ledger.indexed_as, "turns", entries[-(new + _AROUND) :])
+            known = page.id not in self._ledger.tier1.aside_at("index")
+            await self._put_turns(page, new + _AROUND if known else 0)
 
     async def _has_left_overs(self) -> bool:
         """Whether a run cut short left entries: they are put again, and may be of another history."""
@@ -231,6 +324,26 @@ class Projection:
             return await self._ledger.page(numbered[found].id)
         filling = await self._ledger.open_pages(page.session)
         return next((one for one in filling if one.number > page.number), None)
+
+
+def _may_be_of_one(error: Exception) -> bool:
+    """Whether what went wrong may lie in what was put, and not in index, embedder or log."""
+    if isinstance(error, Corrupt | PageNotFound | ModelRefused | MalformedReply):
+        return True
+    return not isinstance(error, TierMemError | PageStoreError)
+
+
+def _reason(error: Exception, page_id: PageId) -> str:
+    known = isinstance(error, TierMemError | PageStoreError)
+    return f"{type(error).__name__}: {error}" if known else unexpected(error, f"indexing page {page_id}")
+
+
+def _first_page(unit: SummaryUnit) -> PageId:
+    return unit.spans[0].page_id
+
+
+def _page_id(info: PageInfo | OpenInfo) -> PageId:
+    return info.id
 
 
 def _page_entry(page: Page) -> Entry:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.ledger import SetAside
 from tiermem.model import SummaryUnit, WriteBack, WriteBackVariant
 
 Progress = Callable[[int, int], None]
@@ -51,9 +52,10 @@ class Projected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistilReport:
-    """What one run of summarising did. `pending` pages are left for the next run.
+    """What one run of summarising did. `pending` pages are left for the next run, those set aside among them.
 
-    `worded` claims could not be confirmed: of these the words are kept, and the wording is not.
+    `worded` claims could not be confirmed: of these the words are kept, and the wording is not. `aside` are
+    the pages on which this run, or the index, raised something unexpected.
     """
 
     distilled: int
@@ -63,6 +65,7 @@ class DistilReport:
     pending: int
     worded: int = 0
     unfinished: tuple[Unfinished, ...] = ()
+    aside: tuple[SetAside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

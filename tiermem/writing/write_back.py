@@ -7,15 +7,16 @@ model or the index is down, its page is still open) stays pending.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import anyio
 
 from pagestore import Page, Span
-from pagestore.errors import Corrupt, PageNotFound
-from tiermem.errors import TierMemError
+from pagestore.errors import Corrupt, PageNotFound, PageStoreError
+from tiermem.errors import TierMemError, unexpected
 from tiermem.index.interface import Index
 from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id
 from tiermem.llm.meter import Meter, current, metered, step
@@ -48,7 +49,21 @@ class _Run:
     waiting: int = 0
 
     def leave(self, finding: Finding, error: Exception) -> None:
-        self.unfinished.append(Unfinished(stage="write-back", what=finding.id, reason=repr(error)))
+        expected = isinstance(error, TierMemError | PageStoreError)
+        reason = repr(error) if expected else unexpected(error, f"writing back finding {finding.id}")
+        self.unfinished.append(Unfinished(stage="write-back", what=finding.id, reason=reason))
+
+    @contextmanager
+    def leaving(self, finding: Finding) -> Iterator[None]:
+        """Leave the finding for later, and say why, when what is inside fails: the others go on."""
+        try:
+            yield
+        except (TierMemError, Corrupt, PageNotFound) as error:
+            self.leave(finding, error)
+        except PageStoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  # told, and logged as an error
+            self.leave(finding, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,51 +106,66 @@ class WriteBacks:
 
     async def _apply_group(self, run: _Run, findings: Sequence[Finding], variant: WriteBackVariant) -> None:
         """The findings of one answer are verified in one call."""
-        candidates = [c for finding in findings if (c := await self._candidate(run, finding)) is not None]
+        candidates: list[_Candidate] = []
+        for finding in findings:
+            with run.leaving(finding):
+                candidates += await self._candidate(run, finding)
+        for candidate, selected in await self._judged(run, candidates):
+            if not selected:
+                await self._write(
+                    run, skipped(candidate.finding.id, "not worth keeping beyond this question")
+                )
+                continue
+            entry = None
+            with run.leaving(candidate.finding):
+                entry = await self._decide(candidate, variant)
+            if entry is not None:
+                await self._write(run, entry)
+
+    async def _judged(self, run: _Run, candidates: Sequence[_Candidate]) -> list[tuple[_Candidate, bool]]:
+        """Each with whether it is worth keeping, one by one where that raises something unexpected of all."""
         if not candidates:
-            return
+            return []
+        if len(candidates) == 1:
+            judged: list[tuple[_Candidate, bool]] = []
+            with run.leaving(candidates[0].finding):
+                judged += [(candidates[0], bool(await self._selected(candidates)))]
+            return judged
         try:
             selected = await self._selected(candidates)
         except TierMemError as error:
             for candidate in candidates:
                 run.leave(candidate.finding, error)
-            return
-        for number, candidate in enumerate(candidates):
-            if number not in selected:
-                await self._write(
-                    run, skipped(candidate.finding.id, "not worth keeping beyond this question")
-                )
-                continue
-            try:
-                entry = await self._decide(candidate, variant)
-            except (TierMemError, Corrupt, PageNotFound) as error:
-                run.leave(candidate.finding, error)
-            else:
-                await self._write(run, entry)
+            return []
+        except PageStoreError:
+            raise
+        except Exception:  # noqa: BLE001  # told of the finding for which it is raised again
+            return [one for candidate in candidates for one in await self._judged(run, [candidate])]
+        return [(candidate, number in selected) for number, candidate in enumerate(candidates)]
 
-    async def _candidate(self, run: _Run, finding: Finding) -> _Candidate | None:
+    async def _candidate(self, run: _Run, finding: Finding) -> tuple[_Candidate, ...]:
         """The finding with its proof; without one it is skipped, or left for later."""
         if finding.id in self._ledger.tier1.decisions:
-            return None
+            return ()
         if not is_proved(finding.fact.support):
             await self._write(run, skipped(finding.id, f"not proved: {unproved(finding.fact)}"))
-            return None
+            return ()
         try:
             pages = await self._pages(finding.fact.spans)
         except PageNotFound as error:
             await self._write(run, skipped(finding.id, f"its page is not in this space: {error}"))
-            return None
+            return ()
         except Corrupt as error:
             run.leave(finding, error)
-            return None
+            return ()
         if any(page.sealed_at is None for page in pages):
             # Turns of open pages are recalled as they stand: nothing is missed while the finding waits.
             run.waiting += 1
-            return None
+            return ()
         fact = _proof(finding.fact, pages)
         if isinstance(fact, Rejected):
             await self._write(run, skipped(finding.id, f"not proved: {fact.reason}"))
-            return None
+            return ()
         trust = self._options.trust
         rank = proof_rank(claim_of(fact), fact.spans, pages, trust.rank_of)
         grounds = grounds_of(fact.spans, pages, trust, at_most=rank)
@@ -143,9 +173,9 @@ class WriteBacks:
         if floor is not None and rank < trust.rank(floor):
             reason = f"its source is trusted as {grounds.level!r}, and {floor!r} is asked for"
             await self._write(run, skipped(finding.id, reason))
-            return None
+            return ()
         proved = Proved(finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds)
-        return _Candidate(finding, proved, pages)
+        return (_Candidate(finding, proved, pages),)
 
     async def _selected(self, candidates: Sequence[_Candidate]) -> frozenset[int]:
         pages = {page.id: page for candidate in candidates for page in candidate.pages}

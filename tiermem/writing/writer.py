@@ -2,13 +2,14 @@
 
 The rule: log first, index after. Every step asks the ledger what is missing and does that, so a
 crash between any two steps leaves work pending and nothing half-known; running the step again
-finishes it.
+finishes it. A page on which a step raises what nobody expects is set aside with the reason, on record,
+and the others go on.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -16,11 +17,19 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
-from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, TierMemError, UnknownId
+from tiermem.errors import (
+    InvalidInput,
+    ModelRefused,
+    ModelUnavailable,
+    TierMemError,
+    Unexpected,
+    UnknownId,
+    unexpected,
+)
 from tiermem.index.interface import Index
-from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, Spent
+from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, SetAside, Spent
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, UnitId, Usage, WriteBackVariant
 from tiermem.reasoning.interface import Engine
@@ -100,14 +109,20 @@ class Writer:
         """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
         return await self._projection.attempt()
 
-    async def distil_pending(self, progress: Progress | None = None) -> DistilReport:
+    async def distil_pending(self, progress: Progress | None = None, *, again: bool = False) -> DistilReport:
         """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
 
         A page whose summarising failed stays pending and is named in the report; the others go on,
         unless the model fails so often in a row that asking about the rest would only take time.
+        Pages that were set aside, at whatever step, are tried only with `again`.
         """
         async with self._distilling:
+            if again:
+                await self._ask_again()
             pending = await self.pending_pages()
+            if not again:
+                aside = self._ledger.tier1.aside_at("distil")
+                pending = tuple(info for info in pending if info.id not in aside)
             run = _DistilRun(len(pending), progress)
             together = batches(pending, page_tokens=self._options.page_tokens)
             for start in range(0, len(together), _SLICE):
@@ -117,13 +132,14 @@ class Writer:
                     lambda outcomes: self._keep(run, outcomes),
                     at_once=self._options.concurrency,
                 )
-                run.index = await self._projection.attempt()
+                run.index = await self._projection.attempt(again=again)
+                again = False
             if not pending:
-                run.index = await self._projection.attempt()
-        return run.report()
+                run.index = await self._projection.attempt(again=again)
+        return run.report(self._projection.aside())
 
     async def pending_pages(self) -> tuple[PageInfo, ...]:
-        """Sealed pages that are not summarised yet, oldest first."""
+        """Sealed pages that are not summarised yet, oldest first, those set aside among them."""
         pages = await self._ledger.pages()
         return tuple(info for info in pages if not self._ledger.tier1.is_distilled(info.id))
 
@@ -131,32 +147,44 @@ class Writer:
         """Look at a distilled page again, told what its units lost; what is new and proved is added.
 
         Nothing is removed, and every look is recorded. Raises `InvalidInput` for a page that is not
-        distilled yet, and what the engine raises; then what it cost is recorded.
+        distilled yet, what the engine raises, and `Unexpected` for what nobody expects; then what it cost is
+        recorded.
         """
         async with self._distilling:
-            page, tier1 = await self._ledger.page(page_id), self._ledger.tier1
-            if not tier1.is_distilled(page.id):
+            page = await self._ledger.page(page_id)
+            if not self._ledger.tier1.is_distilled(page.id):
                 raise InvalidInput(
                     f"page {page.id!r} is not summarised yet; `flush` or `index_pending` does it"
                 )
-            kept = tier1.units_of_page(page.id)
-            lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
-            async with self.recording("distil"):
-                entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
-            new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
-            entry = replace(entry, units=new)
-            await self._ledger.write(entry)
+            try:
+                entry = await self._redistilled(page)
+            except (TierMemError, PageStoreError):
+                raise
+            except Exception as error:
+                raise Unexpected(unexpected(error, f"distilling page {page.id} again")) from error
             await self._projection.attempt()
             return entry
 
+    async def _redistilled(self, page: Page) -> Redistilled:
+        tier1 = self._ledger.tier1
+        kept = tier1.units_of_page(page.id)
+        lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
+        async with self.recording("distil"):
+            entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
+        new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
+        entry = replace(entry, units=new)
+        await self._ledger.write(entry)
+        return entry
+
     @asynccontextmanager
     async def recording(self, what: str) -> AsyncIterator[None]:
-        """What is paid inside is recorded when it fails, so that a failing model is not free of limits."""
+        """What is paid inside is recorded when it fails or is cut short: neither is free of limits."""
         with metered(Meter(outer=current())) as meter:
             try:
                 yield
-            except (TierMemError, PageStoreError):
-                await self.spent(what, meter.total())
+            except (Exception, anyio.get_cancelled_exc_class()):
+                with anyio.CancelScope(shield=True):
+                    await self.spent(what, meter.total())
                 raise
 
     async def spent(self, what: str, usage: Usage) -> None:
@@ -167,6 +195,20 @@ class Writer:
     async def answered(self, answer: Answer, findings: Sequence[Finding] = ()) -> Record:
         """Record an answer with its trace; its findings are pending from now on."""
         return await self._ledger.write(Answered(answer=answer, findings=tuple(findings)))
+
+    async def set_aside(self, pages: Mapping[PageId, str], step: str) -> tuple[SetAside, ...]:
+        """Record that a step goes on without these pages, and why; nothing that is on record already."""
+        known = self._ledger.tier1.aside_at(step)
+        entries = tuple(SetAside(page_id=page, step=step, reason=why) for page, why in pages.items())
+        for entry in entries:
+            if known.get(entry.page_id) != entry.reason:
+                await self._ledger.write(entry)
+        return entries
+
+    async def _ask_again(self) -> None:
+        """Let questions read the pages again that were set aside when they were asked."""
+        for page_id in self._ledger.tier1.aside_at("ask"):
+            await self._ledger.write(SetAside(page_id=page_id, step="ask", reason=None))
 
     async def write_back(
         self, findings: Iterable[Finding], variant: WriteBackVariant | None = None
@@ -212,11 +254,10 @@ class Writer:
         """Drop this space from the index and build it again from pages and ledger, without a model call."""
         return await self._projection.rebuild()
 
-    async def _distil(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[Distilled | Unfinished, ...]:
+    async def _distil(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[_Outcome, ...]:
         """Summarise pages in one call. What cannot be done to them together is tried page by page."""
         try:
-            if run.failed_in_a_row >= _PATIENCE:
-                raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
+            run.check_patience()
             async with self.recording("distil"):
                 pages = [await self._ledger.page(info.id) for info in infos]
                 outcomes = await distil(pages, self._engine, self._options.trust)
@@ -224,21 +265,49 @@ class Writer:
             down = isinstance(error, ModelUnavailable | ModelRefused)
             run.failed_in_a_row += down
             if len(infos) > 1 and not down:
-                return tuple([one for info in infos for one in await self._distil(run, (info,))])
+                return await self._distil_each(run, infos)
             return tuple(Unfinished(stage="distil", what=info.id, reason=repr(error)) for info in infos)
+        except PageStoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever a page does, the others go on; it is on record
+            if len(infos) > 1:
+                return await self._distil_each(run, infos)
+            return (_aside(infos[0].id, error),)
         run.failed_in_a_row = 0
         return outcomes
 
-    async def _keep(self, run: _DistilRun, outcomes: Sequence[Distilled | Unfinished]) -> None:
+    async def _distil_each(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[_Outcome, ...]:
+        return tuple([one for info in infos for one in await self._distil(run, (info,))])
+
+    async def _keep(self, run: _DistilRun, outcomes: Sequence[_Outcome]) -> None:
         for outcome in outcomes:
             kept = outcome
             if isinstance(kept, Distilled):
-                # A finding may have told some of it already, where the page had to wait for its summary.
-                tier1 = self._ledger.tier1
-                new = tuple(unit for unit in kept.units if known(tier1, unit.text, unit.spans) is None)
-                kept = replace(kept, units=new)
-                await self._ledger.write(kept)
+                kept = await self._recorded(kept)
+            if isinstance(kept, SetAside):
+                await self.set_aside({kept.page_id: kept.reason or ""}, kept.step)
             run.add(kept)
+
+    async def _recorded(self, entry: Distilled) -> Distilled | SetAside:
+        """The entry as it was written: without what a finding told while the page waited for its summary."""
+        try:
+            tier1 = self._ledger.tier1
+            new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
+            entry = replace(entry, units=new)
+            await self._ledger.write(entry)
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # as above
+            return _aside(entry.page_id, error)
+        return entry
+
+
+_Outcome = Distilled | Unfinished | SetAside
+"""What became of a page: its summary, or why it has none yet."""
+
+
+def _aside(page_id: PageId, error: Exception) -> SetAside:
+    return SetAside(page_id=page_id, step="distil", reason=unexpected(error, f"distilling page {page_id}"))
 
 
 class _DistilRun:
@@ -249,24 +318,34 @@ class _DistilRun:
         self._progress = progress
         self._done: list[Distilled] = []
         self._failed: list[Unfinished] = []
+        self._aside: list[SetAside] = []
         self.index: Unfinished | None = None
         self.failed_in_a_row = 0
 
-    def add(self, outcome: Distilled | Unfinished) -> None:
-        if isinstance(outcome, Distilled):
-            self._done.append(outcome)
-        else:
-            self._failed.append(outcome)
-        if self._progress is not None:
-            self._progress(len(self._done) + len(self._failed), self._total)
+    def check_patience(self) -> None:
+        """Raise `ModelUnavailable` when the model failed so often in a row that it is not asked any more."""
+        if self.failed_in_a_row >= _PATIENCE:
+            raise ModelUnavailable(f"not asked: {_PATIENCE} calls in a row had failed")
 
-    def report(self) -> DistilReport:
+    def add(self, outcome: _Outcome) -> None:
+        match outcome:
+            case Distilled():
+                self._done.append(outcome)
+            case Unfinished():
+                self._failed.append(outcome)
+            case SetAside():
+                self._aside.append(outcome)
+        if self._progress is not None:
+            self._progress(len(self._done) + len(self._failed) + len(self._aside), self._total)
+
+    def report(self, not_indexed: Iterable[SetAside]) -> DistilReport:
         return DistilReport(
             distilled=len(self._done),
             units=sum(len(entry.units) for entry in self._done),
             rejected=sum(len(entry.rejected) for entry in self._done),
             worded=sum(entry.worded for entry in self._done),
             omissions=sum(len(entry.omissions) for entry in self._done),
-            pending=len(self._failed),
+            pending=len(self._failed) + len(self._aside),
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
+            aside=(*self._aside, *not_indexed),
         )

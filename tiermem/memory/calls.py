@@ -1,0 +1,84 @@
+"""The calls of a memory that are under way when it is closed: each ends in one way, none hangs.
+
+What writes and is done soon is finished first. All else is cut short and raises `MemoryClosed`, whatever
+it was waiting for; so does every call that comes later. Log and index are let go of only after all that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import anyio
+
+from tiermem.errors import MemoryClosed
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+CLOSED = "this memory was closed; open it again with tiermem.open(path)"
+
+
+class Calls:
+    """For one event loop."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[anyio.CancelScope, bool] = {}
+        self._closing = False
+        self._ended = anyio.Condition()
+
+    async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
+        """What `call` gives. Raises `MemoryClosed` once `end` was called, without `finish` also half-way."""
+        if self._closing:
+            raise MemoryClosed(CLOSED)
+        scope = anyio.CancelScope()
+        self._under_way[scope] = finish
+        try:
+            with scope:
+                return await call()
+        finally:
+            del self._under_way[scope]
+            with anyio.CancelScope(shield=True):
+                async with self._ended:
+                    self._ended.notify_all()
+        raise MemoryClosed(CLOSED)
+
+    async def end(self) -> None:
+        """Take no call any more, and return when none is under way."""
+        self._closing = True
+        for scope, finish in self._under_way.items():
+            if not finish:
+                scope.cancel()
+        async with self._ended:
+            while self._under_way:
+                await self._ended.wait()
+
+
+class HasCalls(Protocol):
+    """What has public methods that are calls."""
+
+    _calls: Calls
+
+
+_H = TypeVar("_H", bound=HasCalls)
+_Method = Callable[Concatenate[_H, _P], Awaitable[_T]]
+_Call = Callable[Concatenate[_H, _P], Coroutine[Any, Any, _T]]
+
+
+def cut_short(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
+    """A public method that raises `MemoryClosed` when the memory is closed while it runs."""
+    return _call(method, finish=False)
+
+
+def finished(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
+    """A public method that closing waits for."""
+    return _call(method, finish=True)
+
+
+def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:
+    @wraps(method)
+    async def call(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await self._calls.run(partial(method, self, *args, **kwargs), finish=finish)
+
+    return call

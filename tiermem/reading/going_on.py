@@ -1,0 +1,109 @@
+"""Going on without the pages on which reading raises what nobody expects.
+
+Where a question raises such an error, the pages it had read are taken in again, halves at a time, and the
+ones with which it raises are set aside; then it is asked without them. So it is answered from all that can be
+read, whichever step broke and on whatever words, and says what it goes without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pagestore import PageId
+from pagestore.errors import PageStoreError
+from tiermem.errors import TierMemError, Unexpected, unexpected
+from tiermem.model import Degradation
+from tiermem.reading.view import View
+
+_T = TypeVar("_T")
+
+_ROUNDS = 3
+"""How often a question is asked anew over everything else, after pages were set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    error: Exception
+
+    def nobodys(self) -> Unexpected:
+        """The error of a question that no page is to blame for."""
+        return Unexpected(unexpected(self.error, "asking"))
+
+
+class GoingOn:
+    """One question over one view. Made for one question, run once."""
+
+    def __init__(self, view: View) -> None:
+        self._whole = view
+        self.view = view
+        self.aside: dict[PageId, str] = {}
+        """The pages that this question had to set aside, and why."""
+
+    @property
+    def degradations(self) -> tuple[Degradation, ...]:
+        """What the question goes without."""
+        return tuple(
+            Degradation(
+                stage="search", reason=f"{type(why).__name__}: {why}", fallback=f"without page {page_id}"
+            )
+            for page_id, why in self.view.left_out.items()
+        )
+
+    async def run(self, work: Callable[[View], Awaitable[_T]]) -> _T:
+        """What `work` comes to over all pages on which it does not raise what nobody expects.
+
+        Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame.
+        """
+        for _ in range(_ROUNDS):
+            result = await _tried(work, self.view)
+            if not isinstance(result, _Raised):
+                self.aside |= self.view.odd
+                return result
+            known = len(self.aside)
+            none = await _tried(work, self._whole.without(self.aside, only=frozenset()))
+            if not isinstance(none, _Raised):
+                readable = await self._readable(work, self.view.touched, (), result)
+            if len(self.aside) == known:
+                raise result.nobodys() from result.error
+            self.view = self._whole.without(self.aside)
+        self.view = self._whole.without(self.aside, only=frozenset(readable))
+        result = await _tried(work, self.view)
+        if isinstance(result, _Raised):
+            raise result.nobodys() from result.error
+        return result
+
+    async def _readable(
+        self,
+        work: Callable[[View], Awaitable[_T]],
+        pages: Sequence[PageId],
+        kept: tuple[PageId, ...],
+        raised: _Raised,
+    ) -> tuple[PageId, ...]:
+        """`kept`, and as many of these pages as `work` goes through with; the others are set aside.
+
+        `raised` is what it raised with all of them.
+        """
+        if len(pages) <= 1:
+            self.aside |= {page: unexpected(raised.error, f"reading page {page}") for page in pages}
+            return kept
+        middle = len(pages) // 2
+        for half in (pages[:middle], pages[middle:]):
+            seen = self._whole.without(self.aside, only=frozenset((*kept, *half)))
+            result = await _tried(work, seen)
+            if isinstance(result, _Raised):
+                kept = await self._readable(work, half, kept, result)
+            else:
+                kept = (*kept, *half)
+        return kept
+
+
+async def _tried(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Raised:
+    """What `work` comes to, or what it raises and nobody expects. Raises what is expected."""
+    try:
+        return await work(view)
+    except (TierMemError, PageStoreError):
+        raise
+    except Exception as error:  # noqa: BLE001  # the caller tells it, or raises `Unexpected`
+        return _Raised(error)
