@@ -18,6 +18,8 @@ from tests.growth.expressions import modules
 from tests.growth.measure import growth
 from tests.growth.texts import KINDS
 from tests.text.dialogue import page_of
+from tiermem.dialogue.formats import READERS, Reader
+from tiermem.dialogue.formats import Source as OpenedFile
 from tiermem.dialogue.trust import DEFAULT_TRUST
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
@@ -66,6 +68,11 @@ SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 QUESTION = "How many dogs did Ann have in Oslo before 7 May 2023, and what did she say of them?"
 
 TAKES_NO_TEXT = {
+    "tiermem.dialogue.archive.is_archive": "takes bytes, of which it looks at four",
+    "tiermem.dialogue.archive.read_archive": "takes bytes; the texts in them go to the readers",
+    "tiermem.dialogue.packed.unpacked": "takes bytes",
+    "tiermem.dialogue.formats.source.alone": "takes sessions",
+    "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.text.in_words.support_in_words": "takes an answer, whose text it leaves alone",
@@ -75,8 +82,9 @@ TAKES_NO_TEXT = {
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """The public functions of the modules that work on text."""
-    return {
+    """The public functions of the modules that work on text, and what reads each format of files."""
+    readers = {f"tiermem.dialogue.formats.{reader.name}": _reading(reader) for reader in READERS}
+    return readers | {
         f"{module.__name__}.{name}": value
         for module in modules(*ROOTS)
         for name, value in vars(module).items()
@@ -85,6 +93,14 @@ def functions() -> dict[str, Callable[..., Any]]:
         and inspect.isfunction(inspect.unwrap(value))
         and f"{module.__name__}.{name}" not in TAKES_NO_TEXT
     }
+
+
+def _reading(reader: Reader) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        opened = OpenedFile(name="chat", text=text, session="s")
+        return reader.read(opened) if reader.knows(opened) else None
+
+    return read
 
 
 def source(text: str) -> Source:
@@ -190,6 +206,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     ],
     "Page": page,
     "Sequence[Page]": lambda text: (page(text),),
+    "Iterable[Page]": lambda text: (page(text),),
     "Sequence[PageView]": lambda text: (PageView(page=page(text)),),
     "PageLine": lambda text: page(text).lines[1],
     "Span": lambda text: Span(page_id=PAGE.id, start=0, end=len(text)),
@@ -258,6 +275,13 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.dialogue.identity.identified": lambda text: {
         "session": "s",
         "turns": [turn(line) for line in text.split("\n")],
+    },
+    "tiermem.dialogue.turns_file.grouped": lambda text: {
+        "messages": [(text, {"speaker": "Ann", "text": text})],
+        "default": "s",
+    },
+    "tiermem.dialogue.formats.slack.read_archive": lambda text: {
+        "files": {"users.json": "[]", f"{text}/2024-05-14.json": "[]"}
     },
     "tiermem.dialogue.trust.stamped": lambda text: {
         "turns": [turn(text)],

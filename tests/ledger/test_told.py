@@ -25,6 +25,7 @@ WORDS = {
     "Redistilled": {"hints", "omissions"},
     "Rejected": {"claim", "quotes", "reason"},
     "Retired": {"reason"},
+    "SetAside": {"reason"},
     "Round": {"coverage", "stop"},
     "Search": {"query"},
     "SummaryUnit": {"text", "scene"},

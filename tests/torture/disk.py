@@ -253,7 +253,7 @@ ROWS = (
         work=logs_under_threads,
     ),
     Row(
-        name="mutants",
+        name="seeded-bugs",
         failure="a harness without teeth",
         done=f"seeded bugs: {len(mutants.MUTANTS)} of the log, "
         f"{len(mutants.DISK_FULL_MUTANTS)} of a full disk, "

@@ -81,8 +81,10 @@ def _as_made_anew(memory: tiermem.Memory, outcome: Outcome) -> None:
     outcome.demand(all(all(found) for found in before), "words of the log cannot be found")
 
 
-def _hits(memory: tiermem.Memory, query: str) -> tuple[Any, ...]:
-    return (memory.search(query), memory.search(query, kind="pages"), memory.search(query, kind="turns"))
+def _hits(memory: tiermem.Memory, query: str) -> list[list[Any]]:
+    """What a search finds, with scores to the digits that an engine's sums keep in any order."""
+    found = (memory.search(query, kind=kind) for kind in ("units", "pages", "turns"))
+    return [[(hit.source, hit.spans, hit.text, round(hit.score, 3)) for hit in hits] for hits in found]
 
 
 def _delete(store: Path, chance: random.Random) -> None:

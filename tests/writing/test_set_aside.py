@@ -61,7 +61,7 @@ async def test_what_one_page_does_to_the_index_stops_neither_the_others_nor_the_
     assert steps(ledger) == [("index", odd)]
     assert set(index.of("pages")) == set(others)
     head = ledger.tier1.head
-    assert index.marks[ledger.indexed_as].seq > 0
+    assert index.marks[SPACE].seq > 0
     await writer.distil_pending()
     assert ledger.tier1.head == head, "what is on record already is not written again"
     index.error = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from tiermem.ledger.entries import Distilled, Entry, Redistilled, Spent
+from tiermem.ledger.entries import Distilled, Entry, Redistilled, SetAside, Spent
 from tiermem.model import (
     Answer,
     Citation,
@@ -31,6 +31,7 @@ NAMED = frozenset(
         (Distilled, "prompts"),
         (Redistilled, "made_by"),
         (Redistilled, "prompts"),
+        (SetAside, "step"),
         (Spent, "step"),
         (SummaryUnit, "made_by"),
         (SummaryUnit, "trust"),

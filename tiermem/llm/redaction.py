@@ -21,6 +21,8 @@ NO_KEY = "no-key-needed"
 """What is sent to a server that asks for no key."""
 _NO_KEYS = {NO_KEY, "sk-no-key-required"}
 
+_QUERY = re.compile(r"[?#]")
+_ESCAPED = re.compile("%[0-9A-F]{2}")
 _LIKE_KEYS = re.compile(
     r"\b(?P<scheme>bearer|basic)(?P<gap>[ \t:]{1,4})(?=(?-i:[^\s\"'<>]{0,200}[0-9A-Z]))[^\s\"'<>,;]{8,}"
     r"|\bsk-[\w-]{8,}",
@@ -71,7 +73,7 @@ def secrets_of(url: str | None) -> tuple[str, ...]:
 def shown_url(url: str) -> str:
     """A URL as it may be shown: without user, password, query and fragment."""
     scheme, mark, rest = url.rpartition("://")
-    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+    rest = _QUERY.split(rest, maxsplit=1)[0]
     authority, slash, path = rest.partition("/")
     return f"{scheme}{mark}{authority.rpartition('@')[2]}{slash}{path}"
 
@@ -130,7 +132,7 @@ _URL_SAFE = str.maketrans("+/", "-_")
 
 
 def _lower_escapes(encoded: str) -> str:
-    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), encoded)
+    return _ESCAPED.sub(lambda found: found[0].lower(), encoded)
 
 
 def _masked(found: re.Match[str]) -> str:

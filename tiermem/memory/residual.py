@@ -33,8 +33,6 @@ _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
 _NUMBERS = ("at", "ts", "h", "y", "z", "s", "c", "t", "n", "stub", "_")
 """Fields of such values in other lines."""
 _EMPTY = re.compile(rb"\0{64,}")
-_NO_TEXT = re.compile(r"vector_storage-.*|vector_index-.*|.*id_tracker\..*|.*-null")
-"""Names of files and directories of an index segment that hold no text."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
 
@@ -137,8 +135,17 @@ def _files(store: Path, space: SpaceId) -> Iterator[Path]:
     for file in sorted(store.rglob("*")):
         if file.is_file() and (file.is_relative_to(own) or not file.is_relative_to(spaces)):
             within = file.relative_to(store).parts
-            if within[0] != "index" or not any(map(_NO_TEXT.fullmatch, within)):
+            if within[0] != "index" or not any(map(_holds_no_text, within)):
                 yield file
+
+
+def _holds_no_text(name: str) -> bool:
+    """Whether a file or directory of an index segment holds vectors, weights and numbers alone."""
+    return (
+        name.startswith(("vector_storage-", "vector_index-"))
+        or "id_tracker." in name
+        or name.endswith("-null")
+    )
 
 
 def _written(file: Path) -> Iterator[bytes]:

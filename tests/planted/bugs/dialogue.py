@@ -6,18 +6,18 @@ _ALL = ("tests/dialogue",)
 
 BUGS = (
     Bug(
-        name="a turn's id does not tell who spoke",
+        name="a file read in before is not known by who spoke",
         file="tiermem/dialogue/identity.py",
-        before='told = "\\x1f".join((turn.speaker, moment, turn.text))',
-        after='told = "\\x1f".join((moment, turn.text))',
-        found_by=_ALL,
+        before='told = "\\x1f".join((turn.speaker, found["moment"] or "", turn.text))',
+        after='told = "\\x1f".join((found["moment"] or "", turn.text))',
+        found_by=("tests/dialogue", "tests/door/test_files_again.py"),
     ),
     Bug(
         name="a turn's id does not tell where it stands",
         file="tiermem/dialogue/identity.py",
-        before='turn_id=f"{position}-{_digest(turn)}"',
-        after="turn_id=_digest(turn)",
-        found_by=_ALL,
+        before='return f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"',
+        after='return "@1" if turn.said_at is None else f"@1 {turn.said_at.isoformat()}"',
+        found_by=("tests/dialogue", "tests/door/test_files_again.py"),
     ),
     Bug(
         name="a name gives way to the role",

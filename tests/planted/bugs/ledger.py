@@ -99,15 +99,15 @@ BUGS = (
     Bug(
         name="open pages with a newer turn are not among the changes",
         file="tiermem/ledger/ledger.py",
-        before="filling=tuple(page for page in filling if page.seq > after),",
-        after="filling=tuple(page for page in filling if page.seq > head),",
+        before="filling=tuple(page for page in filling if page.seq > after or page.id in besides),",
+        after="filling=tuple(page for page in filling if page.id in besides),",
         found_by=_TIER1,
     ),
     Bug(
         name="looking back to a moment leaves out what was recorded in it",
-        file="tiermem/ledger/ledger.py",
-        before="        if record.at > moment:\n",
-        after="        if record.at >= moment:\n",
+        file="tiermem/ledger/moments.py",
+        before="        if at <= moment or moment >= now:",
+        after="        if at < moment or moment >= now:",
         found_by=_TIER1,
     ),
 )

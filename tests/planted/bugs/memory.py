@@ -41,6 +41,20 @@ BUGS = (
         found_by=_ALL,
     ),
     Bug(
+        name="what was erased comes back under another id of its place",
+        file="tiermem/memory/placing.py",
+        before='if how in ("same", "erased") or',
+        after='if how == "same" or',
+        found_by=_ALL,
+    ),
+    Bug(
+        name="what another file says at the same place is known already",
+        file="tiermem/memory/placing.py",
+        before='(how == "free" and not of_words)',
+        after="not of_words",
+        found_by=_ALL,
+    ),
+    Bug(
         name="settings take names nobody knows",
         file="tiermem/settings.py",
         before='extra="forbid"',

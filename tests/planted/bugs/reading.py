@@ -8,8 +8,8 @@ BUGS = (
     Bug(
         name="units of another session are seen",
         file="tiermem/reading/view.py",
-        before="return unit if self.scope.session in (None, unit.session) else None",
-        after="return unit",
+        before="        if self.scope.session not in (None, unit.session):\n            return None\n",
+        after="",
         found_by=_ALL,
     ),
     Bug(
@@ -43,8 +43,8 @@ BUGS = (
     Bug(
         name="what was recorded at that very moment is not seen",
         file="tiermem/reading/view.py",
-        before="return line.recorded_at <= self.scope.as_of",
-        after="return line.recorded_at < self.scope.as_of",
+        before="return self._around.since <= line.recorded_at <= self.scope.as_of",
+        after="return self._around.since <= line.recorded_at < self.scope.as_of",
         found_by=_ALL,
     ),
     Bug(

@@ -113,7 +113,7 @@ BUGS = (
     Bug(
         name="a finding decided on is decided again",
         file="tiermem/writing/write_back.py",
-        before="        if finding.id in self._ledger.tier1.decisions:\n            return None\n",
+        before="        if finding.id in self._ledger.tier1.decisions:\n            return ()\n",
         after="",
         found_by=_ALL,
     ),
@@ -169,8 +169,8 @@ BUGS = (
     Bug(
         name="the mark is written before the index is durable",
         file="tiermem/writing/projection.py",
-        before="            await self._index.flush()\n            await self._index.set_mark(self._ledger.space, self._put_up_to)",
-        after="            await self._index.set_mark(self._ledger.space, self._put_up_to)\n            await self._index.flush()",
+        before="            await self._index.flush()\n            await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)",
+        after="            await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)\n            await self._index.flush()",
         found_by=_ALL,
     ),
     Bug(
@@ -183,8 +183,8 @@ BUGS = (
     Bug(
         name="the turns that new ones stand around are not put again",
         file="tiermem/writing/projection.py",
-        before='await self._index.put(self._ledger.space, "turns", entries[-(new + _AROUND) :])',
-        after='await self._index.put(self._ledger.space, "turns", entries[-new:])',
+        before="await self._put_turns(page, new + _AROUND if known else 0)",
+        after="await self._put_turns(page, new if known else 0)",
         found_by=_ALL,
     ),
     Bug(

@@ -19,7 +19,7 @@ from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
 
 USERS = "users.json"
-_DAY = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d{2}-\d{2}\.json")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 _MENTION = re.compile(r"<@(\w{1,40})>")
 
 
@@ -37,10 +37,10 @@ def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:
         users = _users(load_json(next(text for name, text in files.items() if name.endswith(USERS))))
     channels: dict[str, list[Turn]] = {}
     for name in sorted(files):
-        day = _DAY.fullmatch(name)
-        if day is not None:
+        *_, channel, file = ("", "", *name.split("/"))
+        if channel and _DAY.fullmatch(file):
             with place(name):
-                channels.setdefault(day["channel"], []).extend(_turns(load_json(files[name]), users))
+                channels.setdefault(channel, []).extend(_turns(load_json(files[name]), users))
     sessions: list[DialogueSession] = []
     for channel, turns in channels.items():
         sessions.extend(by_day(channel, turns))

@@ -31,6 +31,9 @@ _STAMP = re.compile(
     r"(?:\s?[ap]\.?\s?m\.?)?)(?:\]\s|\s-\s)",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"[./-]")
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_HALF = re.compile(r"([ap])\.?\s?m\.?", re.IGNORECASE)
 _MARKS = "\u200e\u200f\ufeff"
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " "})
 _LONGEST_NAME = 80
@@ -74,7 +77,7 @@ def _messages(text: str) -> Iterator[_Message]:
             continue
         if message is not None:
             yield message
-        first, second, third = (int(part) for part in re.split(r"[./-]", stamp["date"]))
+        first, second, third = (int(part) for part in _BETWEEN.split(stamp["date"]))
         words = line.lstrip(_MARKS)[stamp.end() :]
         message = _Message(number, (first, second, third), stamp["clock"], [words])
     if message is not None:
@@ -122,7 +125,7 @@ def _turn(message: _Message, order: _Order) -> Turn:
 
 
 def _moment(message: _Message, order: _Order) -> datetime:
-    clock = parse_clock(re.sub(r"(?<=\d)\.(?=\d)", ":", re.sub(r"([ap])\.?\s?m\.?", r"\1m", message.clock)))
+    clock = parse_clock(_POINT.sub(":", _HALF.sub(r"\1m", message.clock)))
     if clock is None:
         raise InvalidInput(f"{message.clock!r} is no time of day")
     try:
