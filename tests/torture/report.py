@@ -134,8 +134,10 @@ _FOOT = """## What the rows are, and are not
 - `power-cut` and `kill` run the log itself on a file system in memory whose every operation is a place to
   die; `kill-9` ends real processes on a real one. A kill is not a power cut: the kernel keeps what was
   written, which is why the first row exists.
-- `mutants` is the measure of the others: seeded bugs of the kind people ship, looked for with the harnesses
-  of `power-cut`, `disk-full`, `system-calls`, `threads` and `crash-points`.
+- `seeded-bugs` is the measure of other rows: bugs of the kind people ship, looked for with the harnesses of
+  `power-cut`, `disk-full`, `system-calls`, `threads` and `crash-points`. `mutants` is the measure of the
+  tests: bugs planted one at a time in every room of the code (`tests/planted/bugs`), each looked for with the
+  default tests of its room. Both were written by those who wrote the tests.
 - `system-calls` runs the real file layer and believes no sync that was not asked of the system. That the
   system does what it is asked is taken on trust; `power-cut` has the disks that sync and keep less.
 - `false-facts` are made up, so that their truth is known; `real-facts` were written by a language model about

@@ -113,8 +113,10 @@ class AsyncMemory:
         store is deleted first (on a server what is there of this store, and not what is of others) and
         each space is put into a new one when it is next opened.
         Raises `pagestore.errors.Locked` when another process has the space open for writing,
-        `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when
-        there are no weights. `read_only=True` takes no lock and no index: look, verify and audit
+        `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when the
+        directory named for the weights does not hold them; where none was named and there are none, what
+        was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
+        takes no lock and no index: look, verify and audit
         while another process writes.
         """
         house = await build(

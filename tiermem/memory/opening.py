@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from tiermem.dialogue.trust import TrustLevels
-from tiermem.errors import IndexFull, InvalidInput, UnknownId
+from tiermem.errors import EmbedderUnavailable, IndexFull, InvalidInput, UnknownId
 from tiermem.index import (
     AbsentIndex,
     EndpointEmbedder,
@@ -120,10 +120,15 @@ async def build(
         if model is not None:
             stack.push_async_callback(model.close)
         judging = _engine(settings, engine, model)
-        embedder = parts.embedder or await _embedder(settings, model, stack, read_only=read_only)
-        index = parts.index or await _index(
-            path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
-        )
+        embedder, lacking = parts.embedder, ""
+        if embedder is None:
+            embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
+        if lacking and parts.index is None:
+            index: Index = AbsentIndex(lacking)
+        else:
+            index = parts.index or await _index(
+                path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
+            )
         return House(
             settings=settings,
             read_only=read_only,
@@ -246,22 +251,32 @@ def _endpoint(settings: Settings, model: str) -> OpenAIModel:
 
 async def _embedder(
     settings: Settings, model: LanguageModel | None, stack: AsyncExitStack, *, read_only: bool
-) -> Embedder:
+) -> tuple[Embedder, str]:
+    """The embedder, and why it cannot embed where its weights are nowhere: words alone find then.
+
+    Raises `EmbedderUnavailable` where the directory that was named for the weights does not hold them.
+    """
     kind, _, name = settings.embedder.partition(":")
     if kind == "minilm":
         precision: Precision = "int8" if name else "fp32"
+        unasked = MiniLMEmbedder(settings.weights, precision=precision)
         if read_only:
-            return MiniLMEmbedder(settings.weights, precision=precision)  # never asked: nothing is searched
+            return unasked, ""  # nothing is searched by meaning
         key = (settings.weights, precision)
-        embedder = await _embedders.take(
-            key, lambda: MiniLMEmbedder(find_weights(settings.weights), precision=precision)
-        )
+        try:
+            embedder = await _embedders.take(
+                key, lambda: MiniLMEmbedder(find_weights(settings.weights), precision=precision)
+            )
+        except EmbedderUnavailable as error:
+            if settings.weights is not None:
+                raise
+            return unasked, f"what was said is found by its words alone, not by meaning: {error}"
         stack.push_async_callback(_embedders.let_go, key, _nothing_to_close)
-        return embedder
+        return embedder, ""
     endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
     if endpoint is not model:
         stack.push_async_callback(endpoint.close)
-    return await EndpointEmbedder.open(name, endpoint.embed)
+    return await EndpointEmbedder.open(name, endpoint.embed), ""
 
 
 async def _index(

@@ -12,7 +12,8 @@ What a step was shown is what its record rests on. The rules, one for each kind 
   read a page of theirs whole, or when it repeats their words; what it cost stays. A finding goes with its
   answer; a decision goes with its unit, and its finding, where the answer stays, is pending again. The
   reason of a decision goes with the answer, and with any unit that it was weighed against.
-- The reason why a unit was withdrawn goes with the unit.
+- The reason why a unit was withdrawn goes with the unit. No record names a unit that goes, whose id is made
+  of its words, nor decides on a finding that nobody has any more.
 - An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns;
   of its units the wording is held to its words only where the turns stood on their own pages.
 - What may stay of a record that goes stands in for it, so the fold of the log never holds what went.
@@ -90,16 +91,24 @@ class Gone:
 class Past:
     """What the records up to here come to, in the order of the log: a step was shown only what was before it.
 
-    `changed` are units that go, or lose words or a revision; `standing` the findings of answers that stay.
+    `changed` are units that go, or lose words or a revision, `gone` those that go, whose ids, made of their
+    words, are named no more; `standing` are the findings of answers that stay.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
+    gone: set[UnitId] = field(default_factory=set)
     standing: set[FindingId] = field(default_factory=set)
 
     def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:
         """Note what became of a unit."""
         if left is None or (left.text, left.spans) != (unit.text, unit.spans):
             self.changed.add(unit.id)
+        if left is None:
+            self.gone.add(unit.id)
+
+    def left_of(self, ids: Iterable[UnitId]) -> tuple[UnitId, ...]:
+        """Those of some units that do not go."""
+        return tuple(unit_id for unit_id in ids if unit_id not in self.gone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,9 +157,10 @@ def _left_of(entry: Entry, one: Held, gone: Gone, past: Past) -> Entry | None:
         unexpected(error, f"telling what may stay of record {one.held_in}")
     match entry:
         case Distilled() | Redistilled():
-            past.changed.update(unit.id for unit in entry.units)
+            for unit in entry.units:
+                past.note(unit, None)
         case WroteBack() if entry.unit is not None:
-            past.changed.add(entry.unit.id)
+            past.note(entry.unit, None)
         case _:
             pass
     usage = entry.answer.usage if isinstance(entry, Answered) else getattr(entry, "usage", Usage())
@@ -253,16 +263,24 @@ def _wrote_back(entry: WroteBack, gone: Gone, past: Past) -> Entry | None:
         past.note(unit, left)
         if left is None:
             return spent
-        entry = replace(entry, unit=left)
+        entry = replace(entry, unit=replace(left, supersedes=past.left_of(left.supersedes)))
         weighed = weighed or unit.id in past.changed
+    elif astray:
+        return spent
+    decision = replace(decision, superseded=past.left_of(decision.superseded))
     if astray or weighed or gone.repeated_in([decision.reason]):
-        return replace(entry, write_back=replace(decision, reason=""))
-    return entry
+        decision = replace(decision, reason="")
+    shown = None if entry.shown is None else past.left_of(entry.shown)
+    return replace(entry, write_back=decision, shown=shown)
 
 
-def _retired(entry: Retired, gone: Gone, past: Past) -> Entry:
+def _retired(entry: Retired, gone: Gone, past: Past) -> Entry | None:
+    left = past.left_of(entry.unit_ids)
+    if not left:
+        return None
     rests = gone.everything or not past.changed.isdisjoint(entry.unit_ids)
-    return replace(entry, reason="") if rests or gone.repeated_in([entry.reason]) else entry
+    reason = "" if rests or gone.repeated_in([entry.reason]) else entry.reason
+    return replace(entry, unit_ids=left, reason=reason)
 
 
 def _erasing(entry: Erasing, gone: Gone, _past: Past) -> Entry:
