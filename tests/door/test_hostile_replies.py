@@ -1,4 +1,4 @@
-"""20,000 replies of a model that lies, breaks off and babbles, through the whole pipeline at the door.
+"""6,000 replies of a model that lies, breaks off and babbles, through the whole pipeline at the door.
 
 Nothing but the errors a caller is promised may escape, no unit may rest on words that are not on its
 page, and no page may change.
@@ -21,7 +21,7 @@ from tiermem.llm import Call, FunctionModel
 from tiermem.model import SummaryUnit
 from tiermem.text import normalise
 
-REPLIES = 20_000
+REPLIES = 6_000
 TRUTHS = ("1,450 dollars", "Oslo", "chicken", "Melanie never learned to swim")
 QUESTIONS = (
     "What did the roof cost?",
