@@ -6,6 +6,7 @@ Each memory has one background event loop; calls from many threads run on it sid
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -60,10 +61,17 @@ def open(  # noqa: A001  (the door's name is `tiermem.open`)
     )
 
 
+_FORKED = (
+    "this memory was opened by the process that this one was forked from, and works there alone: "
+    "open it in this process (a space can be open for writing in one of them)"
+)
+
+
 class Memory:
     """One space's memory, for code that does not await. Open it with `tiermem.open`.
 
-    One that is still open when the program ends is closed then.
+    One that is still open when the program ends is closed then. A process forked from the one that opened it
+    cannot use it: every call is `MemoryClosed` there, and closing it does nothing.
     """
 
     def __init__(self, awaited: AsyncMemory, loop: Loop) -> None:
@@ -72,6 +80,7 @@ class Memory:
         self._closed = False
         self._inside = 0
         self._changed = Condition()
+        self._process = os.getpid()
         atexit.register(self.close)
 
     @classmethod
@@ -105,6 +114,9 @@ class Memory:
         except BaseException:
             loop.stop()
             raise
+
+    def __repr__(self) -> str:
+        return repr(self._async).replace("<Async", "<", 1)
 
     def __enter__(self) -> Self:
         return self
@@ -303,6 +315,8 @@ class Memory:
 
     def close(self) -> None:
         """See `AsyncMemory.close`."""
+        if self._process != os.getpid():
+            return
         with self._changed:
             if self._closed:
                 return
@@ -317,6 +331,8 @@ class Memory:
             self._loop.stop()
 
     def _call(self, method: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        if self._process != os.getpid():
+            raise MemoryClosed(_FORKED)
         with self._changed:
             if self._closed:
                 raise MemoryClosed(CLOSED)
@@ -327,3 +343,13 @@ class Memory:
             with self._changed:
                 self._inside -= 1
                 self._changed.notify_all()
+
+
+def _as_awaited() -> None:
+    """Give each method the words of its awaited twin, for `help` and editors."""
+    for name, own in vars(Memory).items():
+        if (own.__doc__ or "").startswith("See `AsyncMemory."):
+            own.__doc__ = getattr(AsyncMemory, name).__doc__
+
+
+_as_awaited()

@@ -90,6 +90,13 @@ class AsyncMemory:
         self._gate = Gate()
         self._calls = Calls()
 
+    def __repr__(self) -> str:
+        if self._house is None:
+            return f"<{type(self).__name__}, closed>"
+        where = "in memory" if self._house.directory is None else f"in {str(self._house.directory)!r}"
+        alone = ", read-only" if self._house.read_only else ""
+        return f"<{type(self).__name__} of space {self._house.ledger.space!r} {where}{alone}>"
+
     @classmethod
     async def open(
         cls,
