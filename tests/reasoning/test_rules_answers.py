@@ -11,9 +11,10 @@ from pagestore import PageId, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Evidence, LinkedFact, Search, is_proved
 from tiermem.reasoning import PageView, by_rules
-from tiermem.reasoning.rules.questions import read_question
+from tiermem.reasoning.rules import sufficiency
+from tiermem.reasoning.rules.questions import Kind, read_question
 from tiermem.reasoning.rules.route import route
-from tiermem.reasoning.rules.sufficiency import SufficiencyOptions, assess
+from tiermem.reasoning.rules.sufficiency import Features, SufficiencyOptions, assess
 from tiermem.text import link
 
 pytestmark = pytest.mark.anyio
@@ -101,6 +102,7 @@ async def test_units_that_state_the_answer_are_enough() -> None:
         ("What instruments does Melanie play besides painting?", EVERYTHING, "cover"),
         ("Who is Priscilla?", EVERYTHING, "no unit"),
         ("When did Caroline visit Bergen?", EVERYTHING, "name|no unit"),
+        ("When did Caroline go to the LGBTQ support group with Priscilla?", EVERYTHING, "a name of the"),
         ("How many paintings did Melanie play?", [PAINTING], "detail"),
     ],
 )
@@ -117,6 +119,19 @@ def test_far_away_units_are_not_trusted_whatever_words_they_share() -> None:
     assert assess(question, [near]).action == "ANSWER"
     assert assess(question, [far]).action == "ESCALATE"
     assert assess(question, [far], SufficiencyOptions(similarity=0.0)).action == "ANSWER"
+
+
+@pytest.mark.parametrize(
+    ("kind", "action"), [("what", "ANSWER"), ("list", "ESCALATE"), ("how many", "ESCALATE")]
+)
+def test_a_list_or_a_count_is_only_answered_where_nearly_all_of_the_question_is_told(
+    kind: Kind, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Features(
+        kind=kind, coverage=0.8, right_person=True, names_held=True, detail_held=True, similarity=None
+    )
+    monkeypatch.setattr(sufficiency, "features", lambda question, units: seen)
+    assert assess("What did she paint?", [GROUP]).action == action
 
 
 PAGE = page_of(
