@@ -2,70 +2,68 @@
 
 from tests.planted.bug import Bug
 
-_ALL = ("tests/door",)
-
 BUGS = (
     Bug(
         name="background forgets its second run",
         file="tiermem/memory/background.py",
         before="            self._again[name] = job\n",
         after="            pass\n",
-        found_by=_ALL,
+        found_by=("tests/door/test_background.py", "tests/door"),
     ),
     Bug(
         name="a failure behind the door is not kept",
         file="tiermem/memory/background.py",
         before="            self._problems.append(str(problem))\n",
         after="",
-        found_by=_ALL,
+        found_by=("tests/door/test_background.py", "tests/door"),
     ),
     Bug(
         name="closing does not wait for what runs",
         file="tiermem/memory/background.py",
         before="        while self._running:\n            await asyncio.gather(*self._running.values())",
         after="        return",
-        found_by=_ALL,
+        found_by=("tests/door/test_background.py", "tests/door"),
     ),
     Bug(
         name="what began before does not keep one who must be alone out",
         file="tiermem/memory/gate.py",
         before="                while self._inside:\n                    await self._changed.wait()\n",
         after="                pass\n",
-        found_by=_ALL,
+        found_by=("tests/door/test_gate.py", "tests/door"),
     ),
     Bug(
         name="whoever comes later goes before one who waits to be alone",
         file="tiermem/memory/gate.py",
         before="            while self._closed:\n                await self._changed.wait()\n            self._inside += 1",
         after="            self._inside += 1",
-        found_by=_ALL,
+        found_by=("tests/door/test_gate.py", "tests/door"),
     ),
     Bug(
         name="what was erased comes back under another id of its place",
         file="tiermem/memory/placing.py",
         before='if how in ("same", "erased") or',
         after='if how == "same" or',
-        found_by=_ALL,
+        found_by=("tests/door/test_files_again.py", "tests/door"),
     ),
     Bug(
         name="what another file says at the same place is known already",
         file="tiermem/memory/placing.py",
         before='(how == "free" and not of_words)',
         after="not of_words",
-        found_by=_ALL,
+        found_by=("tests/door/test_files_again.py", "tests/door"),
     ),
     Bug(
         name="settings take names nobody knows",
         file="tiermem/settings.py",
         before='extra="forbid"',
         after='extra="ignore"',
-        found_by=_ALL,
+        found_by=("tests/door/test_settings.py", "tests/door"),
     ),
     Bug(
         name="what local rules do is counted against the day",
         file="tiermem/memory/opening.py",
         before="limits=Budget() if engine.free else limits,",
         after="limits=limits,",
-        found_by=_ALL,
+        found_by=("tests/door/test_daily_limits.py", "tests/door"),
     ),
 )
