@@ -24,7 +24,7 @@ from tests.ledger.building import (
     unit,
     wrote_back,
 )
-from tiermem.ledger import Entry, Redistilled, Retired, Spent, Tier1
+from tiermem.ledger import Entry, Erased, Erasing, Redistilled, Retired, Spent, Tier1
 from tiermem.ledger.entries import decode, encode, kind_of
 from tiermem.model import FindingId, UnitId, Usage
 
@@ -187,3 +187,30 @@ def test_what_a_page_lost_is_kept_beside_it() -> None:
     assert (page.units, page.rejected, page.omissions) == (1, 1, ("number: 40",))
     assert tier1.is_distilled(PageId("p1"))
     assert not tier1.is_distilled(PageId("p2"))
+
+
+def test_what_is_recorded_twice_counts_once() -> None:
+    first, again = distilled("p1", unit("u1"), omissions=["number: 3"]), distilled("p1", unit("u2"))
+    tier1 = folded(first, again, answered("a1", finding("f1")), answered("a1", finding("f2")))
+    assert [one.id for one in tier1.units()] == ["u1"]
+    assert (tier1.pages[PageId("p1")].omissions, len(tier1.losses)) == (("number: 3",), 1)
+    assert list(tier1.pending) == ["f1"]
+    # Each try at distilling was paid; the answer was given once.
+    assert tier1.spent_on(MOMENT.date()).calls == first.usage.calls + again.usage.calls + 2
+
+
+def test_a_finding_that_is_decided_waits_no_more_whenever_its_answer_is_recorded() -> None:
+    assert not folded(wrote_back("f1", "SKIP"), answered("a1", finding("f1"))).pending
+
+
+def test_calls_of_unknown_price_leave_what_is_known_of_the_day() -> None:
+    known, unknown = Usage(calls=1, cost=0.5), Usage(calls=1)
+    tier1 = folded(Spent(step="ask", usage=known), Spent(step="ask", usage=unknown))
+    assert tier1.spent_on(MOMENT.date()).cost == 0.5
+
+
+def test_an_erasing_that_is_done_waits_no_more() -> None:
+    intent = Erasing(turns=(), reason="asked to")
+    done = Erased(intent=0, turns=0, units=0, findings=0, answers=())
+    assert list(folded(intent).erasing) == [0]
+    assert not folded(intent, done).erasing

@@ -348,3 +348,13 @@ async def test_lone_surrogates_of_a_turn_stay_on_the_page_and_reach_no_index() -
     assert "\ud800" in (await ledger.page(info.id)).text
     assert (report.units, report.rejected) == (1, 1)
     assert "Ann wrote ? on the kitchen wall." in index.of("pages")[info.id].text
+
+
+async def test_what_a_page_lost_is_what_none_of_its_units_says() -> None:
+    ledger, _, writer = await garden(Rules(distils=lambda page: claims_of(page)[:2]))
+    await writer.distil_pending()
+    (summary,) = ledger.tier1.pages.values()
+    lost = " ".join(summary.omissions)
+    assert "12" not in lost
+    assert "Marco" not in lost
+    assert "Clara" in lost

@@ -1,10 +1,11 @@
 """The index is a projection of pages and ledger: behind, it catches up; gone, it comes back the same."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from pagestore import MemoryLog, Page, PageId, SessionId, SpaceId
+from pagestore import History, MemoryLog, Page, PageId, SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection, Entry, Said, turn_id
@@ -311,3 +312,28 @@ async def test_a_finding_of_another_space_is_refused() -> None:
     assert [decision.op for decision in report.decisions] == ["SKIP"]
     assert "not in this space" in report.decisions[0].reason
     assert right.tier1.units() == ()
+
+
+async def test_the_mark_is_set_when_all_before_it_is_durable() -> None:
+    order: list[str] = []
+
+    class Watched(DictIndex):
+        async def put(self, *given: Any, **more: Any) -> None:
+            order.append("put")
+            await super().put(*given, **more)
+
+        async def flush(self) -> None:
+            order.append("flush")
+
+        async def set_mark(self, space: SpaceId, mark: History) -> None:
+            order.append("mark")
+            await super().set_mark(space, mark)
+
+    ledger = await opened()
+    writer = Writer(ledger, Watched(), Rules().engine)
+    await writer.observe(S1, GARDEN)
+    await writer.seal()
+    order.clear()
+    await writer.project()
+    assert order[-2:] == ["flush", "mark"]
+    assert "put" in order[:-2]

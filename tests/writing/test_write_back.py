@@ -11,7 +11,7 @@ from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelUnavailable
 from tiermem.index.interface import Entry
-from tiermem.ledger import Ledger
+from tiermem.ledger import Ledger, Retired
 from tiermem.model import Finding, FindingId, LinkedFact, Op, SummaryUnit, UnitId
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import WriteBackReport, Writer
@@ -448,3 +448,48 @@ async def test_writing_back_leaves_the_index_up_to_date() -> None:
     garden = await Garden.with_news(PRICE)
     report = await garden.back(PRICE.text)
     assert report.decisions[0].unit_id in garden.index.of("units")
+
+
+async def test_a_denial_is_not_merged_into_an_assertion_of_its_other_side() -> None:
+    denial = turn("Ann never paid 80 euros to Marco.", day=2)
+    garden = await Garden.with_news(denial)
+    target = garden.unit(BICYCLE)
+    merged = "Ann bought a red bicycle from Marco and paid 80 euros."
+    report = await garden.back(
+        denial.text, Operation(op="UPDATE", reason="price", target=target.id, text=merged)
+    )
+    assert [decision.op for decision in report.decisions] == ["ADD"]
+    assert "a denial and an assertion" in report.decisions[0].reason
+
+
+async def test_what_a_superseded_unit_had_superseded_stays_so_when_only_the_newest_goes_on() -> None:
+    again = turn("Ann bought the red bicycle back from Clara.", day=12)
+    garden = await Garden.with_news(SOLD, again)
+    bought = garden.unit(BICYCLE)
+    await garden.back(SOLD.text, Operation(op="ADD", reason="sold", supersedes=(bought.id,)))
+    sold = garden.unit(SOLD.text)
+    await garden.back(again.text, Operation(op="ADD", reason="back", supersedes=(sold.id,)))
+    assert set(garden.unit(again.text).supersedes) == {sold.id, bought.id}
+
+
+async def test_a_unit_that_is_no_longer_in_force_is_no_neighbour() -> None:
+    garden = await Garden.with_news(PRICE)
+    gone = garden.unit(BICYCLE)
+    await garden.writer.project()
+    await garden.ledger.write(Retired(unit_ids=(gone.id,), reason="wrong"))
+    shown: list[str] = []
+
+    def reconciles(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
+        shown.extend(unit.id for unit in neighbours)
+        return Operation(op="ADD", reason="new")
+
+    garden.rules.reconciles = reconciles
+    search = garden.index.search
+
+    async def lagging(*given: Any, **more: Any) -> Any:
+        return await search(*given, **more | {"inactive": True})
+
+    garden.index.search = lagging  # type: ignore[method-assign]  # an index that is behind
+    await garden.back(PRICE.text)
+    assert shown
+    assert gone.id not in shown
