@@ -11,6 +11,7 @@ import pytest
 
 from tests.dialogue.test_files import refusal, said
 from tiermem.dialogue import read_dialogue
+from tiermem.dialogue.locomo import parse_locomo
 from tiermem.dialogue.longmemeval import parse_longmemeval
 
 at = datetime.fromisoformat
@@ -156,3 +157,12 @@ def test_the_real_longmemeval_reads_in_full(shared: Path) -> None:
     assert len(conversations) == 100
     assert sum(conversation.turns for conversation in conversations) == 2146
     assert not any("answer_" in session.session for one in conversations for session in one.sessions)
+
+
+def test_sessions_of_locomo_are_in_the_order_of_their_numbers() -> None:
+    conversation: dict[str, Any] = {}
+    for number in (10, 2, 1, 11):
+        conversation[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
+        conversation[f"session_{number}"] = [{"speaker": "Ann", "dia_id": f"D{number}:1", "text": "Hi"}]
+    (sample,) = parse_locomo([{"sample_id": "c", "conversation": conversation}])
+    assert [one.session for one in sample.sessions] == ["session_1", "session_2", "session_10", "session_11"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.metrics.routing import Verdicts, counterfactual, escalation, omissions
+from eval.metrics.routing import Verdicts, counterfactual, escalation, omissions, router_errors
 from eval.types import QuestionId
 
 
@@ -70,3 +70,11 @@ def test_every_escalated_question_is_in_one_cell_or_undecided(
     found = counterfactual(escalated, column(0), column(1), column(2))
     assert found.total.count + found.undecided == len(escalated)
     assert found.total.right <= found.total.count
+
+
+def test_what_was_escalated_in_vain_is_no_false_hit() -> None:
+    summary = {QuestionId(q): False for q in "abcd"}
+    raw = {QuestionId("a"): True, QuestionId("b"): False, QuestionId("c"): True, QuestionId("d"): False}
+    actual = {QuestionId("a"): False, QuestionId("b"): False, QuestionId("c"): False, QuestionId("d"): False}
+    errors = router_errors({QuestionId("a"), QuestionId("b")}, summary, raw, actual)
+    assert (errors.still_wrong, errors.false_hits, errors.beyond, errors.repaired) == (2, 1, 1, 0)

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pagestore import SessionId
 from tiermem.index import encoding
 from tiermem.index.encoding import (
     PIECE,
@@ -16,6 +17,7 @@ from tiermem.index.encoding import (
     query_terms,
     turn_pieces,
 )
+from tiermem.index.interface import Entry
 from tiermem.text import stems
 
 anything = st.text(st.characters(codec=None, categories=None), max_size=60)
@@ -123,3 +125,23 @@ def test_a_short_text_is_one_piece_and_a_blank_one_none() -> None:
 
 def test_the_number_of_pieces_is_bounded() -> None:
     assert len(pieces("word " * 200_000)) == PIECES
+
+
+def test_surrogates_are_joined_or_replaced() -> None:
+    assert encoding.clean("a \ud83d\ude00 b \ud800 c") == "a 😀 b \ufffd c"
+
+
+def test_what_only_the_scene_holds_weighs_little() -> None:
+    unit = Entry(id="u", session=SessionId("s"), text="a red bicycle", kind="summary", scene="garden party")
+    weights = encoding.unit_terms(unit)
+    alone = encoding.document_terms("garden party", "units")
+    for word in ("garden", "party"):
+        (stem,) = encoding.query_stems(word)
+        at = encoding.dimension(stem)
+        assert weights[at] == pytest.approx(0.1 * alone[at])
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=8))
+def test_a_stored_name_is_that_of_one_name_alone(name: str) -> None:
+    assert encoding.name_of(encoding.key(name)) == name
+    assert encoding.key("é") != encoding.key("%C3%A9")

@@ -285,3 +285,16 @@ def test_ids_are_the_same_for_the_same_thing_and_differ_between_spaces() -> None
 def test_importing_the_ledger_does_not_import_pydantic() -> None:
     code = "import sys, tiermem.ledger; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.anyio
+async def test_changes_begin_with_the_very_next_record() -> None:
+    ledger = await Ledger.open(MemoryLog(SPACE))
+    await ledger.append(SessionId("s1"), [Turn(speaker="Ann", text="one")])
+    before = (await ledger.changes(-1)).head
+    await ledger.append(SessionId("s2"), [Turn(speaker="Ann", text="two")])
+    assert [page.session for page in (await ledger.changes(before)).filling] == ["s2"]
+    head = (await ledger.changes(-1)).head
+    await ledger.seal(SessionId("s1"))
+    changed = await ledger.changes(head)
+    assert ([page.session for page in changed.pages], changed.filling) == (["s1"], ())

@@ -114,3 +114,9 @@ def test_user_and_password_of_a_url_are_secrets_and_are_not_shown() -> None:
 def test_nothing_shows_what_is_taken_out() -> None:
     assert not told(repr(Redaction([KEY])))
     assert Redaction([None, ""]).in_reply(KEY) == KEY
+
+
+def test_eight_characters_of_a_key_in_a_row_are_too_many() -> None:
+    redaction = Redaction(("sk-live-abcdefghijklmnopqrstuvwxyz",))
+    assert "ijklmnop" not in redaction.in_error("the key …ijklmnop… is wrong")
+    assert redaction.in_error("the key …ijklmno… is wrong") == "the key …ijklmno… is wrong"

@@ -247,3 +247,16 @@ def test_what_is_listed_twice_in_other_words_is_counted_once(
     verdict = graded(answer, [Source(cited, MAY, "Ann")], question="How many are there?", counted=counted)
     assert verdict.support == "worded"
     assert not verdict.derivations
+
+
+def test_a_code_is_stated_only_as_a_word_of_its_own() -> None:
+    part = Source("The part I ordered is AB123.", MAY, "Ann")
+    assert support("AB123", part) == "stated"
+    assert "B12" in graded("The part is B12.", (part,)).unsupported
+
+
+def test_a_denial_needs_words_that_deny() -> None:
+    likes = Source("I like jazz, and my brother likes rock.", MAY, "Ann")
+    assert support("jazz", likes) == "stated"
+    check = graded("not jazz", (likes,))
+    assert check.support != "stated"

@@ -163,3 +163,22 @@ def test_what_the_page_no_longer_holds_is_no_longer_derived() -> None:
 def test_no_derivation_raises(kind: str, value: str, texts: list[str]) -> None:
     terms = tuple(Term(text=text, said_at=SAID) for text in texts)
     recomputed(Derivation(kind=kind, value=value, terms=terms))  # type: ignore[arg-type]
+
+
+def test_one_thing_told_twice_is_one() -> None:
+    once = term(source(4), 7, 17)
+    assert recomputed(Derivation(kind="count", value="1", terms=(once, once))) == "1"
+
+
+def test_a_derivation_does_not_hold_over_other_words_in_the_same_place() -> None:
+    dogs = source(1)
+    at = dogs.text.index("two dogs")
+    counted = Derivation(kind="count", value="1", terms=(term(dogs, at, at + len("two dogs")),))
+    assert holds(counted, [PAGE])
+    assert not holds(counted, [replace(PAGE, text=PAGE.text.replace("two dogs", "six cats"))])
+
+
+@pytest.mark.parametrize("mark", [". ", "! ", "? ", "; ", "\n"])
+def test_a_number_counts_nothing_beyond_the_end_of_its_sentence(mark: str) -> None:
+    (amount,) = amounts(Source(f"I have 3{mark}Dogs are great."))
+    assert (int(amount.value), amount.unit) == (3, "")
