@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World, says
+from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World, distilled, make_unit, says
 from tiermem.errors import BudgetExceeded
 from tiermem.model import AskMode, Claim, Evidence, Search, Unproved
 from tiermem.reading import ABSTENTION, check
@@ -147,6 +147,25 @@ async def test_a_citation_has_the_trust_of_its_least_trusted_turn() -> None:
         "the cat is black": "web",
         "my cat is grey": "user",
     }
+
+
+async def test_a_unit_is_cited_with_the_trust_of_its_turn_where_that_is_lower() -> None:
+    world = await World.new()
+    await world.say("page: the cat is grey", trust="web")
+    (page_id,) = await world.ledger.seal()
+    page = await world.ledger.page(page_id)
+    unit = replace(make_unit(page, "The cat is grey", "the cat is grey"), trust="user")
+    await world.ledger.write(distilled(page, unit))
+    composed = await (await composer(world, "What is the cat like?")).word(
+        [
+            EvidenceItem(
+                evidence=Evidence(
+                    text=unit.text, spans=unit.spans, score=1.0, source="unit", unit_id=unit.id, trust="user"
+                )
+            )
+        ]
+    )
+    assert [citation.trust for citation in composed.citations] == ["web"]
 
 
 async def test_the_words_of_a_page_that_cannot_be_read_are_missed_and_that_is_said() -> None:

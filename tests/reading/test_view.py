@@ -62,7 +62,8 @@ async def test_what_was_said_at_a_moment_is_seen_from_it_and_what_came_after_is_
     assert [line.turn is not None for line in seen.lines] == [True, False]
 
 
-def test_a_moment_without_a_zone_is_of_utc() -> None:
+@pytest.mark.usefixtures("another_day_here")
+async def test_a_moment_without_a_zone_is_of_utc() -> None:
     written = datetime(2023, 5, 8, 12, 0)  # noqa: DTZ001 - that is what is tested
     assert _past(written) == datetime(2023, 5, 8, 12, 0, tzinfo=UTC)
     east = datetime(2023, 5, 8, 14, 0, tzinfo=timezone(timedelta(hours=2)))

@@ -181,3 +181,8 @@ def test_the_stamp_decides_then_the_role(turn: Turn, level: str) -> None:
 def test_a_level_nobody_knows_is_the_lowest() -> None:
     assert DEFAULT_TRUST.rank("divine") == DEFAULT_TRUST.rank(None) == DEFAULT_TRUST.rank("web") == 0
     assert DEFAULT_TRUST.lowest(["user", "divine"]) == "web"
+
+
+def test_words_that_nobody_can_read_any_more_are_trusted_least() -> None:
+    top = len(DEFAULT_LEVELS) - 1
+    assert grounds_of((), (), at_most=top).trust == 0

@@ -10,7 +10,7 @@ BUGS = (
         file="tiermem/dialogue/identity.py",
         before='told = "\\x1f".join((turn.speaker, found["moment"] or "", turn.text))',
         after='told = "\\x1f".join((found["moment"] or "", turn.text))',
-        found_by=("tests/dialogue", "tests/door/test_files_again.py"),
+        found_by=("tests/door/test_files_again.py",),
     ),
     Bug(
         name="a turn's id does not tell where it stands",

@@ -80,7 +80,7 @@ BUGS = (
         file="tiermem/llm/meter.py",
         before="            meter.models[model] = None\n        meter = meter.outer\n",
         after="            meter.models[model] = None\n        meter = None\n",
-        found_by=("tests/llm/test_meter.py", "tests/llm", "tests/door"),
+        found_by=("tests/door/test_daily_limits.py", "tests/llm", "tests/door"),
     ),
     Bug(
         name="nobody waits as long as an endpoint asks",

@@ -10,21 +10,21 @@ BUGS = (
         file="tiermem/writing/edit.py",
         before="rank = min(ranks) if sources else 0",
         after="rank = max(ranks) if sources else 0",
-        found_by=("tests/writing/test_write_back.py", *_ALL),
+        found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(
         name="words nobody can read are fully trusted",
         file="tiermem/writing/edit.py",
         before="rank = min(ranks) if sources else 0",
         after="rank = min(ranks, default=len(trust.names) - 1)",
-        found_by=("tests/writing/test_write_back.py", *_ALL),
+        found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(
         name="whoever is trusted less supersedes",
         file="tiermem/writing/edit.py",
         before="    if newer.trust < older.trust:\n        return False\n",
         after="",
-        found_by=("tests/writing/test_write_back.py", *_ALL),
+        found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(
         name="what was said earlier supersedes what was said later",
@@ -38,7 +38,7 @@ BUGS = (
         file="tiermem/writing/edit.py",
         before="if proved.grounds.trust != target.grounds.trust:",
         after="if proved.grounds.trust < target.grounds.trust:",
-        found_by=("tests/writing/test_write_back.py", *_ALL),
+        found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(
         name="a merged text may forget",
@@ -108,7 +108,7 @@ BUGS = (
         file="tiermem/writing/write_back.py",
         before="if floor is not None and rank < trust.rank(floor):",
         after="if floor is not None and rank < trust.rank(floor) - 1:",
-        found_by=("tests/writing/test_write_back.py", *_ALL),
+        found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(
         name="a finding decided on is decided again",
