@@ -16,7 +16,7 @@ from tests.planted.bug import Bug
 
 ROOT = Path(__file__).resolve().parents[2]
 _LEFT_OUT = (".*", "__pycache__", "runs", "build", "dist", "*.egg-info")
-_PATIENCE = 900.0
+_PATIENCE = 600.0
 """Seconds after which tests that do not end have found the bug: it hangs."""
 
 _TESTS_FAILED = 1

@@ -32,7 +32,7 @@ ROWS = (
         "the default tests of the room must find each",
         unit="planted bugs",
         count=len(BUGS),
-        share=5,
+        share=1,
         work=planted_bugs,
         fixed=True,
         minutes=45,
