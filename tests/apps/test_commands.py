@@ -384,7 +384,9 @@ def test_a_context_is_printed_as_it_would_stand_in_a_prompt(tmp_path: Path) -> N
     assert told["text"] == shown.rstrip("\n")
 
 
-@pytest.mark.parametrize("wrong", ["calls", "calls=many", "words=3", "calls=2,"])
+@pytest.mark.parametrize(
+    "wrong", ["calls", "calls=many", "words=3", "calls=2,", "calls=-1", "seconds=nan", "cost=inf"]
+)
 def test_a_budget_that_is_none_says_how_to_write_one(tmp_path: Path, wrong: str) -> None:
     result = tiermem(tmp_path, "ask", "Who?", "--budget", wrong, code=2)
     assert "calls=5,tokens=4000" in result.output

@@ -154,7 +154,9 @@ def test_a_telegram_chat() -> None:
     }
     assert said(read_one(json.dumps(document), "result.json")) == expected
     account = {"about": "…", "chats": {"list": [document, {"name": "Empty", "messages": []}]}}
-    assert said(read_one(json.dumps(account), "result.json")) == expected
+    assert said(read_one(json.dumps(account), "result.json")) == {
+        name.replace("Ann", "Ann (1)"): turns for name, turns in expected.items()
+    }
 
 
 def test_a_discord_channel() -> None:
@@ -379,3 +381,109 @@ def test_anything_is_dialogue_or_refused(text: str, name: str, form: Any) -> Non
     except NotDialogue:
         return
     assert all(turn.turn_id for one in conversations for session in one.sessions for turn in session.turns)
+
+
+# What only looks like one of these
+
+
+def test_bold_words_in_the_turns_of_a_plain_transcript_are_words() -> None:
+    text = "User: How?\nAssistant: Two steps.\n**Step 1:** run it\n**Step 2:** open it\nUser: thanks\n"
+    assert said(read_one(text)) == {
+        "chat": [
+            ("User", "How?"),
+            ("Assistant", "Two steps.\n**Step 1:** run it\n**Step 2:** open it"),
+            ("User", "thanks"),
+        ]
+    }
+    answer = "So:\n```pip install x```\n**Step 1:** run\n**Note:** fine"
+    headed = f"## User\nhow?\n## Assistant\n{answer}\n## User\nok\n"
+    assert said(read_one(headed)) == {
+        "chat": [
+            ("User", "how?"),
+            ("Assistant", answer),
+            ("User", "ok"),
+        ]
+    }
+    dated = "Date: 8 May 2024\n\n**Ann:** Hi\n**Bob:** Hello\n"
+    assert said(read_one(dated)) == {"chat": [("Ann", "Hi"), ("Bob", "Hello")]}
+
+
+def test_lines_between_rules_in_which_somebody_speaks_are_no_front_matter() -> None:
+    with pytest.raises(NotDialogue, match="line 1"):
+        read_one("---\nAnn: hi\n---\nBob: yo\n")
+
+
+def test_brackets_with_the_year_first_are_of_a_plain_transcript_and_of_ios_without_a_comma() -> None:
+    plain = "[2024-05-08, 13:56] Ann: hi\n\n# Session 2, 9 May 2024\nBob: hello\n"
+    assert list(said(read_one(plain))) == ["chat", "chat-2"]
+    assert said(read_one("[08/05/2024 13:56:12] Ann: oi\n")) == {"chat 2024-05-08": [("Ann", "oi")]}
+
+
+def test_a_twelve_hour_clock_with_padded_numbers_has_the_day_first() -> None:
+    told = read_one("08/05/24, 1:56 pm - Ann: hi\n09/05/24, 1:57 pm - Bob: hi\n")
+    assert times(told)[0] == moment("2024-05-08T13:56:00")
+
+
+def test_what_the_app_tells_with_a_colon_in_quotes_is_told_by_the_app() -> None:
+    (line,) = said(read_one('14/05/2024, 21:58 - Ann changed the name to "Trip: Rome"\n')).values()
+    assert line == [("WhatsApp", 'Ann changed the name to "Trip: Rome"')]
+
+
+def test_chats_of_an_account_that_share_a_name_are_told_apart() -> None:
+    chat = {"name": None, "messages": [{"id": 1, "date": "2024-05-08T10:30:00", "from": "C", "text": "z"}]}
+    account = {
+        "chats": {"list": [chat | {"id": 2}, chat | {"id": 3}]},
+        "left_chats": {"list": [chat | {"id": 4}]},
+    }
+    assert list(said(read_one(json.dumps(account), "result.json"))) == [
+        f"result ({number}) 2024-05-08" for number in (2, 3, 4)
+    ]
+
+
+def test_spoken_words_of_a_chat_are_words() -> None:
+    spoken = node("a", None, "user", "")
+    spoken["message"]["content"]["parts"] = [{"content_type": "audio_transcription", "text": "On Friday"}]
+    spoken["message"]["metadata"] = []
+    chat = {"title": "t", "id": "x", "mapping": {"a": spoken}}
+    assert said(read_one(json.dumps(chat), "c.json")) == {"t (x)": [("user", "On Friday")]}
+
+
+def test_a_damaged_archive_and_what_a_mac_puts_into_one() -> None:
+    packed = bytearray(zipped({"_chat.txt": ANDROID * 50}))
+    packed[60:70] = b"0123456789"
+    with pytest.raises(NotDialogue, match="cannot be read"):
+        read_one(bytes(packed), "a.zip")
+    assert read_one(zipped({"_chat.txt": ANDROID, "__MACOSX/._chat.txt": "\0"}), "a.zip").turns == 4
+
+
+def test_subtitles_with_sentences_that_hold_colons_signs_and_two_voices() -> None:
+    vtt = (
+        "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>One\nThe way I like: call him &amp; ask</v>\n\n"
+        "00:03.000 --> 00:04.000\n<v Ann>if a < 3 and b > 1</v> <v Bob>No, thanks</v>\n"
+    )
+    assert said(read_one(vtt, "call.vtt")) == {
+        "call": [("Ann", "One\nThe way I like: call him & ask\nif a < 3 and b > 1"), ("Bob", "No, thanks")]
+    }
+
+
+def test_one_chat_on_one_line_and_one_example_in_a_file_of_lines() -> None:
+    tree = {"a": node("a", None, "user", "Hi")}
+    assert said(read_one(json.dumps({"title": "t", "id": "x", "mapping": tree}))) == {
+        "t (x)": [("user", "Hi")]
+    }
+    example = {"messages": [{"role": "user", "content": "Hi"}]}
+    assert said(read_one(json.dumps(example) + "\n", "train.jsonl")) == {"train-1": [("user", "Hi")]}
+    plain = {"channel": {"id": "7"}, "messages": [{"role": "user", "content": "hi"}]}
+    assert said(read_one(json.dumps(plain), "c.json")) == {"c": [("user", "hi")]}
+
+
+def test_what_bots_attach_is_kept() -> None:
+    bot = {"type": "message", "ts": "1715724000.0", "text": "", "attachments": [{"text": "Build failed"}]}
+    assert said(read_one(json.dumps([bot]), "d.json")) == {"d 2024-05-14": [("bot", "Build failed")]}
+
+
+def test_a_table_with_date_and_time_apart_and_a_row_without_words() -> None:
+    table = "Date,Time,Author,Content\n2024-05-14,21:58,Ann,Hi\n2024-05-14,21:59,Ann,\n"
+    conversation = read_one(table, "chat.csv")
+    assert said(conversation) == {"chat": [("Ann", "Hi")]}
+    assert times(conversation) == [moment("2024-05-14T21:58:00")]

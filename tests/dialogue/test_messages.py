@@ -195,3 +195,24 @@ def test_objects_of_the_vendors_packages_are_taken_as_they_are() -> None:
     for given in (message, [message]):
         (turn,) = as_turns(given)
         assert (turn.speaker, turn.text) == ("assistant", 'Booked.\n[calls book({"at": "19:00"})]')
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            {"role": "user", "parts": [{"inline_data": {"mime": "image/png", "data": b"\x89" * 4_000}}]},
+            '[part: {"inline_data": {"mime": "image/png", "data": "4,000 bytes of data"}}]',
+        ),
+        (
+            {
+                "role": "assistant",
+                "tool_calls": [{"type": "custom", "custom": {"name": "sql", "input": "s"}}],
+            },
+            "[calls sql(s)]",
+        ),
+        ({"role": "assistant", "content": None, "refusal": "I cannot help"}, "I cannot help"),
+    ],
+)
+def test_odd_messages_of_the_vendors_are_turns_too(message: dict[str, Any], words: str) -> None:
+    assert as_turns(message)[0].text == words

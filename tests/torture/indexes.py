@@ -160,7 +160,7 @@ chance = random.Random(seed)
 with local(store) as memory:
     print("open", flush=True)
     for number in range(first, first + 10_000):
-        memory.add(turn(number, chance), session=f"s{number % 3}")
+        memory.add(turn(number, random.Random(number)), session=f"s{number % 3}")
         print(number, flush=True)
         if chance.random() < 0.15:
             memory.flush()

@@ -28,9 +28,11 @@ from tests.torture.harness import Missing, Outcome, Row, Share
 from tiermem.dialogue import read_dialogue
 from tiermem.errors import InvalidInput, MalformedReply, ModelError, NotDialogue
 from tiermem.index.testing import HashEmbedder
+from tiermem.ledger import Ledger
 from tiermem.llm import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
+from tiermem.memory.placing import placed
 from tiermem.reasoning import by_model
 from tiermem.reasoning.model.distil import DistilReply
 from tiermem.reasoning.model.route import RouteByModel, RouteReply
@@ -186,9 +188,10 @@ def _read_one(name: str, data: bytes, chance: random.Random, outcome: Outcome) -
     outcome.demand(all(turn.turn_id for s in sessions for turn in s.turns), "a turn without an id")
     if chance.random() < 0.1:
         log = MemoryLog(SpaceId("fuzz"))
+        ledger = anyio.run(Ledger.open, log)
         for session in sessions:
             try:
-                log.append(session.session, session.turns)
+                log.append(session.session, anyio.run(placed, ledger, session.session, session.turns))
             except InvalidInput:
                 continue
             page = log.open_page(session.session)

@@ -602,3 +602,24 @@ def test_records_of_a_kind_nobody_knows_go_when_they_hold_the_words() -> None:
         assert not {spans.seq, words.seq} & left
 
     anyio.run(main)
+
+
+@pytest.mark.anyio
+async def test_a_withdrawn_unit_stays_withdrawn_when_only_its_later_revision_goes() -> None:
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: ()).engine)
+    for said in (FIRST, THIRD):
+        await writer.observe(S1, [said])
+        await writer.seal()
+    one, two = await ledger.pages()
+    first, third = [(await finding_on(ledger, said.text)).fact.spans for said in (FIRST, THIRD)]
+    unit = SummaryUnit(id=UnitId("u1:x"), text=FIRST.text, spans=first, kind="summary", session=S1)
+    merged = replace(unit, text=THIRD.text, spans=(*first, *third), revision=2)
+    for page, units in ((one.id, (unit,)), (two.id, ())):
+        await ledger.write(building.distilled(page, *units))
+    await ledger.write(building.answered("a1", building.finding("f1")))
+    await ledger.write(replace(building.wrote_back("f1", "UPDATE", merged), shown=()))
+    await ledger.write(Retired(unit_ids=(unit.id,), reason="a mistake"))
+    await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    assert ledger.tier1.retired_because(unit.id) is not None
+    assert not ledger.tier1.is_active(unit.id)

@@ -221,3 +221,23 @@ async def test_the_newest_word_on_a_step_counts() -> None:
         await ledger.write(SetAside(page_id=PageId("p1:x"), step=step, reason=reason))
     assert dict(ledger.tier1.aside_at("ask")) == {"p1:x": "three"}
     assert not ledger.tier1.aside_at("index")
+
+
+async def test_one_refused_page_alone_is_set_aside_where_the_embedder_takes_other_words() -> None:
+    ledger, index = await opened(), Choosy(ModelRefused("too long"))
+    writer = Writer(ledger, index, Rules().engine)
+    await said(writer, ODD, session="odd")
+    await writer.distil_pending()
+    assert [step for step, _ in steps(ledger)] == ["index"]
+    assert index.marks[SPACE].seq > 0
+
+
+async def test_erasing_on_a_page_that_was_set_aside_puts_the_rest_of_it_into_the_index() -> None:
+    ledger, index = await opened(), Choosy(ValueError("odd"))
+    writer = Writer(ledger, index, Rules().engine)
+    texts = [ODD, *(f"Ann planted {n} tomatoes." for n in range(9))]
+    await said(writer, *texts)
+    await writer.distil_pending()
+    assert [step for step, _ in steps(ledger)] == ["index"]
+    await writer.erase(Selection(turn=ODD), "asked to")
+    assert len(index.of("turns")) == len(texts) - 1

@@ -783,6 +783,8 @@ def _budget(written: str | None) -> Budget | None:
     """The limits an option writes: names and numbers of `Budget`, comma-separated."""
     if written is None:
         return None
+    import math
+
     from tiermem.model import Budget
 
     whole: dict[str, Callable[[str], float]] = {"calls": int, "tokens": int, "seconds": float, "cost": float}
@@ -791,9 +793,11 @@ def _budget(written: str | None) -> Budget | None:
         name, _, number = part.strip().partition("=")
         try:
             limits[name] = whole[name](number)
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError):
+            limits[name] = -1
+        if not 0 <= limits[name] < math.inf:
             told = f"{part.strip()!r} is no limit; write calls=5,tokens=4000,seconds=20,cost=0.05"
-            raise typer.BadParameter(told, param_hint="--budget") from error
+            raise typer.BadParameter(told, param_hint="--budget")
     return Budget(**limits)
 
 

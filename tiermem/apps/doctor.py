@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import anyio
+from pydantic import ValidationError
 from rich.text import Text
 
 from pagestore import Store
@@ -25,6 +26,7 @@ from tiermem.index.minilm_weights import WAYS_OUT, find_weights, from_hugging_fa
 from tiermem.index.qdrant import check_server
 from tiermem.llm.endpoint import ModelOptions
 from tiermem.llm.openai import OpenAIModel
+from tiermem.llm.redaction import shown_url
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 
 Verdict = Literal["good", "missing", "absent"]
@@ -47,7 +49,12 @@ class Finding:
 
 def examined(store: Path) -> tuple[Finding, ...]:
     """Everything that is looked at, in the order in which it is needed."""
-    settings = Settings()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        advice = "correct the TIERMEM_… variables of the environment"
+        return (Finding(what="settings", verdict="missing", told=told, advice=advice),)
     looks: tuple[Callable[[], Finding], ...] = (
         _versions,
         lambda: _weights(settings),
@@ -97,14 +104,14 @@ def _model(settings: Settings) -> Finding:
     if settings.model is None:
         told = "none named: local rules answer, as extracts of what was said"
         return Finding(what="model", verdict="absent", told=told, advice="set TIERMEM_MODEL to use one")
-    where, began = settings.base_url or "OpenAI", time.monotonic()
+    where, began = shown_url(settings.base_url) if settings.base_url else "OpenAI", time.monotonic()
     try:
         served = anyio.run(_served, settings, settings.model)
     except TierMemError as error:
         advice = "see that the endpoint is up, and that TIERMEM_BASE_URL and TIERMEM_API_KEY are right"
         return Finding(what="model", verdict="missing", told=str(error), advice=advice)
     took = f"{time.monotonic() - began:.1f} s"
-    if served and settings.model not in served:
+    if served and not {settings.model, f"{settings.model}:latest"} & served:
         told = f"{where} answers in {took} and does not list {settings.model!r}"
         return Finding(what="model", verdict="missing", told=told, advice="name one with TIERMEM_MODEL")
     return Finding(what="model", verdict="good", told=f"{settings.model} at {where}, answers in {took}")
@@ -131,7 +138,7 @@ def _index(settings: Settings) -> Finding:
     except IndexUnavailable as error:
         advice = "start the server, or set TIERMEM_INDEX=embedded"
         return Finding(what="index", verdict="missing", told=str(error), advice=advice)
-    return Finding(what="index", verdict="good", told=f"a Qdrant server at {settings.index}")
+    return Finding(what="index", verdict="good", told=f"a Qdrant server at {shown_url(settings.index)}")
 
 
 def _store(store: Path) -> Finding:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 
 from tiermem.dialogue.formats import slack
@@ -11,6 +14,7 @@ from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.packed import MOST
 from tiermem.errors import InvalidInput
 
+_DAMAGE = (zlib.error, lzma.LZMAError, struct.error)
 _CHATS = "conversations.json"
 _READ = (".txt", ".json", ".jsonl", ".md", ".csv", ".tsv", ".vtt", ".srt")
 
@@ -30,13 +34,19 @@ def read_archive(
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found = [one for one in archive.infolist() if one.filename.lower().endswith(_READ)]
+            found = [one for one in archive.infolist() if _may_be_read(one.filename)]
             texts = _texts(archive, _dialogue(found))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, *_DAMAGE) as error:
         raise InvalidInput(f"the zip archive cannot be read: {error}") from error
     if any(name.endswith(slack.USERS) for name in texts):
         return slack.read_archive(texts)
     return tuple(one for name, text in texts.items() for one in read(name, text))
+
+
+def _may_be_read(name: str) -> bool:
+    """Whether a file may be dialogue; what a Mac puts beside each file is none."""
+    beside = name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
+    return name.lower().endswith(_READ) and not beside
 
 
 def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:

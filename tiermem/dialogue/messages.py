@@ -127,7 +127,7 @@ def _name(value: object, what: str) -> str | None:
 
 
 def _words(message: Mapping[str, Any]) -> str:
-    content = _first(message, TEXT_KEYS)
+    content = _first(message, (*TEXT_KEYS, "refusal"))
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list | tuple):
         raise InvalidInput(f"tool_calls must be a list, not {type(calls).__name__}")
@@ -181,7 +181,7 @@ def _part(part: object) -> str:
 
 def _call(call: object) -> str:
     """`[calls name(arguments)]`, in whichever of the usual shapes the call comes."""
-    function = call.get("function", call) if isinstance(call, Mapping) else None
+    function = (call.get("function") or call.get("custom") or call) if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise InvalidInput("a tool call has no function name")
     given = _first(function, ("arguments", "input", "args"))
@@ -193,7 +193,7 @@ def _result(result: object) -> str:
         return f"[result: {_json(result)}]"
     content = _first(result, ("content", "output", "response"))
     failed = "error" if result.get("is_error") is True else "result"
-    told = words_of(content) if isinstance(content, str | list | tuple) else _json(content)
+    told = words_of(content) if isinstance(content, str | list | tuple) else _json(_short(content))
     return f"[{failed}: {told}]"
 
 
@@ -204,6 +204,10 @@ def _short(value: object) -> object:
     """A value as it is; of data written as text (`data:…;base64,…`) how much there was."""
     if isinstance(value, Mapping):
         return {key: _short(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_short(inner) for inner in value]
+    if isinstance(value, bytes | bytearray):
+        return f"{len(value):,} bytes of data"
     if isinstance(value, str) and len(value) > _LONGEST_DATA and not any(map(str.isspace, value)):
         return f"{len(value):,} characters of data"
     return value

@@ -99,6 +99,12 @@ def _continue(reading: _Reading, line: str) -> None:
     reading.turns[-1][1].extend([*[""] * reading.blanks, line.removeprefix("\t")])
 
 
+def opened_by(line: str) -> str:
+    """Who speaks, in small letters, where the line opens a turn; else nothing."""
+    opening = None if line[:1].isspace() else _opening(line.removesuffix("\r"))
+    return opening["speaker"].lower() if opening is not None else ""
+
+
 def _opening(line: str) -> re.Match[str] | None:
     found = _OPENING.fullmatch(line)
     return found if found is not None and len(found["speaker"].split()) <= _LONGEST_NAME else None

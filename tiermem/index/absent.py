@@ -11,10 +11,14 @@ from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Perio
 
 
 class AbsentIndex:
-    """Raises `IndexUnavailable` with `reason` for everything but closing."""
+    """Raises `IndexUnavailable` with `reason` for everything but closing.
 
-    def __init__(self, reason: str) -> None:
+    `holds_nothing`: no files of an index lie where it would be, so there is nothing to erase from them.
+    """
+
+    def __init__(self, reason: str, *, holds_nothing: bool = False) -> None:
         self._reason = reason
+        self.holds_nothing = holds_nothing
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         """Refused."""

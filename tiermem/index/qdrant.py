@@ -380,6 +380,8 @@ def check_server(url: str, *, api_key: str | None = None, seconds: int = 5) -> N
     try:
         client.get_collections()
     except (ApiException, OSError, ValueError) as error:
-        raise IndexUnavailable(f"Qdrant at {url!r} cannot be reached ({type(error).__name__})") from error
+        raise IndexUnavailable(
+            f"Qdrant at {shown_url(url)!r} cannot be reached ({type(error).__name__})"
+        ) from None
     finally:
         client.close()

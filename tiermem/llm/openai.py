@@ -159,9 +159,10 @@ class OpenAIModel:
         async with self._turn(self._main) as client:
             try:
                 listed = await client.models.list()
-            except openai.OpenAIError as error:
-                raise ModelUnavailable(f"{self._main} lists no models ({type(error).__name__})") from error
-        return frozenset(model.id for model in listed.data)
+                return frozenset(str(model.id) for model in listed.data)
+            except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
+                # What is no endpoint of models (a page, other JSON) is not told by the vendor's own errors.
+                raise ModelUnavailable(f"{self._main} lists no models ({type(error).__name__})") from None
 
     async def close(self) -> None:
         """Close the connections of the running event loop; a later call opens new ones."""

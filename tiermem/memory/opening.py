@@ -124,7 +124,9 @@ async def build(
         if embedder is None:
             embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
         if lacking and parts.index is None:
-            index: Index = AbsentIndex(lacking)
+            none = settings.index == IN_PROCESS or str(path) == IN_MEMORY
+            none = none or (settings.index == EMBEDDED and not (Path(path) / "index").exists())
+            index: Index = AbsentIndex(lacking, holds_nothing=none)
         else:
             index = parts.index or await _index(
                 path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex

@@ -71,6 +71,8 @@ def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> Resid
     read = 0
     found = []
     for file in files:
+        if not file.exists():  # the index, which spaces share, tidies itself meanwhile
+            continue
         read += file.stat().st_size
         phrases = {
             phrase for data in _written(file) for text in _readings(data) for phrase in words.found_in(text)

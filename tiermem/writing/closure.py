@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pagestore import Page, PageId, SessionId, Span
+from pagestore.errors import Closed, Inaccessible
 from tiermem.errors import unexpected
 from tiermem.ledger import (
     Answered,
@@ -44,7 +45,7 @@ from tiermem.ledger import (
     told_in,
 )
 from tiermem.ledger.entries import decode_body, encode, kind_of
-from tiermem.model import Claim, FindingId, SummaryUnit, UnitId, Usage
+from tiermem.model import Claim, Degradation, FindingId, SummaryUnit, UnitId, Usage
 from tiermem.text import Telltales, in_words_of, omissions, page_literals, still_proved, withheld
 
 StandIn = tuple[int, str, Mapping[str, Any]]
@@ -92,18 +93,23 @@ class Past:
     """What the records up to here come to, in the order of the log: a step was shown only what was before it.
 
     `changed` are units that go, or lose words or a revision, `gone` those that go, whose ids, made of their
-    words, are named no more; `standing` are the findings of answers that stay.
+    words, are named no more, and `held` those of which some revision stays; `standing` are the findings of
+    answers that stay.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
     gone: set[UnitId] = field(default_factory=set)
+    held: set[UnitId] = field(default_factory=set)
     standing: set[FindingId] = field(default_factory=set)
 
     def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:
         """Note what became of a unit."""
         if left is None or (left.text, left.spans) != (unit.text, unit.spans):
             self.changed.add(unit.id)
-        if left is None:
+        if left is not None:
+            self.held.add(unit.id)
+            self.gone.discard(unit.id)
+        elif unit.id not in self.held:  # else an earlier revision of it stays
             self.gone.add(unit.id)
 
     def left_of(self, ids: Iterable[UnitId]) -> tuple[UnitId, ...]:
@@ -153,6 +159,8 @@ def _left_of(entry: Entry, one: Held, gone: Gone, past: Past) -> Entry | None:
     """What may stay of an entry by the rule of its kind, and what was paid where that cannot be told."""
     try:
         return RULES[type(entry)](entry, gone, past)
+    except (Closed, Inaccessible):
+        raise  # nothing is erased yet, and what was announced is finished later
     except Exception as error:  # noqa: BLE001  # logged; what nobody can tell apart from what goes, goes
         unexpected(error, f"telling what may stay of record {one.held_in}")
     match entry:
@@ -242,12 +250,19 @@ def _answered(entry: Answered, gone: Gone, past: Past) -> Entry:
         or trace.session in gone.sessions
         or any(page_id in gone.pages for a_round in trace.rounds for page_id in a_round.pages)
         or any(gone.touches(span) for span in _spans(encode(entry)))
+        or _tells_of_pages(trace.degradations, gone)
         or not past.changed.isdisjoint(shown)
         or gone.repeated_in(told_in(entry))
     ):
         return Spent(step="ask", usage=entry.answer.usage)
     past.standing.update(finding.id for finding in entry.findings)
     return entry
+
+
+def _tells_of_pages(degradations: Iterable[Degradation], gone: Gone) -> bool:
+    """Whether it was told of a page of theirs why it could not be read, which may repeat its words."""
+    told = [f"{one.reason} {one.fallback}" for one in degradations]
+    return any(page_id in text for text in told for page_id in gone.pages)
 
 
 def _wrote_back(entry: WroteBack, gone: Gone, past: Past) -> Entry | None:
@@ -268,7 +283,8 @@ def _wrote_back(entry: WroteBack, gone: Gone, past: Past) -> Entry | None:
     elif astray:
         return spent
     decision = replace(decision, superseded=past.left_of(decision.superseded))
-    if astray or weighed or gone.repeated_in([decision.reason]):
+    named = any(unit_id in decision.reason for unit_id in past.gone)
+    if astray or weighed or named or gone.repeated_in([decision.reason]):
         decision = replace(decision, reason="")
     shown = None if entry.shown is None else past.left_of(entry.shown)
     return replace(entry, write_back=decision, shown=shown)
@@ -289,7 +305,7 @@ def _erasing(entry: Erasing, gone: Gone, _past: Past) -> Entry:
 
 
 def _set_aside(entry: SetAside, gone: Gone, _past: Past) -> Entry | None:
-    """Its reason holds what an error said of the page; the step tries the page again."""
+    """Its reason holds what an error said of the page."""
     goes = gone.everything or entry.page_id in gone.pages or gone.repeated_in([entry.reason])
     return None if goes else entry
 

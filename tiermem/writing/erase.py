@@ -112,7 +112,9 @@ class Eraser:
         await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=told)
         after = self._ledger.tier1
         pages = tuple({page.id: page for page in gone.pages.values()}.values())
-        index = await self._index(pages if from_its_start else None, _changed(before, after))
+        # Of a page that the index went on without, nobody knows what it holds.
+        known = from_its_start and before.aside_at("index").keys().isdisjoint(gone.pages)
+        index = await self._index(pages if known else None, _changed(before, after))
         erasure = _told(announced, gone, found, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(

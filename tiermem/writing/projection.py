@@ -20,6 +20,7 @@ import logging
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
+from uuid import uuid4
 
 import anyio
 
@@ -27,6 +28,7 @@ from pagestore import History, OpenInfo, Page, PageId, PageInfo, PageLine
 from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
+from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Said, turn_id
 from tiermem.ledger import Changes, Ledger, SetAside
 from tiermem.model import SummaryUnit, UnitId
@@ -98,6 +100,8 @@ class Projection:
         taken out is left in the engine's storage; where that is out of its reach, and where a page cannot be
         put again for what it is, as `purge`.
         """
+        if _holds_nothing(self._index):
+            return True
         if not isinstance(self._index, Compacts):
             return await self.purge()
         try:
@@ -139,6 +143,8 @@ class Projection:
 
         The whole space is put again: what went is no longer known.
         """
+        if _holds_nothing(self._index):
+            return True
         async with self._one_at_a_time:
             await self._forget()
             compacts = isinstance(self._index, Compacts)
@@ -206,10 +212,21 @@ class Projection:
                 if not _may_be_of_one(error):
                     raise
                 failed[page_of(item)] = error
-        if len(failed) == len(items) and any(isinstance(one, TierMemError) for one in failed.values()):
+        refused = any(isinstance(one, TierMemError) for one in failed.values())
+        if refused and len(failed) == len(items) and (len(items) > 1 or not await self._takes_words()):
             # Whatever is given is refused: that is no fault of a page.
             raise next(iter(failed.values()))
         self._failed |= failed
+
+    async def _takes_words(self) -> bool:
+        """Whether the embedder takes words that were never given it; a page alone does not tell."""
+        try:
+            await self._index.search(
+                self._ledger.indexed_as, "units", f"words {uuid4().hex}", limit=1, mode="dense"
+            )
+        except TierMemError:
+            return False
+        return True
 
     async def _set_aside(self, changes: Changes, aside: Mapping[PageId, str]) -> None:
         """Record which pages did not go through, and which did that had not before."""
@@ -324,6 +341,11 @@ class Projection:
             return await self._ledger.page(numbered[found].id)
         filling = await self._ledger.open_pages(page.session)
         return next((one for one in filling if one.number > page.number), None)
+
+
+def _holds_nothing(index: Index) -> bool:
+    """Whether there is no index and never was one, so that nothing is to be taken out."""
+    return isinstance(index, AbsentIndex) and index.holds_nothing
 
 
 def _may_be_of_one(error: Exception) -> bool:

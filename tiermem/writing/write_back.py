@@ -189,7 +189,8 @@ class WriteBacks:
         proved = candidate.proved
         same = known(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
         if same is not None:
-            return skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
+            told = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
+            return replace(told, shown=(same.id,))
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
         with step("reconcile"):
             operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])

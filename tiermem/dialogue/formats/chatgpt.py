@@ -40,7 +40,8 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
         author = message.get("author")
         role = author.get("role") if isinstance(author, Mapping) else None
         words = _words(message.get("content"))
-        hidden = (message.get("metadata") or {}).get("is_visually_hidden_from_conversation")
+        told = message.get("metadata")
+        hidden = isinstance(told, Mapping) and told.get("is_visually_hidden_from_conversation")
         if words and isinstance(role, str) and not hidden:
             turn = turn_of({"role": role, "content": words, "id": message.get("id")})
             yield Turn(
@@ -85,6 +86,8 @@ def _words(content: object) -> str:
 def _part(part: object) -> str:
     if isinstance(part, str):
         return part
+    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        return str(part["text"])
     kind = part.get("content_type") if isinstance(part, Mapping) else None
     return f"[{kind or 'part'}]"
 

@@ -13,7 +13,13 @@ from tiermem.errors import InvalidInput
 
 
 def _knows(source: Source) -> bool:
-    return isinstance(source.first.get("channel"), Mapping) and isinstance(source.first.get("messages"), list)
+    messages = source.first.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    return (
+        isinstance(source.first.get("channel"), Mapping)
+        and isinstance(first, Mapping)
+        and isinstance(first.get("author"), Mapping)
+    )
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
@@ -51,7 +57,18 @@ def _words(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     said = content if isinstance(content, str) else ""
     files = [one.get("fileName", "") for one in listing(message, "attachments") if isinstance(one, Mapping)]
-    return "\n".join(part for part in (said, *(f"[file: {name}]" for name in files)) if part)
+    embeds = [
+        one.get(key)
+        for one in listing(message, "embeds")
+        if isinstance(one, Mapping)
+        for key in ("title", "description")
+    ]
+    parts = (
+        said,
+        *(part for part in embeds if isinstance(part, str)),
+        *(f"[file: {name}]" for name in files),
+    )
+    return "\n".join(part for part in parts if part)
 
 
 READER = Reader(name="discord", knows=_knows, read=_read)

@@ -12,9 +12,9 @@ from tiermem.errors import InvalidInput
 
 
 def _knows(source: Source) -> bool:
-    """More than one line, and the first is a chat by itself."""
+    """Several lines, or a file that says it is of lines, and the first is a chat by itself."""
     first, _, rest = source.text.lstrip().partition("\n")
-    if not first.startswith("{") or not rest.strip():
+    if not first.startswith("{") or not (rest.strip() or source.ending in (".jsonl", ".ndjson")):
         return False
     try:
         value = load_json(first)

@@ -14,6 +14,7 @@ from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.formats.transcripts import without_front_matter
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.transcript import opened_by
 
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<speaker>[^*_:\s][^*_:]{0,59}?)(?::(?P=mark)|(?P=mark):)[ \t]*(?P<text>.*)"
@@ -36,6 +37,10 @@ _SPEAKERS = frozenset(
         "model",
     )
 )
+_ABOUT = frozenset(
+    ("title", "date", "exported", "created", "updated", "model", "source", "link", "participants", "tags")
+)
+"""What stands before a colon above a chat and is nobody who speaks."""
 _FEWEST = 2
 """Turns that make a file one of these."""
 
@@ -43,22 +48,32 @@ _FEWEST = 2
 def _knows(source: Source) -> bool:
     if source.looks_like_json:
         return False
-    return len(list(_openings(without_front_matter(source.text).split("\n")))) >= _FEWEST
+    lines = without_front_matter(source.text).split("\n")
+    openings = list(_openings(lines))
+    if len(openings) < _FEWEST:
+        return False
+    # A transcript whose turns hold bold words is one of plain lines: somebody speaks above the first of them.
+    return not any(name not in _ABOUT for line in lines[: openings[0][0]] if (name := opened_by(line)))
 
 
 def _openings(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Where turns open: the line, who speaks, and the words on that line."""
-    fenced = False
+    """Where turns open: the line, who speaks, and the words on that line.
+
+    All open as the first one does: where headings name who speaks, bold words in a turn are words.
+    """
+    fenced, kind = False, ""
     for number, line in enumerate(lines):
-        if line.lstrip().startswith("```"):
+        if line.lstrip().startswith("```") and "```" not in line.lstrip()[3:]:
             fenced = not fenced
         if fenced:
             continue
         bold = _BOLD.fullmatch(line.rstrip())
         heading = _HEADING.fullmatch(line.rstrip())
-        if bold is not None:
+        if bold is not None and kind != "heading":
+            kind = "bold"
             yield number, bold["speaker"].strip(), bold["text"]
-        elif heading is not None and heading["speaker"].strip().lower() in _SPEAKERS:
+        elif heading is not None and heading["speaker"].strip().lower() in _SPEAKERS and kind != "bold":
+            kind = "heading"
             yield number, heading["speaker"].strip(), ""
 
 

@@ -84,7 +84,7 @@ def _who(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     if isinstance(known, str) and known.strip():
         return known
     if user is None:
-        raise InvalidInput("no 'user'")
+        return "bot"
     return _name(message.get("user_profile"), {"id": user})
 
 
@@ -94,7 +94,17 @@ def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     said = _MENTION.sub(lambda found: f"@{users.get(found[1], found[1])}", said)
     said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     files = [one.get("name", "") for one in listing(message, "files") if isinstance(one, Mapping)]
-    return "\n".join(part for part in (said, *(f"[file: {name}]" for name in files)) if part)
+    attached = [
+        one.get("text") or one.get("fallback")
+        for one in listing(message, "attachments")
+        if isinstance(one, Mapping)
+    ]
+    parts = (
+        said,
+        *(part for part in attached if isinstance(part, str)),
+        *(f"[file: {name}]" for name in files),
+    )
+    return "\n".join(part for part in parts if part)
 
 
 def _moment(ts: object) -> datetime:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone
@@ -18,7 +19,10 @@ from tiermem.errors import InvalidInput
 _TIMES = re.compile(r"[\d:.,]{5,16}\s-->\s[\d:.,]{5,16}(?:\s.*)?")
 _VOICE = re.compile(r"<v(?:\.[^\s>]{1,40})?\s(?P<speaker>[^>]{1,80})>(?P<text>.*)")
 _NAMED = re.compile(r"(?P<speaker>[^\W\d_][^:<>]{0,59}?):\s(?P<text>.*)")
-_TAG = re.compile(r"</?[^<>]{0,80}>")
+_TAG = re.compile(r"</?[a-zA-Z\d][^<>]{0,80}>|</?>")
+_NEXT_VOICE = re.compile(r"(?=<v[ .])")
+_LONGEST_NAME = 5
+"""Words of a name; a longer run before a colon is a sentence."""
 
 
 def _knows(source: Source) -> bool:
@@ -31,10 +35,11 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 
 def _turns(text: str) -> Iterator[Turn]:
     speaker, said = "", list[str]()
+    voiced = "<v" in text
     for line in _spoken(text):
-        named = _VOICE.fullmatch(line) or _NAMED.fullmatch(line)
-        who = named["speaker"].strip() if named is not None else speaker
-        words = _TAG.sub("", named["text"] if named is not None else line).strip()
+        named = _VOICE.fullmatch(line) if voiced else _name(line)
+        who = unescape(named["speaker"]).strip() if named is not None else speaker
+        words = unescape(_TAG.sub("", named["text"] if named is not None else line)).strip()
         if not who:
             raise InvalidInput("the first cue does not say who speaks (`<v Ann>` or `Ann: …`)")
         if who != speaker and said:
@@ -46,6 +51,11 @@ def _turns(text: str) -> Iterator[Turn]:
         yield Turn(speaker=speaker, text="\n".join(said))
 
 
+def _name(line: str) -> re.Match[str] | None:
+    found = _NAMED.fullmatch(line)
+    return found if found is not None and len(found["speaker"].split()) <= _LONGEST_NAME else None
+
+
 def _spoken(text: str) -> Iterator[str]:
     """The lines of cues, without numbers, times, notes and styles."""
     in_cue = False
@@ -55,7 +65,7 @@ def _spoken(text: str) -> Iterator[str]:
         elif not line.strip():
             in_cue = False
         elif in_cue:
-            yield line.strip()
+            yield from (part.strip() for part in _NEXT_VOICE.split(line.strip()) if part.strip())
 
 
 READER = Reader(name="subtitles", knows=_knows, read=_read)

@@ -47,12 +47,19 @@ def _rows(source: Source) -> Iterator[tuple[str, object]]:
                 with place(f"line {rows.line_num}"):
                     if len(row) != len(columns):
                         raise InvalidInput(f"{len(row)} cells in place of {len(columns)}")
-                yield (
-                    f"line {rows.line_num}",
-                    {name: cell for name, cell in zip(columns, row, strict=True) if cell},
-                )
+                message = _message(dict(zip(columns, row, strict=True)))
+                if any(message.get(name) for name in TEXT_KEYS):
+                    yield f"line {rows.line_num}", message
     except csv.Error as error:
         raise InvalidInput(f"line {rows.line_num}: not a table: {error}") from error
+
+
+def _message(row: dict[str, str]) -> dict[str, str]:
+    """The cells that hold something; a date and a time of day in cells of their own as one moment."""
+    told = {name: cell for name, cell in row.items() if cell}
+    if "date" in told and "time" in told:
+        told["timestamp"] = f"{told.pop('date')} {told.pop('time')}"
+    return told
 
 
 def _field(column: str) -> str:

@@ -28,17 +28,22 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    chats = source.first.get("chats")
-    listed = listing(chats, "list") if isinstance(chats, Mapping) else [source.first]
-    return alone(session for n, chat in enumerate(listed, 1) for session in _chat(chat, n, source.session))
+    first = source.first
+    if not isinstance(first.get("chats"), Mapping):
+        return alone(_chat(first, 1, source.session, one_of_many=False))
+    listed = [chat for key in ("chats", "left_chats") for chat in listing(first.get(key) or {}, "list")]
+    chats = enumerate(listed, start=1)
+    return alone(one for n, chat in chats for one in _chat(chat, n, source.session, one_of_many=True))
 
 
-def _chat(chat: object, number: int, otherwise: str) -> Sequence[DialogueSession]:
+def _chat(chat: object, number: int, otherwise: str, *, one_of_many: bool) -> Sequence[DialogueSession]:
+    """The days of a chat. In an account several may have one name, or none: there the id tells them apart."""
     with place(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
         name = chat.get("name")
         named = name if isinstance(name, str) and name else otherwise
+        named = f"{named} ({chat.get('id', number)})" if one_of_many else named
         return by_day(named, list(_turns(chat)))
 
 

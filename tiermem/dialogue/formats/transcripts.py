@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.transcript import parse_transcript
@@ -11,6 +13,10 @@ WRITE_INSTEAD = (
     'write one JSON object a line: {"speaker": "Ann", "text": "…", "timestamp": "2024-05-08T13:56", '
     '"session": "…"}; or lines like "[2024-05-08 13:56] Ann: …"'
 )
+
+
+_FIELD = re.compile(r"[a-z][\w-]*\s*:|[\s#-]|\Z")
+"""How a line of YAML opens: a name in small letters, or what goes on with one. Who speaks has a capital."""
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
@@ -26,7 +32,9 @@ def without_front_matter(text: str) -> str:
     if lines[0].rstrip() != "---":
         return text
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
-    return text if end is None else "\n".join([*[""] * (end + 1), *lines[end + 1 :]])
+    if end is None or not all(_FIELD.match(line) for line in lines[1:end]):
+        return text
+    return "\n".join([*[""] * (end + 1), *lines[end + 1 :]])
 
 
 READER = Reader(name="transcript", knows=lambda source: not source.looks_like_json, read=_read)

@@ -8,6 +8,8 @@ from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.turns_file import load_json, parse_array, parse_lines
 from tiermem.errors import InvalidInput
 
+_WHOLE = {"messages", "chats", "mapping", "chat_messages"}
+"""What a whole chat on one line holds."""
 _JSON_LINES = (".jsonl", ".ndjson")
 
 
@@ -23,7 +25,7 @@ def _opens_with_a_turn(text: str) -> bool:
         value = load_json(first)
     except InvalidInput:
         return False
-    return isinstance(value, dict) and not (is_benchmark(value) or "messages" in value or "chats" in value)
+    return isinstance(value, dict) and not (is_benchmark(value) or value.keys() & _WHOLE)
 
 
 def _read_lines(source: Source) -> tuple[Conversation, ...]:

@@ -3,7 +3,8 @@
 `08/05/2024, 13:56 - Ann: text` and `[08/05/2024, 13:56:12] Ann: text`. Lines without a stamp go on with the
 message before them; what the app itself tells ("Ann added Bob") is said by "WhatsApp". Which number is the
 day depends on the phone that exported. The file decides it where it can: a number over 12, or the order in
-which times do not run backwards; else a clock with am and pm means the month first, and any other the day.
+which times do not run backwards; else a clock with am and pm means the month first, unless numbers are
+written with a zero (`05/13/24` is nobody's month first), and any other clock the day.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ _STAMP = re.compile(
     r"(?:\s?[ap]\.?\s?m\.?)?)(?:\]\s|\s-\s)",
     re.IGNORECASE,
 )
+_YEAR = 4
+_MINUTES_AND_SECONDS = 2
+_PART = re.compile(r"[:.]\d{2}")
 _BETWEEN = re.compile(r"[./-]")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _HALF = re.compile(r"([ap])\.?\s?m\.?", re.IGNORECASE)
 _MARKS = "\u200e\u200f\ufeff"
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " "})
+_QUOTES = frozenset('"“”„«')
 _LONGEST_NAME = 80
 
 
@@ -43,6 +48,7 @@ _LONGEST_NAME = 80
 class _Message:
     line: int
     date: tuple[int, int, int]
+    padded: bool
     clock: str
     rest: list[str] = field(default_factory=list)
 
@@ -50,7 +56,11 @@ class _Message:
 def _knows(source: Source) -> bool:
     first = next((line for line in source.text.split("\n") if line.strip()), "")
     stamp = _stamp(first)
-    return stamp is not None and ("," in stamp[0] or stamp[0].endswith("- "))
+    if stamp is None or not stamp[0].startswith("["):
+        return stamp is not None and ("," in stamp[0] or stamp[0].endswith("- "))
+    # Brackets of iOS tell seconds; a plain transcript may open with the year in brackets too.
+    year_first = len(_BETWEEN.split(stamp["date"])[0]) == _YEAR
+    return not year_first or ("," in stamp[0] and len(_PART.findall(stamp["clock"])) == _MINUTES_AND_SECONDS)
 
 
 def _stamp(line: str) -> re.Match[str] | None:
@@ -77,9 +87,11 @@ def _messages(text: str) -> Iterator[_Message]:
             continue
         if message is not None:
             yield message
-        first, second, third = (int(part) for part in _BETWEEN.split(stamp["date"]))
+        parts = _BETWEEN.split(stamp["date"])
+        first, second, third = map(int, parts)
+        padded = any(part.startswith("0") for part in parts[:2])
         words = line.lstrip(_MARKS)[stamp.end() :]
-        message = _Message(number, (first, second, third), stamp["clock"], [words])
+        message = _Message(number, (first, second, third), padded, stamp["clock"], [words])
     if message is not None:
         yield message
 
@@ -96,7 +108,8 @@ def _order(messages: Sequence[_Message]) -> _Order:
 
 
 def _half_days(messages: Sequence[_Message]) -> bool:
-    return any("m" in message.clock.lower() for message in messages)
+    halves = any("m" in message.clock.lower() for message in messages)
+    return halves and not any(message.padded for message in messages)
 
 
 def _runs_on(messages: Sequence[_Message], order: _Order) -> bool:
@@ -118,7 +131,13 @@ def _turn(message: _Message, order: _Order) -> Turn:
         speaker, colon, words = opening.partition(": ")
         if not colon and opening.endswith(":"):
             speaker, colon, words = opening[:-1], ":", ""
-        named = colon and len(speaker) <= _LONGEST_NAME and speaker.strip(_MARKS).strip()
+        # "Ann changed the name to “Trip: Rome”" is told by the app.
+        named = (
+            colon
+            and len(speaker) <= _LONGEST_NAME
+            and not _QUOTES & set(speaker)
+            and speaker.strip(_MARKS).strip()
+        )
         if not named:
             return Turn(speaker=APP, text="\n".join([opening, *more]), said_at=said_at, role="system")
         return Turn(speaker=speaker.strip(_MARKS).strip(), text="\n".join([words, *more]), said_at=said_at)
