@@ -127,7 +127,8 @@ python -m tests.torture --scale 0.01              # every row, a hundredth of th
 
 This page is written by `python -m tests.torture --json FILE --markdown FILE`. *Count* is what was really
 gone through, and *aim* what the harness goes through in full. *Processor s* adds up all processes; *s* is
-the clock on the wall.
+the clock on the wall. A row names the commit it was run at: one of an older commit says nothing of what has
+been changed since.
 """
 _FOOT = """## What the rows are, and are not
 
