@@ -15,7 +15,7 @@ WRITE_INSTEAD = (
 )
 
 
-_FIELD = re.compile(r"[a-z][\w-]*\s*:|[\s#-]|\Z")
+_FIELD = re.compile(r"[a-z][\w-]{0,60}[ \t]{0,4}:|[\s#-]|\Z")
 """How a line of YAML opens: a name in small letters, or what goes on with one. Who speaks has a capital."""
 
 
