@@ -21,12 +21,14 @@ from rich.text import Text
 
 from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
+from tiermem.apps.tables import counted
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, TierMemError
 from tiermem.index.minilm_weights import WAYS_OUT, find_weights, from_hugging_face, from_package
 from tiermem.index.qdrant import check_server
 from tiermem.llm.endpoint import ModelOptions
 from tiermem.llm.openai import OpenAIModel
 from tiermem.llm.redaction import shown_url
+from tiermem.memory.opening import complaint
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 
 Verdict = Literal["good", "missing", "absent"]
@@ -52,7 +54,7 @@ def examined(store: Path) -> tuple[Finding, ...]:
     try:
         settings = Settings()
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        told = "; ".join(map(complaint, error.errors()))
         advice = "correct the TIERMEM_… variables of the environment"
         return (Finding(what="settings", verdict="missing", told=told, advice=advice),)
     looks: tuple[Callable[[], Finding], ...] = (
@@ -149,7 +151,7 @@ def _store(store: Path) -> Finding:
         return Finding(what="store", verdict="absent", told=f"none at {store} yet", advice=advice)
     except PageStoreError as error:
         return Finding(what="store", verdict="missing", told=str(error), advice="`tiermem verify` says more")
-    return Finding(what="store", verdict="good", told=f"{store}, {_counted(len(spaces), 'space')}")
+    return Finding(what="store", verdict="good", told=f"{store}, {counted(len(spaces), 'space')}")
 
 
 def _room(store: Path) -> Finding:
@@ -161,10 +163,6 @@ def _room(store: Path) -> Finding:
             what="room", verdict="missing", told=told, advice="make room: the index needs it first"
         )
     return Finding(what="room", verdict="good", told=told)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 _SIGNS: dict[Verdict, tuple[str, str]] = {

@@ -123,8 +123,7 @@ class AsyncMemory:
         `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when the
         directory named for the weights does not hold them; where none was named and there are none, what
         was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
-        takes no lock and no index: look, verify and audit
-        while another process writes.
+        takes no lock and no index: look, verify and audit while another process writes.
         """
         house = await build(
             path,

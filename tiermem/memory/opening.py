@@ -124,9 +124,7 @@ async def build(
         if embedder is None:
             embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
         if lacking and parts.index is None:
-            none = settings.index == IN_PROCESS or str(path) == IN_MEMORY
-            none = none or (settings.index == EMBEDDED and not (Path(path) / "index").exists())
-            index: Index = AbsentIndex(lacking, holds_nothing=none)
+            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(path, settings))
         else:
             index = parts.index or await _index(
                 path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
@@ -178,11 +176,11 @@ def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
             return Settings.model_validate({**settings.model_dump(), **chosen}), Parts(**ready)
         return Settings(**chosen), Parts(**ready)
     except ValidationError as error:
-        told = "; ".join(map(_complaint, error.errors()))
+        told = "; ".join(map(complaint, error.errors()))
         raise InvalidInput(f"these settings cannot be used: {told}") from error
 
 
-def _complaint(error: Mapping[str, Any]) -> str:
+def complaint(error: Mapping[str, Any]) -> str:
     """What is wrong with one setting, in a line."""
     name = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
@@ -304,6 +302,13 @@ async def _index(
         stack.push_async_callback(index.close)
         return index
     return await _embedded(Path(path) / "index", embedder, stack, fresh=fresh)
+
+
+def _has_no_files(path: str | Path, settings: Settings) -> bool:
+    """Whether no index lies in a file or on a server that the settings name."""
+    if settings.index == IN_PROCESS or str(path) == IN_MEMORY:
+        return True
+    return settings.index == EMBEDDED and not (Path(path) / "index").exists()
 
 
 def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, joined, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import words_of
@@ -60,7 +60,7 @@ def _words(message: Mapping[str, Any]) -> str:
         for one in listing(message, "attachments")
         if isinstance(one, Mapping)
     ]
-    return "\n".join(part for part in (said if isinstance(said, str) else "", *attached) if part).strip()
+    return joined(said, *attached).strip()
 
 
 READER = Reader(name="claude", knows=_knows, read=_read)

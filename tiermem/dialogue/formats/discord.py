@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.places import listing, place
 from tiermem.errors import InvalidInput
@@ -63,12 +63,7 @@ def _words(message: Mapping[str, Any]) -> str:
         if isinstance(one, Mapping)
         for key in ("title", "description")
     ]
-    parts = (
-        said,
-        *(part for part in embeds if isinstance(part, str)),
-        *(f"[file: {name}]" for name in files),
-    )
-    return "\n".join(part for part in parts if part)
+    return joined(said, *embeds, *(f"[file: {file}]" for file in files))
 
 
 READER = Reader(name="discord", knows=_knows, read=_read)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.places import listing, place
 from tiermem.dialogue.turns_file import load_json
@@ -99,12 +99,7 @@ def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
         for one in listing(message, "attachments")
         if isinstance(one, Mapping)
     ]
-    parts = (
-        said,
-        *(part for part in attached if isinstance(part, str)),
-        *(f"[file: {name}]" for name in files),
-    )
-    return "\n".join(part for part in parts if part)
+    return joined(said, *attached, *(f"[file: {file}]" for file in files))
 
 
 def _moment(ts: object) -> datetime:

@@ -86,6 +86,11 @@ def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
     return tuple(identified(session, said) for session, said in days.items())
 
 
+def joined(*parts: object) -> str:
+    """What a message holds, a line a piece: those of the parts that are texts, and not empty."""
+    return "\n".join(part for part in parts if isinstance(part, str) and part)
+
+
 def moment(value: object) -> datetime | None:
     """The moment a time stamp of an export writes, `None` where there is none."""
     return parse_time(value)

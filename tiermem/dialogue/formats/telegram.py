@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.places import listing, place
 from tiermem.errors import InvalidInput
@@ -72,7 +72,7 @@ def _words(message: Mapping[str, Any]) -> str:
     marks = [f"[{_kind(message, key)}]" for key in _KINDS if message.get(key)][:1]
     action = message.get("action")
     told = [f"[{action}]"] if isinstance(action, str) else []
-    return "\n".join(part for part in (*told, *marks, _text(message.get("text"))) if part)
+    return joined(*told, *marks, _text(message.get("text")))
 
 
 def _kind(message: Mapping[str, Any], key: str) -> str:
