@@ -179,6 +179,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "datetime": lambda _: SAID,
     "datetime | None": lambda _: SAID,
     "datetime | date | None": lambda _: SAID,
+    "Iterable[object]": lambda text: (text, None, "I have 3 dogs."),
     "Iterable[str]": lambda text: (text, "I have 3 dogs."),
     "Sequence[str]": lambda text: (text, "I have 3 dogs."),
     "Collection[str]": lambda text: {text, "dog"},

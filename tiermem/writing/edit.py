@@ -87,18 +87,6 @@ def settle(
     made_by: str,
 ) -> WroteBack:
     """The entry for what was proposed, so far as the evidence allows; a malformed proposal is a SKIP."""
-    settled = _settled(proposed, proved, neighbours, unit_id=unit_id, made_by=made_by)
-    return replace(settled, shown=tuple(neighbours))
-
-
-def _settled(
-    proposed: Operation,
-    proved: Proved,
-    neighbours: Mapping[UnitId, Neighbour],
-    *,
-    unit_id: UnitId,
-    made_by: str,
-) -> WroteBack:
     malformed = _malformed(proposed, neighbours)
     if malformed:
         return skipped(proved.finding_id, f"malformed decision: {malformed}")

@@ -194,13 +194,15 @@ class WriteBacks:
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
         with step("reconcile"):
             operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
-        return settle(
+        neighbours = {neighbour.unit.id: neighbour for neighbour in shown}
+        settled = settle(
             operation,
             proved,
-            {neighbour.unit.id: neighbour for neighbour in shown},
+            neighbours,
             unit_id=finding_unit_id(self._ledger.space, proved.finding_id),
             made_by=self._engine.name,
         )
+        return replace(settled, shown=tuple(neighbours))
 
     async def _neighbours(self, fact: LinkedFact) -> list[Neighbour]:
         """The nearest active units, by the fact and not by the question, with what their spans hold."""

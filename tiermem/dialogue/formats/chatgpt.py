@@ -23,8 +23,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    chats = source.document if isinstance(source.document, list) else [source.document]
-    return alone(_chat(chat, number) for number, chat in enumerate(chats, start=1))
+    return alone(_chat(chat, number) for number, chat in enumerate(source.elements, start=1))
 
 
 def _chat(chat: object, number: int) -> DialogueSession:

@@ -21,8 +21,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    chats = source.document if isinstance(source.document, list) else [source.document]
-    return alone(_chat(chat, number) for number, chat in enumerate(chats, start=1))
+    return alone(_chat(chat, number) for number, chat in enumerate(source.elements, start=1))
 
 
 def _chat(chat: object, number: int) -> DialogueSession:
@@ -60,7 +59,7 @@ def _words(message: Mapping[str, Any]) -> str:
         for one in listing(message, "attachments")
         if isinstance(one, Mapping)
     ]
-    return joined(said, *attached).strip()
+    return joined((said, *attached)).strip()
 
 
 READER = Reader(name="claude", knows=_knows, read=_read)

@@ -63,7 +63,7 @@ def _words(message: Mapping[str, Any]) -> str:
         if isinstance(one, Mapping)
         for key in ("title", "description")
     ]
-    return joined(said, *embeds, *(f"[file: {file}]" for file in files))
+    return joined((said, *embeds, *(f"[file: {file}]" for file in files)))
 
 
 READER = Reader(name="discord", knows=_knows, read=_read)

@@ -99,7 +99,7 @@ def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
         for one in listing(message, "attachments")
         if isinstance(one, Mapping)
     ]
-    return joined(said, *attached, *(f"[file: {file}]" for file in files))
+    return joined((said, *attached, *(f"[file: {file}]" for file in files)))
 
 
 def _moment(ts: object) -> datetime:

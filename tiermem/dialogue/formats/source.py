@@ -45,16 +45,20 @@ class Source:
         """The JSON document; `InvalidInput` says why it is none."""
         return load_json(self.text)
 
+    @property
+    def elements(self) -> list[Any]:
+        """The elements of a JSON list, or the document alone."""
+        return self.document if isinstance(self.document, list) else [self.document]
+
     @cached_property
     def first(self) -> Mapping[str, Any]:
         """The first element of a JSON list, or the document itself; nothing where that is no object."""
         if not self.looks_like_json:
             return {}
         try:
-            document = self.document
+            first = next(iter(self.elements), None)
         except InvalidInput:
             return {}
-        first = document[0] if isinstance(document, list) and document else document
         return first if isinstance(first, Mapping) else {}
 
 
@@ -86,7 +90,7 @@ def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
     return tuple(identified(session, said) for session, said in days.items())
 
 
-def joined(*parts: object) -> str:
+def joined(parts: Iterable[object]) -> str:
     """What a message holds, a line a piece: those of the parts that are texts, and not empty."""
     return "\n".join(part for part in parts if isinstance(part, str) and part)
 

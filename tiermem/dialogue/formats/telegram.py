@@ -72,7 +72,7 @@ def _words(message: Mapping[str, Any]) -> str:
     marks = [f"[{_kind(message, key)}]" for key in _KINDS if message.get(key)][:1]
     action = message.get("action")
     told = [f"[{action}]"] if isinstance(action, str) else []
-    return joined(*told, *marks, _text(message.get("text")))
+    return joined((*told, *marks, _text(message.get("text"))))
 
 
 def _kind(message: Mapping[str, Any], key: str) -> str:
