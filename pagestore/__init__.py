@@ -1,6 +1,6 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
+from pagestore.interface import FindsPages, LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
 from pagestore.log import DiskLog
 from pagestore.memory_log import MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
@@ -38,6 +38,7 @@ __all__ = [
     "Damage",
     "DiskLog",
     "EstimateCounter",
+    "FindsPages",
     "GrowthProof",
     "History",
     "InclusionProof",

@@ -6,7 +6,7 @@ the process). There is no update. `pagestore.testing.PageLogContract` is this fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pagestore.values import (
@@ -182,6 +182,31 @@ class LooksUp(Protocol):
 
     def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
         """How the id of each turn is taken in a session; one without an id is `free`."""
+        ...
+
+
+@runtime_checkable
+class FindsPages(Protocol):
+    """An ability of some logs: to find pages by what stands on them, without reading each.
+
+    Pages come in no order that means anything, open ones by their `o1:` id. On a page that cannot be read
+    nothing may be found.
+    """
+
+    def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
+        """Every page with a turn of whose text or id `says` is true; it is asked about those alone that hold
+        one of the words, in any case.
+
+        Words are as `str.casefold` leaves them, and hold letters, digits and underscores alone.
+        """
+        ...
+
+    def speakers(self) -> Mapping[str, int]:
+        """Everybody who said a turn, with how many of them; a turn in parts counts for each."""
+        ...
+
+    def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
+        """The pages with the turn of this number, or with turns of this id."""
         ...
 
 

@@ -86,6 +86,11 @@ def encode(fields: Mapping[str, Any]) -> bytes:
     return b'%s,"c":"%08x"}\n' % (body, zlib.crc32(body))
 
 
+def field_bytes(name: str, value: object) -> bytes:
+    """How a field stands in the lines of the log."""
+    return encode({name: value})[1 : 1 - _TAIL]
+
+
 def is_intact(raw: bytes) -> bool:
     """Whether the checksum of a line is there and agrees."""
     if len(raw) < _TAIL or raw[-_TAIL : -_TAIL + 6] != b',"c":"' or raw[-3:] != b'"}\n':

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from pagestore import erasure
 from pagestore.errors import (
@@ -27,6 +28,7 @@ from pagestore.errors import (
     SpaceNotFound,
 )
 from pagestore.files import Files, RealFiles, possible_path, translating
+from pagestore.finding import Finder
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
 from pagestore.lines import as_written
@@ -58,6 +60,8 @@ from pagestore.values import (
     VerifyReport,
 )
 from pagestore.verify import verify
+
+_T = TypeVar("_T")
 
 _RECORDS_AT_A_TIME = 64
 _DEEPEST_BODY = 100
@@ -243,6 +247,28 @@ class DiskLog:
         """See `LooksUp.taken`."""
         with self._reading() as reader:
             return tuple(reader.taken(session, turn) for turn in turns)
+
+    def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
+        """See `FindsPages.pages_with`."""
+        found = self._in_segments(lambda finder, number: finder.pages_with(words, says, number))
+        return tuple(dict.fromkeys(found))
+
+    def speakers(self) -> Mapping[str, int]:
+        """See `FindsPages.speakers`."""
+        found = Counter(self._in_segments(lambda finder, number: finder.speakers(number)))
+        return {json.loads(name): turns for name, turns in found.items()}
+
+    def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
+        """See `FindsPages.pages_of_turn`."""
+        found = self._in_segments(lambda finder, number: finder.pages_of_turn(turn, number))
+        return tuple(dict.fromkeys(found))
+
+    def _in_segments(self, find: Callable[[Finder, int], Iterator[_T]]) -> Iterator[_T]:
+        """What is found segment by segment, so that nobody else waits for all of it."""
+        for number in self._opened().numbers():
+            with self._reading() as reader:
+                found = list(find(Finder(self._opened(), self._state, reader), number))
+            yield from found
 
     def times(self) -> RecordedTimes:
         """See `TimedLog.times`."""

@@ -52,7 +52,7 @@ class Reader:
         seqs = range(first, first + found.parts)
         nearby = range(page.number - found.parts, page.number + found.parts + 1)
         session = self._state.sessions[page.session]
-        sealed = (self._seal_runs(p) for p in session.pages if p.number in nearby)
+        sealed = (self.runs(p) for p in session.pages if p.number in nearby)
         lines = self._turn_lines(chain(*sealed, runs_of(session.waiting)))
         return [line for line in lines if line.seq in seqs]
 
@@ -68,9 +68,14 @@ class Reader:
 
     def lines_of(self, info: PageInfo) -> list[Line]:
         """The lines of a sealed page's turns, in order; raises `Corrupt` when they do not make its id."""
-        lines = list(self._turn_lines(self._seal_runs(info)))
+        lines = list(self._turn_lines(self.runs(info)))
         self._check_id(info, lines)
         return lines
+
+    def runs(self, info: PageInfo) -> list[list[int]]:
+        """Where the turns of a sealed page lie: `[segment, offset, length, turns]` each."""
+        runs: list[list[int]] = self._seal(info)["u"]
+        return runs
 
     def stored(self, key: bytes) -> Stored | None:
         """The turn stored under a key."""
@@ -181,10 +186,6 @@ class Reader:
         if fields.get("id") != info.id:
             raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
         return fields
-
-    def _seal_runs(self, info: PageInfo) -> list[list[int]]:
-        runs: list[list[int]] = self._seal(info)["u"]
-        return runs
 
     def _turn_lines(self, runs: Iterable[Sequence[int]]) -> Iterator[Line]:
         for segment, offset, length, _ in runs:

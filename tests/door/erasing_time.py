@@ -1,7 +1,8 @@
 """How long erasing one turn takes in memories of different size.
 
-`python -m tests.door.erasing_time 1000 10000`. Turns are made up and embedded by hashing their words;
-nothing is summarised. The second erasing counts: the first also takes out what sealing pages left behind.
+`python -m tests.door.erasing_time 1000 10000`. Turns are made up of words as often as words are, the rarer
+ones longer, and embedded by hashing them; nothing is summarised. The second erasing counts: the first also
+takes out what sealing pages left behind.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tiermem.memory import Memory
 
 SESSION = 500
 """Turns of one session."""
+_WORDS = 20_000
 
 
 def main(sizes: list[int]) -> None:
@@ -32,12 +34,14 @@ def main(sizes: list[int]) -> None:
 def seconds(store: Path, size: int) -> float:
     """The time the second of two erasings takes in a memory of so many turns."""
     chance = random.Random(size)
-    words = ["".join(letters) for letters in product("bdfgklm", "aeiou", "nprstvz", "aeiou")]
+    short = ["".join(letters) for letters in product("bdfgklm", "aeiou", "nprstvz", "aeiou")]
+    words = [*short, *("".join(chance.choices(short, k=2)) for _ in range(_WORDS - len(short)))]
+    often = [1 / place for place in range(1, _WORDS + 1)]
     embedder = HashEmbedder(384)
     with tiermem.open(store, engine="local", embedder=embedder, distil="deferred") as memory:
         for start in range(0, size, SESSION):
             told = [
-                {"speaker": "Ann", "text": " ".join(chance.choices(words, k=16)), "id": f"t{number}"}
+                {"speaker": "Ann", "text": " ".join(chance.choices(words, often, k=16)), "id": f"t{number}"}
                 for number in range(start, min(size, start + SESSION))
             ]
             memory.add(told, session=f"s{start // SESSION}")

@@ -111,6 +111,20 @@ def test_only_the_segments_that_held_it_are_rewritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_segments")
+def test_what_is_put_at_one_go_is_cut_into_segments_too(tmp_path: Path) -> None:
+    async def main() -> None:
+        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        many = [replace(one, id=f"{one.id}-{more}") for more in range(4) for one in MANY]
+        await index.put(ONE, "units", many)
+        await index.set_mark(ONE, upto(7))
+        assert len(segments(tmp_path)) > 2
+        assert await index.count(ONE, "units") == len(many)
+        await index.close()
+
+    anyio.run(main)
+
+
+@pytest.mark.usefixtures("small_segments")
 @pytest.mark.parametrize("gone", [range(400), range(50, 350), range(0, 400, 7)])
 def test_of_whole_segments_nothing_is_left_either(tmp_path: Path, gone: range) -> None:
     async def main() -> None:

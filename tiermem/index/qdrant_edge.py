@@ -179,6 +179,7 @@ class QdrantEdgeIndex(ProjectedIndex):
             self._unsynced.add(collection)
             self._untidied[collection] += entries
             shard.update(operation)
+            self._tidy_in_time(collection, shard)
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         from qdrant_edge import UpdateOperation
@@ -252,9 +253,13 @@ class QdrantEdgeIndex(ProjectedIndex):
                 with self._shard(collection) as shard:
                     shard.flush()
                     self._unsynced.discard(collection)
-                    if self._untidied[collection] >= TIDIED:
-                        with suppress(IndexFull):  # it is only put off
-                            self._tidy(collection, shard)
+                    self._tidy_in_time(collection, shard)
+
+    def _tidy_in_time(self, collection: Collection, shard: Any) -> None:
+        """Tidy what much was put into or removed from, or a segment would grow without end."""
+        if self._untidied[collection] >= TIDIED:
+            with suppress(IndexFull):  # it is only put off
+                self._tidy(collection, shard)
 
     def _tidy(self, collection: Collection, shard: Any) -> None:
         """Close what is full and rewrite every segment from which something was removed."""

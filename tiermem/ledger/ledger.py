@@ -20,6 +20,7 @@ from anyio import to_thread
 from pagestore import (
     Appended,
     Checkpoint,
+    FindsPages,
     GrowthProof,
     History,
     LooksUp,
@@ -155,6 +156,30 @@ class Ledger:
     async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """Sealed pages in the order they were sealed, without their words."""
         return await self._blocking(lambda: self._log.pages(session))
+
+    async def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
+        """See `FindsPages.pages_with`; all pages where the log cannot find them."""
+        if not isinstance(self._log, FindsPages):
+            return await self.page_ids()
+        log = self._log
+        return await self._blocking(lambda: log.pages_with(words, says))
+
+    async def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
+        """See `FindsPages.pages_of_turn`; all pages where the log cannot find them."""
+        if not isinstance(self._log, FindsPages):
+            return await self.page_ids()
+        log = self._log
+        return await self._blocking(lambda: log.pages_of_turn(turn))
+
+    async def speakers(self) -> Mapping[str, int]:
+        """See `FindsPages.speakers`; nobody where the log cannot tell."""
+        if not isinstance(self._log, FindsPages):
+            return {}
+        return await self._blocking(self._log.speakers)
+
+    async def page_ids(self) -> Sequence[PageId]:
+        """Every page, those being filled last."""
+        return (*(page.id for page in await self.pages()), *(page.id for page in await self.filling()))
 
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
         """The pages being filled: of one session, or of all, in the order these first spoke."""

@@ -474,7 +474,7 @@ class AsyncMemory:
         async with self._gate.alone():
             erasure, words = await house.writer.erase(selection, why)
             calls = await _forget_calls(house, words)
-            self._background.forget(lambda told: next(words.found_in(told), None) is not None)
+            self._background.forget(words.are_in)
             scan = await self._scanned(words)
         return Receipt(
             space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
@@ -645,7 +645,7 @@ async def _forget_calls(house: House, words: Telltales) -> int:
     model: object = house.model
     if not words or not isinstance(model, Forgets):
         return 0
-    return await model.forget(lambda text: next(words.found_in(text), None) is not None)
+    return await model.forget(words.are_in)
 
 
 def _reason(text: str) -> str:

@@ -1,8 +1,10 @@
 """Looks through every file of a store for words that should no longer be there.
 
 Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
-words are compared as words, so neither case nor punctuation nor line breaks hide them. Of the index those
-files are left out that hold vectors, weights and numbers alone.
+words are compared as words, so neither case nor punctuation nor line breaks hide them. Only around the words
+that a telltale cannot do without is read so; in files that are no text, a letter beyond ASCII that stands for
+one within it (as in "Straße" for "strasse") hides it there. Of the index those files are left out that hold
+vectors, weights and numbers alone.
 
 The rule: a lone name or number counts where words stand, and nowhere else. The log numbers its records, tells
 places, times and hashes, and names its fields; the index holds numbers and ids; a lock holds the number of a
@@ -15,7 +17,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from pagestore.store import directory_name
 from tiermem.ledger import told_in
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.held import INSTEAD
-from tiermem.text import Telltales, is_lone
+from tiermem.text import FEW, Telltales, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
 """Lines of a log that hold numbers, times, hashes and names of sessions, and no words."""
@@ -34,6 +36,12 @@ _NUMBERS = ("at", "ts", "h", "y", "z", "s", "c", "t", "n", "stub", "_")
 """Fields of such values in other lines."""
 _EMPTY = re.compile(rb"\0{64,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_WORD_ESCAPE = re.compile(rb"\\u(?!00[01])[0-9a-fA-F]{4}")
+_ODD_ESCAPE = re.compile(rb'\\[^nrtbfu"\\/]')
+_REACH = 4096
+"""Bytes read on either side of a word beside those that the longest telltale may take."""
+_WIDEST = 8
+"""Bytes that a character of a telltale takes at most: in UTF-16, or as an escape of JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +83,11 @@ def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> Resid
             continue
         read += file.stat().st_size
         phrases = {
-            phrase for data in _written(file) for text in _readings(data) for phrase in words.found_in(text)
+            phrase
+            for data in _written(file)
+            for part in _parts_near(data, words)
+            for text in _readings(part)
+            for phrase in words.found_in(text)
         }
         lone = {phrase for phrase in phrases if is_lone(phrase)}
         if lone:
@@ -164,6 +176,45 @@ def _written(file: Path) -> Iterator[bytes]:
                 start, at = at, size
             opened.seek(start)
             yield opened.read(at - start)
+
+
+def _parts_near(data: bytes, words: Telltales) -> Iterator[bytes]:
+    """The parts of some bytes in which a telltale may stand: around the words that it cannot do without."""
+    if len(words.needed) > FEW or (b"\0" in data and not all(map(str.isascii, words.needed))):
+        yield data
+        return
+    reach = max((_WIDEST * len(phrase) for phrase in words.phrases), default=0) + _REACH
+    start = end = 0
+    for first, last in sorted(_places(data, words.needed)):
+        if first - reach > end:
+            yield data[start:end]
+            start = first - reach
+        end = max(end, last + reach)
+    yield data[start:end]
+
+
+def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where one of some words may stand: as it is in UTF-8 or UTF-16, or behind an escape; beyond ASCII,
+    where letters are written in ways that bytes do not show, any line of text with it.
+    """
+    lowered = data.lower()
+    for word in filter(str.isascii, needed):
+        for piece in (word.encode(), word.encode("utf-16-le")[:-1]):
+            at = lowered.find(piece)
+            while at >= 0:
+                yield at, at + len(piece)
+                at = lowered.find(piece, at + len(piece))
+    yield from (escape.span() for escape in _WORD_ESCAPE.finditer(data))
+    if b"\0" in data:
+        return
+    yield from (escape.span() for escape in _ODD_ESCAPE.finditer(data))
+    if not data.isascii():
+        at = 0
+        for line in data.splitlines(keepends=True):
+            text = "" if line.isascii() else line.decode("utf-8", "replace").casefold()
+            if text and any(word in text for word in needed):
+                yield at, at + len(line)
+            at += len(line)
 
 
 def _readings(data: bytes) -> Iterator[str]:

@@ -9,11 +9,12 @@ from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.quotation import quotations
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
-from tiermem.text.telltales import Telltales, exactly, is_lone, telltales
+from tiermem.text.telltales import FEW, Telltales, exactly, is_lone, telltales
 from tiermem.text.withheld import at_least, in_words_of, proof_rank, still_proved, withheld
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
 __all__ = [
+    "FEW",
     "STOP_WORDS",
     "UNCITED",
     "DateMention",

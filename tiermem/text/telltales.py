@@ -19,7 +19,7 @@ _PHRASE = 5
 _SHORTEST = 8
 """Bytes below which a whole turn ("Yes, sure.") is no telltale."""
 _SHORTEST_NAME = 4
-_FEW = 64
+FEW = 64
 """Words up to which a text is searched for each of them first, which is far quicker than reading it."""
 _REACH = 256
 _WORD = re.compile(r"\w+")
@@ -52,12 +52,16 @@ class Telltales:
                     if run in self.phrases:
                         yield run
 
+    def are_in(self, text: str) -> bool:
+        """Whether a text holds any of them."""
+        return next(self.found_in(text), None) is not None
+
     def _stretches(self, text: str) -> Iterator[str]:
         """All of a text in which there may be a telltale: the words around those they cannot do without."""
-        if len(self._needed) > _FEW:
+        if len(self.needed) > FEW:
             yield text
             return
-        for word in self._needed:
+        for word in self.needed:
             at = text.find(word)
             while at >= 0:
                 start, end = _words_around(text, at, at + len(word), max(self.sizes))
@@ -68,7 +72,7 @@ class Telltales:
                 at = text.find(word, end)
 
     @cached_property
-    def _needed(self) -> frozenset[str]:
+    def needed(self) -> frozenset[str]:
         """Words of which every telltale holds one: long ones, which are rare."""
         needed: set[str] = set()
         for phrase in sorted(self.phrases):

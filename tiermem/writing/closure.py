@@ -85,7 +85,7 @@ class Gone:
 
     def repeated_in(self, texts: Iterable[str | None]) -> bool:
         """Whether any of some texts repeats the words."""
-        return any(text and next(self.words.found_in(text), None) is not None for text in texts)
+        return any(text and self.words.are_in(text) for text in texts)
 
 
 @dataclass(slots=True)

@@ -9,20 +9,21 @@ the index again, for it no longer knows what stood there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import Literal
 
 from anyio import from_thread, to_thread
 
-from pagestore import Page, PageId, PageInfo, SessionId
+from pagestore import OpenInfo, Page, PageId, PageInfo, SessionId, Turn
 from pagestore.codec import open_page_id
 from pagestore.errors import PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
-from tiermem.text import Telltales, exactly, telltales
+from tiermem.text import FEW, Telltales, exactly, telltales
 from tiermem.writing.closure import Closure, Gone, closure
 from tiermem.writing.projection import Projection
 
@@ -40,10 +41,6 @@ class Selection:
         whole = sum((self.page is not None, self.space, self.session is not None and self.turn is None))
         if whole + (self.turn is not None) != 1:
             raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
-
-    def names(self, page: PageInfo) -> bool:
-        """Whether it names all of this page: it, its session, or the space."""
-        return self.space or self.page == page.id or (self.session == page.session and self.turn is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +81,10 @@ class Eraser:
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
         repeats the words: it stays in the log.
         """
-        pages, unread = await self._pages(selection.names)
+        pages, unread = await self._holding(selection)
         announced = _announced(selection, pages, reason, unread)
-        gone = await self._gone(announced, pages)
-        if next(gone.words.found_in(reason), None) is not None:
+        gone = await self._gone(announced)
+        if gone.words.are_in(reason):
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
         record = await self._ledger.write(announced)
         return await self._carry_out(record.seq, announced, gone, from_its_start=True), gone.words
@@ -96,8 +93,7 @@ class Eraser:
         """Finish what a crash left announced; without one, nothing happens."""
         done = []
         for seq, announced in tuple(self._ledger.tier1.erasing.items()):
-            pages, _ = await self._pages(partial(self._named, announced))
-            gone = await self._gone(announced, pages)
+            gone = await self._gone(announced)
             done.append(await self._carry_out(seq, announced, gone))
         return tuple(done)
 
@@ -142,33 +138,49 @@ class Eraser:
         except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are gone
             return f"waits for the next opening: {unexpected(error, 'taking words out of the index')}"
 
-    async def _pages(self, goes: Callable[[PageInfo], bool]) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
-        """The pages with their words, and why others cannot be read; raises that of one that is to go."""
-        infos = await self._ledger.pages()
-        read = await self._ledger.read([info.id for info in infos])
-        for info, page in zip(infos, read, strict=True):
-            if not isinstance(page, Page) and goes(info):
+    async def _holding(self, selection: Selection) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
+        """Pages with all that is selected, and why others that may hold a part of it cannot be read.
+
+        Raises why a page that goes as a whole cannot be read.
+        """
+        infos: Sequence[PageInfo | OpenInfo] = (*await self._ledger.pages(), *await self._ledger.filling())
+        if selection.turn is None:
+            wanted = [info for info in infos if self._goes(selection, info)]
+        else:
+            found = set(await self._ledger.pages_of_turn(selection.turn))
+            # A page on which nothing is found may be one that cannot be read.
+            wanted = [info for info in infos if info.id in found] or list(infos)
+        read = await self._ledger.read([info.id for info in wanted])
+        for page in read:
+            if not isinstance(page, Page) and selection.turn is None:
                 raise page
-        sealed = [page for page in read if isinstance(page, Page)]
-        unread = tuple(page for page in read if not isinstance(page, Page))
-        return (*sealed, *await self._ledger.open_pages()), unread
+        parts = {
+            (page.session, number)
+            for page in read
+            if isinstance(page, Page)
+            for reach in [max((line.parts for line in page.lines), default=1)]
+            for number in range(page.number - reach + 1, page.number + reach)
+        } - {(info.session, info.number) for info in wanted}
+        near = [info.id for info in infos if (info.session, info.number) in parts]
+        read = (*read, *await self._ledger.read(near))
+        pages = tuple(page for page in read if isinstance(page, Page))
+        return pages, tuple(page for page in read if not isinstance(page, Page))
 
-    def _ids(self, page: Page | PageInfo) -> tuple[PageId, PageId]:
-        """What a page is called, and was while it was open."""
-        return page.id, open_page_id(self._ledger.space, page.session, page.number)
+    def _goes(self, selection: Selection, info: PageInfo | OpenInfo) -> bool:
+        """Whether a selection names a page, its session, or the space."""
+        if selection.page is not None:
+            return selection.page in (info.id, open_page_id(self._ledger.space, info.session, info.number))
+        return selection.session in (None, info.session)
 
-    def _named(self, announced: Erasing, page: PageInfo) -> bool:
-        ids = self._ids(page)
-        return any(turn.page_id in ids for turn in announced.turns)
-
-    async def _gone(self, announced: Erasing, pages: Sequence[Page]) -> Gone:
-        named = {turn.page_id for turn in announced.turns}
-        aliases = {page.id: self._ids(page) for page in pages}
-        affected = [page for page in pages if named & set(aliases[page.id])]
+    async def _gone(self, announced: Erasing) -> Gone:
+        named = tuple(dict.fromkeys(turn.page_id for turn in announced.turns))
+        read = {page.id: page for page in [await self._ledger.page(page_id) for page_id in named]}
+        affected = tuple(read.values())
         seqs = frozenset(turn.seq for turn in announced.turns)
-        known = {alias: page for page in affected for alias in aliases[page.id]}
-        sessions = await self._ledger.sessions()
-        words, also = await to_thread.run_sync(lambda: _words(pages, seqs, sessions))
+        known = read | {open_page_id(page.space, page.session, page.number): page for page in affected}
+        pages = await self._saying_the_same(affected, seqs)
+        names = (*await self._ledger.sessions(), *await self._speakers(affected, seqs))
+        words, also = await to_thread.run_sync(lambda: _words(pages, seqs, names))
         return Gone(
             pages=known,
             read=cache(lambda page_id: from_thread.run(self._ledger.page, page_id)),
@@ -178,6 +190,31 @@ class Eraser:
             sessions=frozenset(announced.whole_sessions),
             everything=announced.whole_space,
         )
+
+    async def _saying_the_same(self, going: Sequence[Page], seqs: frozenset[int]) -> tuple[Page, ...]:
+        """The pages of the turns that go, and those that say some of it too; of these the ones that can be
+        read.
+        """
+        pages = {page.id: page for page in going}
+        wanted = _known_by([turn.text for turn in _turns_of(pages.values(), seqs)], ())
+        if len(wanted.needed) > FEW:
+            ids = await self._ledger.page_ids()
+        elif wanted:
+            ids = await self._ledger.pages_with(wanted.needed, wanted.are_in)
+        else:
+            ids = ()
+        read = await self._ledger.read([page_id for page_id in ids if page_id not in pages])
+        return (*pages.values(), *(page for page in read if isinstance(page, Page)))
+
+    async def _speakers(self, going: Sequence[Page], seqs: frozenset[int]) -> Iterator[str]:
+        """Everybody of whom a turn stays."""
+        goes = Counter(turn.speaker for turn in _turns_of(going, seqs))
+        speakers = await self._ledger.speakers()
+        return (name for name, turns in speakers.items() if turns > goes[name])
+
+
+def _turns_of(pages: Iterable[Page], seqs: frozenset[int]) -> Iterator[Turn]:
+    return (line.turn for page in pages for line in page.lines if line.turn is not None and line.seq in seqs)
 
 
 def _announced(
@@ -216,10 +253,15 @@ def _announced(
     whole = selection.turn is None and selection.page is None
     return Erasing(
         turns=tuple(
-            TurnAt(page_id=page.id, seq=line.seq)
-            for page in pages
-            for line in page.lines
-            if line.seq in wanted
+            sorted(
+                (
+                    TurnAt(page_id=page.id, seq=line.seq)
+                    for page in pages
+                    for line in page.lines
+                    if line.seq in wanted
+                ),
+                key=lambda turn: turn.seq,
+            )
         ),
         reason=reason,
         whole_sessions=sessions if whole else (),
@@ -233,11 +275,11 @@ def _named(selection: Selection) -> str:
 
 
 def _words(
-    pages: Iterable[Page], seqs: frozenset[int], sessions: Iterable[SessionId]
+    pages: Iterable[Page], seqs: frozenset[int], names: Iterable[str]
 ) -> tuple[Telltales, tuple[TurnAt, ...]]:
     """What the turns that go are known by, and the turns that stay and say some of it too.
 
-    Names of sessions stay, and so do all other turns.
+    Names of sessions and speakers stay, and so do all other turns.
     """
     gone: list[str] = []
     stays: list[str] = []
@@ -249,9 +291,9 @@ def _words(
             if line.seq in seqs:
                 gone.append(line.turn.text)
             else:
-                stays += (page.text[line.start : line.end], line.turn.turn_id or "")
+                stays += (line.turn.text, line.turn.turn_id or "")
                 saying += [TurnAt(page_id=page.id, seq=line.seq)] * 2
-    found = _known_by(gone, (*stays, *sessions))
+    found = _known_by(gone, (*stays, *names))
     return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))
 
 

@@ -1,0 +1,107 @@
+"""Finds pages by what stands on them without reading each: by one look through the bytes of the log."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from pagestore.codec import open_page_id
+from pagestore.lines import Fields, Place, decode, field_bytes, split
+from pagestore.reader import Reader
+from pagestore.segments import Segments
+from pagestore.state import State
+from pagestore.values import PageId, SessionId
+
+Says = Callable[[str], bool]
+
+_TURN = b'"t":"turn"'
+_HEAD = 80
+"""Bytes within which a line says of what type it is: behind two numbers."""
+_SPEAKER = re.compile(rb',"sp":("(?:[^"\\]|\\.)*")')
+
+
+class Finder:
+    """Looks through one log. The caller holds the lock under which `state` changes."""
+
+    def __init__(self, segments: Segments, state: State, reader: Reader) -> None:
+        self._segments = segments
+        self._state = state
+        self._reader = reader
+
+    def pages_with(self, words: Collection[str], says: Says, number: int) -> Iterator[PageId]:
+        """See `FindsPages.pages_with`; for one segment."""
+        for offset, raw in _lines_with(self._segments.read_all(number), words):
+            fields = _turn_in(raw)
+            if fields is not None and (says(fields["x"]) or says(fields.get("k", ""))):
+                yield self._page_of(fields, Place(number, offset, len(raw)))
+
+    def pages_of_turn(self, turn: int | str, number: int) -> Iterator[PageId]:
+        """See `FindsPages.pages_of_turn`; for one segment."""
+        field = field_bytes("q" if isinstance(turn, int) else "k", turn)
+        for offset, raw in _lines_holding(self._segments.read_all(number), field):
+            fields = _turn_in(raw)
+            if fields is not None:
+                yield self._page_of(fields, Place(number, offset, len(raw)))
+
+    def speakers(self, number: int) -> Iterator[bytes]:
+        """Who said each turn of one segment, as JSON."""
+        for _, raw in split(self._segments.read_all(number)):
+            said = _SPEAKER.search(raw) if raw.find(_TURN, 0, _HEAD) >= 0 else None
+            if said is not None:
+                yield said[1]
+
+    def _page_of(self, fields: Fields, place: Place) -> PageId:
+        """The page a turn stands on."""
+        name = SessionId(fields["s"])
+        session = self._state.sessions[name]
+        # It seals later than the turn was said.
+        for page in session.pages[bisect_right(session.pages, fields["q"], key=lambda page: page.seq) :]:
+            if any(_covers(run, place) for run in self._reader.runs(page)):
+                return page.id
+        return open_page_id(self._state.space, name, session.next_number)
+
+
+def _turn_in(raw: bytes) -> Fields | None:
+    """The fields of a turn's line; `None` for any other."""
+    fields = decode(raw)
+    return fields if fields is not None and fields["t"] == "turn" else None
+
+
+def _covers(run: Sequence[int], place: Place) -> bool:
+    segment, offset, length, _ = run
+    return segment == place.segment and offset <= place.offset < offset + length
+
+
+def _lines_with(data: bytes, words: Collection[str]) -> Iterator[tuple[int, bytes]]:
+    """The lines in which one of some words stands, whatever its case, perhaps within another word.
+
+    Bytes are searched where case is a matter of ASCII; any other line is read as text.
+    """
+    lowered = data.lower()
+    found: set[int] = set()
+    for word in words:
+        if word.isascii():
+            found.update(_line_starts(lowered, word.encode()))
+    for start, raw in split(data):
+        if start in found or (not raw.isascii() and _says(raw, words)):
+            yield start, raw
+
+
+def _says(raw: bytes, words: Collection[str]) -> bool:
+    text = raw.decode("utf-8", "surrogatepass").casefold()
+    return any(word in text for word in words)
+
+
+def _lines_holding(data: bytes, piece: bytes) -> Iterator[tuple[int, bytes]]:
+    for start in _line_starts(data, piece):
+        yield start, data[start : data.find(b"\n", start) + 1]
+
+
+def _line_starts(data: bytes, piece: bytes) -> Iterator[int]:
+    """Where the lines begin in which a piece stands."""
+    at = data.find(piece)
+    while at >= 0:
+        yield data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        at = data.find(piece, end) if end >= 0 else -1

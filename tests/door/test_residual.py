@@ -1,0 +1,62 @@
+"""The leftover scan reads only around the words it looks for, and finds what reading everything finds."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagestore import SpaceId
+from tiermem.memory.residual import _parts_near, _readings, residual_scan
+from tiermem.text import exactly
+
+PHRASE = "the blue vault opens at midnight"
+WRITTEN = [
+    PHRASE.encode(),
+    PHRASE.upper().encode(),
+    PHRASE.replace(" ", ",\n ").encode(),
+    PHRASE.encode("utf-16-le"),
+    PHRASE.encode("utf-16-be"),
+    json.dumps(PHRASE.replace("vault", "\N{LATIN SMALL LETTER V}ault")).encode(),
+    PHRASE.replace("vault", "\\u0076ault").encode(),
+    PHRASE.replace("midnight", "midn\\ight").encode(),
+    PHRASE.replace("midnight", "midnıght").encode(),  # another word
+    PHRASE.replace("opens", "openſ").encode(),
+]
+around = st.binary(max_size=40) | st.sampled_from(
+    [b"\0" * 100, b"the vault\n", "größe ".encode(), b"midnight ", b"\\n", b"\0", b'"x":"', b"a " * 5_000]
+)
+
+
+@given(pieces=st.lists(around | st.sampled_from(WRITTEN), max_size=6), short=st.booleans())
+def test_the_parts_that_are_read_hold_every_telltale(pieces: list[bytes], short: bool) -> None:
+    words = exactly([PHRASE, "vault"] if short else [PHRASE])
+    data = b"".join(pieces)
+    everywhere = {phrase for text in _readings(data) for phrase in words.found_in(text)}
+    near = {
+        phrase
+        for part in _parts_near(data, words)
+        for text in _readings(part)
+        for phrase in words.found_in(text)
+    }
+    if b"\0" in data and "openſ".encode() in data:
+        assert near <= everywhere  # in what is no text one letter is not taken for another
+    else:
+        assert near == everywhere
+
+
+@pytest.mark.parametrize("phrase", ["größe zählt immer am abend", "δεν θα έρθει ποτέ ξανά"])
+@pytest.mark.parametrize("around", ["", "\0"])
+def test_words_beyond_ascii_are_found_in_any_case(tmp_path: Path, phrase: str, around: str) -> None:
+    for number, said in enumerate((phrase, phrase.upper(), json.dumps(phrase)[1:-1])):
+        (tmp_path / f"{number}.txt").write_text("other words\n" * 3 + around + said + " and others", "utf-8")
+    found = residual_scan(tmp_path, SpaceId("ann"), exactly([phrase])).found
+    assert {one.file for one in found} == {"0.txt", "1.txt", "2.txt"}
+
+
+def test_little_is_read_of_a_large_file(tmp_path: Path) -> None:
+    data = b"nothing of that kind was said there\n" * 30_000 + PHRASE.encode()
+    parts = list(_parts_near(data, exactly([PHRASE])))
+    assert sum(map(len, parts)) < 20_000
+    assert any(PHRASE.encode() in part for part in parts)
