@@ -194,9 +194,9 @@ OPENING = [one.name for one in parameters(tiermem.open)] + list(Settings.model_f
 def test_whatever_opening_is_given_it_opens_or_an_error_of_ours_comes_out(
     here: None, parameter: str, value: object
 ) -> None:
-    options = {"path": ":memory:", "embedder": HashEmbedder(), "index": "memory", parameter: value}
+    options: dict[str, Any] = {"path": ":memory:", "embedder": HashEmbedder(), "index": "memory"}
     with suppress(*OURS):
-        tiermem.open(**options).close()
+        tiermem.open(**options | {parameter: value}).close()
 
 
 @given(VALUES, VALUES)

@@ -53,10 +53,11 @@ def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
         if str(source) == STDIN:
             return "stdin", _unpacked(sys.stdin.buffer.read(), "stdin")
         try:
-            return str(source), _unpacked(Path(source).read_bytes(), str(source))
+            data = Path(source).read_bytes()
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise InvalidInput(f"cannot read {str(source)!r}: {why}") from error
+        return str(source), _unpacked(data, str(source))
     try:
         given = source.read()
     except (AttributeError, TypeError, ValueError, OSError) as error:

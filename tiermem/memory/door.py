@@ -166,7 +166,8 @@ class AsyncMemory:
         """Store what was said; durable when this returns.
 
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
-        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once.
+        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once; one that was
+        erased, and one without words, is not stored, and `Added` says so.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may
         bring a stamp of its own. Pages that fill up seal, and so do those of sessions that are idle
         (`Settings.idle_seal`), this one's among them where its last turn was long ago.
@@ -175,18 +176,26 @@ class AsyncMemory:
         said = arguments.moment(said_at, "said_at")
         given = as_turns(turns, speaker=speaker, said_at=said, now=house.clock())
         given = stamped(given, arguments.trust(trust, self._levels), self._levels)
-        given = await placed(house.ledger, into, given)
+        worded = tuple(turn for turn in given if turn.text.strip())
+        known = await placed(house.ledger, into, worded)
         idle = await self._sealed(await house.writer.seal_idle(house.clock()))
-        appended = await house.writer.observe(into, given)
+        appended = await house.writer.observe(into, known.turns)
         told = (
-            TurnTimes(seq=seq, said_at=turn.said_at) for seq, turn in zip(appended.seqs, given, strict=True)
+            TurnTimes(seq=seq, said_at=turn.said_at)
+            for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
         behind = await house.writer.seal_behind(into, told)
         await self._sealed((*appended.sealed, *behind))
         self._index_said()
         if not self._background.is_due(_SEALING):
             await self._look_later()
-        return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
+        return Added(
+            turns=len(given),
+            new=appended.new,
+            erased=known.erased,
+            empty=len(given) - len(worded),
+            sealed=(*idle, *appended.sealed, *behind),
+        )
 
     @cut_short
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
