@@ -27,7 +27,10 @@ Storage errors (`Locked`, `Corrupt`, `Full`, …) are `pagestore.errors`, below 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
+from reprlib import Repr
 from traceback import extract_tb
 
 import pagestore
@@ -37,6 +40,9 @@ _LONGEST = 200
 _PACKAGES = (Path(__file__).parent, Path(pagestore.__file__).parent)
 
 log = logging.getLogger("tiermem")
+
+_SHOWN = Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 80
 
 
 class TierMemError(Exception):
@@ -120,6 +126,31 @@ class Unexpected(TierMemError):
 
 class MemoryClosed(TierMemError):
     """The memory was used after `close`, or closed while it was used."""
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it, cut short where it is long; its type alone where it cannot be told."""
+    try:
+        return _SHOWN.repr(value)
+    except Exception:  # noqa: BLE001  # whatever the `repr` of a caller's object raises
+        return f"a value of type {type(value).__name__}"
+
+
+def text_in(value: object, name: str) -> str:
+    """A text that says something; `InvalidInput` names what has none."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{name} must be a text with words in it, not {shown(value)}")
+    return value
+
+
+def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
+    """What to say of a name that is none of these: what it may be, and which one it is spelt like."""
+    known = list(names)
+    may_be = [*map(repr, known), *([or_] if or_ else [])]
+    near = get_close_matches(given.strip().lower(), known, n=1) if isinstance(given, str) else []
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    choice = " or ".join(filter(None, (", ".join(may_be[:-1]), may_be[-1])))
+    return f"{shown(given)} is not known: give {choice}{meant}"
 
 
 def unexpected(error: Exception, what: str) -> str:

@@ -6,16 +6,17 @@ key lying in the environment is not a wish to use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiermem.dialogue.trust import DEFAULT_LEVELS
+from tiermem.errors import InvalidInput, not_one_of
 from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
 
@@ -133,6 +134,16 @@ class Settings(BaseSettings):
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
 
+    if not TYPE_CHECKING:  # the fields are what a type checker is to see
+
+        def __init__(self, **given: Any) -> None:
+            """Raises `InvalidInput`, which names every setting that cannot be used, and why."""
+            try:
+                super().__init__(**given)
+            except ValidationError as error:
+                told = "; ".join(map(_complaint, error.errors()))
+                raise InvalidInput(f"these settings cannot be used: {told}") from error
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Every setting, as `repr` shows it: without keys, and URLs without user and password."""
         for name, value in super().__repr_args__():
@@ -186,10 +197,10 @@ class Settings(BaseSettings):
         return self
 
 
-def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
-    """What to say of a name that is none of these: what it may be, and which one it is spelt like."""
-    known = list(names)
-    may_be = [*map(repr, known), *([or_] if or_ else [])]
-    near = get_close_matches(str(given).strip().lower(), known, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{given!r} is not known: give {', '.join(may_be[:-1])} or {may_be[-1]}{meant}"
+def _complaint(error: Mapping[str, Any]) -> str:
+    """What is wrong with one setting, in a line."""
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        near = get_close_matches(name, Settings.model_fields, n=1)
+        return f"no setting is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"

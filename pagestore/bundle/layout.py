@@ -60,6 +60,8 @@ def encode(bundle: Bundle) -> bytes:
 
 def decode(data: bytes) -> Bundle:
     """The bundle that `encode` wrote; raises `Malformed`, naming the line, for anything else."""
+    if not isinstance(data, bytes):
+        raise Malformed(Damage(where="the file", what=f"it is given as {type(data).__name__}, not as bytes"))
     _check_sums(data)
     try:
         bundle = _bundle(json.loads(data))

@@ -120,7 +120,7 @@ def opened(place: str, step: Step, path: Path | str = ":memory:") -> Iterator[ti
         elif module:
             home = importlib.import_module(module)
             patch.setattr(home, name, step.around(getattr(home, name)))
-        # Summaries by `flush` alone, which tells of them: the look at opening may take pages that sealed since.
+        # Summaries by `flush` alone, which counts them: the look at opening may take some that seal since.
         with tiermem.open(
             path, engine=engine, embedder=embedder, write_back="inline", distil="deferred"
         ) as memory:

@@ -75,12 +75,12 @@ def test_words_that_claim_a_trust_of_their_own_do_not_get_it(open_memory: OpenMe
 
 def test_unknown_levels_are_refused(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory(path=":memory:", index=ListIndex())
-    with pytest.raises(InvalidInput, match="levels: web"):
+    with pytest.raises(InvalidInput, match="trust 'divine' is not known: give 'web'"):
         memory.add("hello", speaker="Ann", trust="divine")
-    with pytest.raises(InvalidInput, match="levels: web"):
+    with pytest.raises(InvalidInput, match="trust 'divine' is not known: give 'web'"):
         memory.add(Turn(speaker="Ann", text="hello", trust="divine"))
     for ask in (memory.ask, memory.search, memory.context):
-        with pytest.raises(InvalidInput, match="levels: web"):
+        with pytest.raises(InvalidInput, match="trust 'divine' is not known: give 'web'"):
             ask("Where?", min_trust="divine")
     with pytest.raises(InvalidInput, match="write_back_trust"):
         tiermem.open(tmp_path, write_back_trust="divine")

@@ -191,7 +191,8 @@ def _read_one(name: str, data: bytes, chance: random.Random, outcome: Outcome) -
         ledger = anyio.run(Ledger.open, log)
         for session in sessions:
             try:
-                log.append(session.session, anyio.run(placed, ledger, session.session, session.turns))
+                given = anyio.run(placed, ledger, session.session, session.turns)
+                log.append(session.session, given.turns)
             except InvalidInput:
                 continue
             page = log.open_page(session.session)

@@ -770,10 +770,10 @@ def _unit_id(memory: Memory, written: str) -> str:
 
 def _moment(option: str, written: str | None) -> datetime | None:
     """The moment an option writes, in the local time zone where it names none."""
-    from tiermem.dialogue import parse_time
+    from tiermem.dialogue import parse_time, until
 
     try:
-        moment = parse_time(written)
+        moment = (until if option == "--as-of" else parse_time)(written)
         return moment if moment is None or moment.tzinfo else moment.astimezone()
     except InvalidInput as error:
         raise typer.BadParameter(str(error), param_hint=option) from error

@@ -16,19 +16,17 @@ from pathlib import Path
 from typing import Literal
 
 import anyio
-from pydantic import ValidationError
 from rich.text import Text
 
 from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.tables import counted
-from tiermem.errors import EmbedderUnavailable, IndexUnavailable, TierMemError
+from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
 from tiermem.index.minilm_weights import WAYS_OUT, find_weights, from_hugging_face, from_package
 from tiermem.index.qdrant import check_server
 from tiermem.llm.endpoint import ModelOptions
 from tiermem.llm.openai import OpenAIModel
 from tiermem.llm.redaction import shown_url
-from tiermem.memory.opening import complaint
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 
 Verdict = Literal["good", "missing", "absent"]
@@ -53,8 +51,8 @@ def examined(store: Path) -> tuple[Finding, ...]:
     """Everything that is looked at, in the order in which it is needed."""
     try:
         settings = Settings()
-    except ValidationError as error:
-        told = "; ".join(map(complaint, error.errors()))
+    except InvalidInput as error:
+        told = str(error).removeprefix("these settings cannot be used: ")
         advice = "correct the TIERMEM_… variables of the environment"
         return (Finding(what="settings", verdict="missing", told=told, advice=advice),)
     looks: tuple[Callable[[], Finding], ...] = (

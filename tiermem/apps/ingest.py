@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,24 +11,28 @@ from typing import Literal
 from rich.table import Table
 
 import tiermem
-from tiermem.apps.tables import table
+from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress
 from tiermem.dialogue import Conversation
+from tiermem.memory import Added
 
 Engine = Literal["auto", "local", "model"]
 DEFAULT_SPACE = "default"
-_BATCH = 256
-"""Turns made durable in one append, so that a long session shows progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What one space got: turns read, how many were new, and what it holds now."""
+    """What one space got: turns read, how many were new, and what it holds now.
+
+    Turns that were `erased` before, and those without words (`empty`), are not stored.
+    """
 
     space: str
     turns: int
     new: int
     known: int
+    erased: int
+    empty: int
     pages: int
     pages_new: int
     units: int
@@ -74,15 +78,17 @@ def _ingest(
     with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
-            new = _store(memory, conversations, report, total=turns, apart=apart, trust=trust)
+            added = _store(memory, conversations, report, total=turns, apart=apart, trust=trust)
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
     return Ingested(
         space=space,
         turns=turns,
-        new=new,
-        known=turns - new,
+        new=sum(one.new for one in added),
+        known=sum(one.known for one in added),
+        erased=sum(one.erased for one in added),
+        empty=sum(one.empty for one in added),
         pages=after.pages,
         pages_new=after.pages - before.pages,
         units=after.units,
@@ -101,21 +107,21 @@ def _store(
     total: int,
     apart: bool,
     trust: str | None,
-) -> int:
-    done = new = 0
+) -> list[Added]:
+    added: list[Added] = []
+    done = 0
     for conversation in conversations:
         prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
         for session in conversation.sessions:
-            for start in range(0, len(session.turns), _BATCH):
-                batch = session.turns[start : start + _BATCH]
-                new += memory.add(batch, session=prefix + session.session, trust=trust).new
-                done += len(batch)
-                report(done, total)
-    return new
+            # Whole, however long: an edited file is laid beside what is stored of it.
+            added.append(memory.add(session.turns, session=prefix + session.session, trust=trust))
+            done += len(session.turns)
+            report(done, total)
+    return added
 
 
-def ingested_view(results: Sequence[Ingested]) -> Table:
-    """One row a space: new and known turns, what it holds now and what this run added."""
+def ingested_view(results: Sequence[Ingested]) -> tuple[Table | str, ...]:
+    """One row a space: new and known turns, what it holds now, what this run added; then what stayed away."""
     rows = [
         (
             result.space,
@@ -139,7 +145,18 @@ def ingested_view(results: Sequence[Ingested]) -> Table:
             )
         )
     columns = ("space", "new turns", "known", "pages", "units", "seconds")
-    return table(columns, rows, numbers=columns[1:])
+    return table(columns, rows, numbers=columns[1:]), *_left_out(results)
+
+
+def _left_out(results: Sequence[Ingested]) -> Iterator[str]:
+    erased, empty = (sum(getattr(result, name) for result in results) for name in ("erased", "empty"))
+    if erased:
+        yield (
+            f"{counted(erased, 'turn')} erased before: not stored again "
+            "(to have what was erased back, ingest it under another --session)"
+        )
+    if empty:
+        yield f"{counted(empty, 'turn')} without words: not stored"
 
 
 def _grown(total: int, new: int) -> str:

@@ -4,15 +4,17 @@ from tiermem.dialogue.identity import alternatives, is_placed
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
-from tiermem.dialogue.times import parse_time
+from tiermem.dialogue.times import TimeLike, parse_time, until
 
 __all__ = [
     "Conversation",
     "DialogueSession",
     "Format",
+    "TimeLike",
     "alternatives",
     "as_turns",
     "is_placed",
     "parse_time",
     "read_dialogue",
+    "until",
 ]

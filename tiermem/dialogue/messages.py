@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pagestore import Turn
-from tiermem.dialogue.times import parse_time
-from tiermem.errors import InvalidInput
+from tiermem.dialogue.times import TimeLike, parse_time
+from tiermem.errors import InvalidInput, shown, text_in
 
 SPEAKER_KEYS = ("speaker", "name", "role")
 TEXT_KEYS = ("text", "content", "message", "parts")
@@ -43,7 +43,7 @@ def as_turns(
     value: TurnLike | Iterable[TurnLike],
     *,
     speaker: str | None = None,
-    said_at: datetime | str | None = None,
+    said_at: TimeLike | None = None,
     now: datetime | None = None,
 ) -> tuple[Turn, ...]:
     """The turns `value` stands for, in order.
@@ -57,6 +57,8 @@ def as_turns(
         moment = parse_time(said_at)
     except InvalidInput as error:
         raise InvalidInput(f"said_at: {error}") from error
+    if speaker is not None:
+        text_in(speaker, "speaker")
     given = as_sent(value)
     if isinstance(given, str | Turn | Mapping):
         return (_as_turn(given, speaker, moment, now, "the turn"),)
@@ -73,7 +75,7 @@ def _as_turn(
 ) -> Turn:
     item = as_sent(item)
     if isinstance(item, Turn):
-        turn, unknown = item, said_at
+        turn, unknown = _checked(item, where), said_at
     elif isinstance(item, str):
         turn, unknown = Turn(speaker=speaker or DEFAULT_SPEAKER, text=item), said_at or now
     elif isinstance(item, Mapping):
@@ -81,9 +83,22 @@ def _as_turn(
             turn, unknown = turn_of(item, speaker=speaker), said_at or now
         except InvalidInput as error:
             raise InvalidInput(f"{where}: {error}") from error
+        except RecursionError as error:
+            raise InvalidInput(f"{where} is nested too deep to be read") from error
     else:
         raise InvalidInput(f"{where} is {type(item).__name__}: {_ACCEPTED}")
     return turn if turn.said_at is not None else replace(turn, said_at=unknown)
+
+
+def _checked(turn: Turn, where: str) -> Turn:
+    """A turn whose fields are of their kinds; its maker may have put anything into them."""
+    texts = {name: getattr(turn, name) for name in ("speaker", "text", "role", "turn_id", "trust")}
+    for name, value in texts.items():
+        if not isinstance(value, str) and (value is not None or name in ("speaker", "text")):
+            raise InvalidInput(f"{where}: {name} must be a text, not {shown(value)}")
+    if turn.said_at is not None and not isinstance(turn.said_at, datetime):
+        raise InvalidInput(f"{where}: said_at must be a datetime, not {shown(turn.said_at)}")
+    return turn
 
 
 def turn_of(message: object, *, speaker: str | None = None) -> Turn:
@@ -123,7 +138,7 @@ def _name(value: object, what: str) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise InvalidInput(f"{what} must be a text or a whole number, not {value!r}")
+    raise InvalidInput(f"{what} must be a text or a whole number, not {shown(value)}")
 
 
 def _words(message: Mapping[str, Any]) -> str:
@@ -214,4 +229,7 @@ def _short(value: object) -> object:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=shown)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"a part of the content cannot be written down: {error}") from error

@@ -10,14 +10,14 @@ from __future__ import annotations
 import codecs
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, get_args
 
 from tiermem.dialogue.archive import is_archive, read_archive
 from tiermem.dialogue.formats import READERS, Source
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.packed import unpacked
-from tiermem.errors import InvalidInput, NotDialogue
+from tiermem.errors import InvalidInput, NotDialogue, not_one_of, shown, text_in
 
 STDIN = "-"
 
@@ -33,6 +33,10 @@ def read_dialogue(
     `session` names the session of turns that name none themselves; by default that is the file's name
     without its endings. The whole source is read first: `NotDialogue` means nothing of it came through.
     """
+    if format not in get_args(Format):
+        raise InvalidInput(f"format {not_one_of(format, get_args(Format))}")
+    if session is not None:
+        text_in(session, "session")
     name, data = _fetch(source)
     session = session or _stem(name)
     try:
@@ -49,10 +53,17 @@ def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
         if str(source) == STDIN:
             return "stdin", _unpacked(sys.stdin.buffer.read(), "stdin")
         try:
-            return str(source), _unpacked(Path(source).read_bytes(), str(source))
-        except OSError as error:
-            raise InvalidInput(f"cannot read {str(source)!r}: {error.strerror or error}") from error
-    given = source.read()
+            data = Path(source).read_bytes()
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise InvalidInput(f"cannot read {str(source)!r}: {why}") from error
+        return str(source), _unpacked(data, str(source))
+    try:
+        given = source.read()
+    except (AttributeError, TypeError, ValueError, OSError) as error:
+        raise InvalidInput(f"cannot read {shown(source)}: {error}") from error
+    if not isinstance(given, str | bytes):
+        raise InvalidInput(f"{shown(source)} gives neither text nor bytes: it cannot be read")
     name = str(getattr(source, "name", "") or "dialogue")
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
     return name, _unpacked(data, name)

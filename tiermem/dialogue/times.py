@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time
 
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, shown
 
 _MONTHS = {
     name: number
@@ -53,21 +53,38 @@ _MILLISECONDS_FROM = 1e11
 """Epoch numbers from here on are milliseconds: as seconds they would lie past the year 5000."""
 
 
-_BEYOND = 10**50
-"""Numbers from here on are not spelled out: a message need not hold thousands of digits."""
+TimeLike = datetime | date | str
+"""A moment as callers write it: a `datetime`, a day, or a text that is one of these."""
 
 
 def parse_time(value: object) -> datetime | None:
-    """The moment `value` writes, `None` for an absent or empty one; `InvalidInput` names the rest."""
-    if value is None or isinstance(value, datetime):
+    """The moment `value` writes, `None` for an absent or empty one; `InvalidInput` names the rest.
+
+    A day without a time is its beginning.
+    """
+    return _at(_read(value), time())
+
+
+def until(value: object) -> datetime | None:
+    """As `parse_time`, but a day without a time is its end: all of it lies before."""
+    return _at(_read(value), time.max)
+
+
+def _at(found: date | None, clock: time) -> datetime | None:
+    return found if found is None or isinstance(found, datetime) else datetime.combine(found, clock)
+
+
+def _read(value: object) -> date | None:
+    """A `datetime`, or a day where no time of it is told."""
+    if value is None or isinstance(value, date):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _from_epoch(value)
     if not isinstance(value, str):
-        raise InvalidInput(f"{value!r} is not a timestamp")
+        raise _no_time(value)
     text = value.strip()
     if len(text) > _LONGEST:
-        raise InvalidInput(f"{_shown(text)} is not a timestamp (write it like 2024-05-08T13:56)")
+        raise _no_time(text)
     return _from_text(text) if text else None
 
 
@@ -83,48 +100,46 @@ def _from_epoch(number: float) -> datetime:
     try:
         return datetime.fromtimestamp(number / 1000 if abs(number) >= _MILLISECONDS_FROM else number, tz=UTC)
     except (OverflowError, OSError, ValueError) as error:
-        raise InvalidInput(
-            f"{'the number' if abs(number) >= _BEYOND else _shown(str(number))} is not a timestamp: "
-            "it lies outside the calendar"
-        ) from error
+        raise InvalidInput(f"{shown(number)} is not a timestamp: it lies outside the calendar") from error
 
 
-def _from_text(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        pass  # not ISO: the spelled-out ways follow, and the last line names what none of them read
+def _from_text(text: str) -> date:
+    for iso in (date.fromisoformat, datetime.fromisoformat):
+        try:
+            return iso(text)
+        except ValueError:
+            continue  # not ISO: the spelled-out ways follow, and the last line names what none of them read
     for pattern in _MOMENTS:
         found = pattern.fullmatch(text)
         if found is not None:
             return _moment(found, text)
-    raise InvalidInput(f"{_shown(text)} is not a timestamp (write it like 2024-05-08T13:56)")
+    raise _no_time(text)
 
 
-def _moment(found: re.Match[str], text: str) -> datetime:
+def _moment(found: re.Match[str], text: str) -> date:
     month = found["month"]
     number = int(month) if month.isdigit() else _MONTHS.get(month.lower())
     if number is None:
-        raise InvalidInput(f"{_shown(text)} is not a timestamp: {month!r} is no month")
+        raise InvalidInput(f"{shown(text)} is not a timestamp: {month!r} is no month")
     try:
         day = date(int(found["year"]), number, int(found["day"]))
     except ValueError as error:
-        raise InvalidInput(f"{_shown(text)} is not a timestamp: {error}") from error
+        raise InvalidInput(f"{shown(text)} is not a timestamp: {error}") from error
     has_clock = "hour" in found.re.groupindex
-    return datetime.combine(day, _clock(found, text) if has_clock else time())
+    return datetime.combine(day, _clock(found, text)) if has_clock else day
 
 
 def _clock(found: re.Match[str], text: str) -> time:
     hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
     if found["half"]:
         if not 1 <= hour <= 12:
-            raise InvalidInput(f"{_shown(text)} is not a timestamp: hour {hour} has no am or pm")
+            raise InvalidInput(f"{shown(text)} is not a timestamp: hour {hour} has no am or pm")
         hour = hour % 12 + (12 if found["half"].lower().startswith("p") else 0)
     try:
         return time(hour, minute, second)
     except ValueError as error:
-        raise InvalidInput(f"{_shown(text)} is not a timestamp: {error}") from error
+        raise InvalidInput(f"{shown(text)} is not a timestamp: {error}") from error
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+def _no_time(value: object) -> InvalidInput:
+    return InvalidInput(f"{shown(value)} is not a timestamp (write it like 2024-05-08T13:56)")

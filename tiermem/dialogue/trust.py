@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pagestore import Turn
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, not_one_of
 
 DEFAULT_LEVELS = ("web", "tool", "assistant", "user", "system")
 """From the least to the most trusted. `web` and `system` are only ever given by a caller's stamp."""
@@ -47,7 +47,7 @@ class TrustLevels:
     def required(self, level: str) -> str:
         """`level` itself; raises `InvalidInput` when it is none of the names."""
         if level not in self.names:
-            raise InvalidInput(f"trust {level!r} is none of the levels: {', '.join(self.names)}")
+            raise InvalidInput(f"trust {not_one_of(level, self.names)}")
         return level
 
 

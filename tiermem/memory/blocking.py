@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Condition
@@ -17,6 +16,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
+from tiermem.dialogue import TimeLike
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
@@ -142,7 +142,7 @@ class Memory:
         *,
         session: str = "main",
         speaker: str | None = None,
-        said_at: datetime | str | None = None,
+        said_at: TimeLike | None = None,
         trust: str | None = None,
     ) -> Added:
         """See `AsyncMemory.add`."""
@@ -163,9 +163,9 @@ class Memory:
         question: str,
         *,
         session: str | None = None,
-        asked_at: datetime | None = None,
-        as_of: datetime | None = None,
-        budget: Budget | None = None,
+        asked_at: TimeLike | None = None,
+        as_of: TimeLike | None = None,
+        budget: Budget | Mapping[str, float] | None = None,
         mode: Mode = "router",
         min_trust: str | None = None,
     ) -> Answer:
@@ -188,7 +188,7 @@ class Memory:
         limit: int = 10,
         kind: Collection = "units",
         session: str | None = None,
-        asked_at: datetime | None = None,
+        asked_at: TimeLike | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """See `AsyncMemory.search`."""
@@ -208,7 +208,7 @@ class Memory:
         *,
         max_tokens: int = 1000,
         session: str | None = None,
-        asked_at: datetime | None = None,
+        asked_at: TimeLike | None = None,
         min_trust: str | None = None,
     ) -> Context:
         """See `AsyncMemory.context`."""
@@ -241,7 +241,7 @@ class Memory:
         """See `AsyncMemory.open_pages`."""
         return self._call(self._async.open_pages, session)
 
-    def units(self, session: str | None = None, *, as_of: datetime | None = None) -> tuple[SummaryUnit, ...]:
+    def units(self, session: str | None = None, *, as_of: TimeLike | None = None) -> tuple[SummaryUnit, ...]:
         """See `AsyncMemory.units`."""
         return self._call(self._async.units, session, as_of=as_of)
 

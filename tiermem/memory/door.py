@@ -23,7 +23,6 @@ from pagestore import (
     Page,
     PageId,
     PageInfo,
-    SessionId,
     SpaceId,
     Turn,
     TurnTimes,
@@ -31,14 +30,14 @@ from pagestore import (
 )
 from pagestore.bundle import Bundle
 from pagestore.errors import PageStoreError, ReadOnly
-from tiermem.dialogue import as_turns
+from tiermem.dialogue import TimeLike, as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, unexpected
+from tiermem.errors import MemoryClosed, TierMemError, unexpected
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
-from tiermem.memory import replaying
+from tiermem.memory import arguments, replaying
 from tiermem.memory.background import Background, Job
 from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
 from tiermem.memory.gate import Gate
@@ -49,15 +48,12 @@ from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
-    AnswerId,
     Budget,
     Evidence,
     SummaryUnit,
-    UnitId,
     WriteBack,
 )
 from tiermem.reading import (
-    LONGEST_QUESTION,
     Audit,
     Context,
     OmissionReport,
@@ -164,32 +160,42 @@ class AsyncMemory:
         *,
         session: str = "main",
         speaker: str | None = None,
-        said_at: datetime | str | None = None,
+        said_at: TimeLike | None = None,
         trust: str | None = None,
     ) -> Added:
         """Store what was said; durable when this returns.
 
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
-        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once.
+        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once; one that was
+        erased, and one without words, is not stored, and `Added` says so.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may
         bring a stamp of its own. Pages that fill up seal, and so do those of sessions that are idle
         (`Settings.idle_seal`), this one's among them where its last turn was long ago.
         """
-        house, into = self._open, SessionId(session)
-        given = as_turns(turns, speaker=speaker, said_at=said_at, now=house.clock())
-        given = stamped(given, trust, TrustLevels(names=house.settings.trust_levels))
-        given = await placed(house.ledger, into, given)
+        house, into = self._open, arguments.session(session)
+        said = arguments.moment(said_at, "said_at")
+        given = as_turns(turns, speaker=speaker, said_at=said, now=house.clock())
+        given = stamped(given, arguments.trust(trust, self._levels), self._levels)
+        worded = tuple(turn for turn in given if turn.text.strip())
+        known = await placed(house.ledger, into, worded)
         idle = await self._sealed(await house.writer.seal_idle(house.clock()))
-        appended = await house.writer.observe(into, given)
+        appended = await house.writer.observe(into, known.turns)
         told = (
-            TurnTimes(seq=seq, said_at=turn.said_at) for seq, turn in zip(appended.seqs, given, strict=True)
+            TurnTimes(seq=seq, said_at=turn.said_at)
+            for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
         behind = await house.writer.seal_behind(into, told)
         await self._sealed((*appended.sealed, *behind))
         self._index_said()
         if not self._background.is_due(_SEALING):
             await self._look_later()
-        return Added(turns=len(given), new=appended.new, sealed=(*idle, *appended.sealed, *behind))
+        return Added(
+            turns=len(given),
+            new=appended.new,
+            erased=known.erased,
+            empty=len(given) - len(worded),
+            sealed=(*idle, *appended.sealed, *behind),
+        )
 
     @cut_short
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
@@ -197,10 +203,10 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        house = self._open
-        sealed = await house.writer.seal(None if session is None else SessionId(session))
+        house, only, told = self._open, arguments.any_session(session), arguments.progress(progress)
+        sealed = await house.writer.seal(only)
         await self._background.drain()
-        return replace(await self._index_pending(progress), sealed=sealed)
+        return replace(await self._index_pending(told), sealed=sealed)
 
     @cut_short
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
@@ -208,8 +214,9 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
+        told = arguments.progress(progress)
         await self._background.drain()
-        return await self._index_pending(progress)
+        return await self._index_pending(told)
 
     @cut_short
     async def ask(
@@ -217,9 +224,9 @@ class AsyncMemory:
         question: str,
         *,
         session: str | None = None,
-        asked_at: datetime | None = None,
-        as_of: datetime | None = None,
-        budget: Budget | None = None,
+        asked_at: TimeLike | None = None,
+        as_of: TimeLike | None = None,
+        budget: Budget | Mapping[str, float] | None = None,
         mode: Mode = "router",
         min_trust: str | None = None,
     ) -> Answer:
@@ -229,22 +236,23 @@ class AsyncMemory:
         is marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or
         what is asked is told of somebody else, `abstained` is true.
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
-        memory as it stood at that moment. `mode` fixes the route: `"summary"` never escalates,
-        `"raw"` always does. `min_trust` leaves out what rests on anybody trusted less: units, and turns
-        on the pages read.
+        memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time
+        `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
+        `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
+        anybody trusted less: units, and turns on the pages read.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
-        house, question = self._writable, _question(question)
+        house, question = self._writable, arguments.question(question)
+        scope = self._scope(session, min_trust, as_of=as_of)
+        moment, mode = self._asked(asked_at), arguments.mode(mode)
+        limits = arguments.budget(budget)
         await self._said_is_indexed()
-        moment = asked_at or house.clock()
         house.meter.check()
         async with self._gate.shared():
-            with house.paying(Meter(budget=budget or Budget())) as meter:
+            with house.paying(Meter(budget=limits)) as meter:
                 async with house.writer.recording("ask"):
-                    outcome = await house.reader.ask(
-                        question, asked_at=moment, mode=mode, scope=_scope(session, as_of, min_trust)
-                    )
+                    outcome = await house.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
             answer, findings = house.reader.answered(outcome, meter=meter)
             await house.writer.answered(answer, findings)
             await house.writer.set_aside(outcome.aside, "ask")
@@ -260,21 +268,16 @@ class AsyncMemory:
         limit: int = 10,
         kind: Collection = "units",
         session: str | None = None,
-        asked_at: datetime | None = None,
+        asked_at: TimeLike | None = None,
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. `asked_at` is the moment its relative dates are seen from (now).
         """
-        query = _question(query)
+        query, scope = arguments.question(query, "query"), self._scope(session, min_trust)
+        most, kind, moment = arguments.limit(limit), arguments.kind(kind), self._asked(asked_at)
         await self._said_is_indexed()
-        return await self._open.reader.search(
-            query,
-            limit=limit,
-            kind=kind,
-            scope=_scope(session, None, min_trust),
-            asked_at=asked_at or self._open.clock(),
-        )
+        return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cut_short
     async def context(
@@ -283,26 +286,22 @@ class AsyncMemory:
         *,
         max_tokens: int = 1000,
         session: str | None = None,
-        asked_at: datetime | None = None,
+        asked_at: TimeLike | None = None,
         min_trust: str | None = None,
     ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
 
         `asked_at` is the moment relative dates of the question are seen from (now).
         """
-        question = _question(question)
+        question, scope = arguments.question(question), self._scope(session, min_trust)
+        most, moment = arguments.max_tokens(max_tokens), self._asked(asked_at)
         await self._said_is_indexed()
-        return await self._open.reader.context(
-            question,
-            max_tokens=max_tokens,
-            scope=_scope(session, None, min_trust),
-            asked_at=asked_at or self._open.clock(),
-        )
+        return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
     @cut_short
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
-        return await self._open.reader.audit(AnswerId(answer_id))
+        return await self._open.reader.audit(arguments.answer(answer_id))
 
     @cut_short
     async def answers(self) -> tuple[AnswerInfo, ...]:
@@ -312,26 +311,26 @@ class AsyncMemory:
     @cut_short
     async def page(self, page_id: str) -> Page:
         """One page with its words and lines. Raises `pagestore.errors.PageNotFound`."""
-        return await self._open.ledger.page(PageId(page_id))
+        return await self._open.ledger.page(arguments.page(page_id))
 
     @cut_short
     async def pages(self, session: str | None = None) -> Sequence[PageInfo]:
         """Sealed pages, oldest first, without their words."""
-        return await self._open.ledger.pages(None if session is None else SessionId(session))
+        return await self._open.ledger.pages(arguments.any_session(session))
 
     @cut_short
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
-        return await self._open.ledger.open_pages(None if session is None else SessionId(session))
+        return await self._open.ledger.open_pages(arguments.any_session(session))
 
     @cut_short
     async def units(
-        self, session: str | None = None, *, as_of: datetime | None = None
+        self, session: str | None = None, *, as_of: TimeLike | None = None
     ) -> tuple[SummaryUnit, ...]:
         """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
-        ledger, moment = self._open.ledger, _aware(as_of)
+        ledger, moment, only = self._open.ledger, arguments.past(as_of), arguments.any_session(session)
         tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
-        return tier1.units(None if session is None else SessionId(session))
+        return tier1.units(only)
 
     @cut_short
     async def apply_findings(self) -> tuple[WriteBack, ...]:
@@ -363,7 +362,7 @@ class AsyncMemory:
     @cut_short
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
-        return await self._open.ledger.verify(checkpoint)
+        return await self._open.ledger.verify(arguments.any_checkpoint(checkpoint))
 
     @cut_short
     async def bundle(
@@ -379,14 +378,17 @@ class AsyncMemory:
         `Corrupt` when this log does not bear out `checkpoint`.
         """
         return await self._open.ledger.bundle(
-            AnswerId(answer_id), checkpoint=checkpoint, whole_pages=whole_pages
+            arguments.answer(answer_id),
+            checkpoint=arguments.any_checkpoint(checkpoint),
+            whole_pages=arguments.switch(whole_pages, "whole_pages"),
         )
 
     @cut_short
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         ledger = self._open.ledger
-        return await ledger.prove_growth(old, new or await ledger.standing())
+        before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
+        return await ledger.prove_growth(before, after or await ledger.standing())
 
     @cut_short
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
@@ -395,9 +397,10 @@ class AsyncMemory:
         With `rerun` the question is asked again over the memory as it stood then, and `differences` say
         what comes out otherwise; nothing of it is recorded but its cost. Raises `UnknownId`.
         """
-        if rerun:
-            return await replaying.rerun(self._writable, AnswerId(answer_id))
-        return await replaying.replay(self._open, AnswerId(answer_id))
+        past = arguments.answer(answer_id)
+        if arguments.switch(rerun, "rerun"):
+            return await replaying.rerun(self._writable, past)
+        return await replaying.replay(self._open, past)
 
     @cut_short
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
@@ -408,8 +411,8 @@ class AsyncMemory:
         """
         return await omission_report(
             self._open.ledger,
-            page=None if page is None else PageId(page),
-            session=None if session is None else SessionId(session),
+            page=arguments.any_page(page),
+            session=arguments.any_session(session),
         )
 
     @cut_short
@@ -419,11 +422,11 @@ class AsyncMemory:
         Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
         not summarised yet, `ModelError`.
         """
-        house = self._open
+        house, again = self._open, arguments.page(page_id)
         house.meter.check()
         async with self._gate.shared():
             with house.paying(Meter()):
-                return await house.writer.redistil(PageId(page_id))
+                return await house.writer.redistil(again)
 
     @finished
     async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
@@ -431,9 +434,9 @@ class AsyncMemory:
 
         The record of both stays, and `units(as_of=…)` shows what held when. Raises `UnknownId`.
         """
-        house = self._writable
+        house, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
         async with self._gate.shared():
-            return await house.writer.withdraw(UnitId(unit_id), _reason(reason))
+            return await house.writer.withdraw(unit, why)
 
     @cut_short
     async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
@@ -441,7 +444,7 @@ class AsyncMemory:
 
         Raises `UnknownId`.
         """
-        return await self._open.reader.trail(UnitId(unit_id))
+        return await self._open.reader.trail(arguments.unit(unit_id))
 
     @finished
     async def erase(
@@ -463,12 +466,12 @@ class AsyncMemory:
         before stay valid and say that it was erased. A crash in between is made good at opening.
         Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
         """
-        house, why = self._writable, _reason(reason)
+        house, why = self._writable, arguments.reason(reason)
         selection = Selection(
-            turn=turn,
-            page=None if page is None else PageId(page),
-            session=None if session is None else SessionId(session),
-            space=space,
+            turn=arguments.turn(turn),
+            page=arguments.any_page(page),
+            session=arguments.any_session(session),
+            space=arguments.switch(space, "space"),
         )
         await self._background.drain()
         async with self._gate.alone():
@@ -483,7 +486,7 @@ class AsyncMemory:
     @cut_short
     async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
-        return await self._scanned(exactly(words))
+        return await self._scanned(exactly(arguments.runs(words)))
 
     @cut_short
     async def stats(self) -> Stats:
@@ -518,6 +521,17 @@ class AsyncMemory:
         finally:
             self._background.not_later(_SEALING)
             await house.close()
+
+    @property
+    def _levels(self) -> TrustLevels:
+        return TrustLevels(names=self._open.settings.trust_levels)
+
+    def _scope(self, session: str | None, min_trust: str | None, *, as_of: TimeLike | None = None) -> Scope:
+        return arguments.scope(session=session, as_of=as_of, min_trust=min_trust, levels=self._levels)
+
+    def _asked(self, at: TimeLike | None) -> datetime:
+        """When a question is asked: now, where nobody says."""
+        return arguments.moment(at, "asked_at") or self._open.clock()
 
     @property
     def _writable(self) -> House:
@@ -646,34 +660,3 @@ async def _forget_calls(house: House, words: Telltales) -> int:
     if not words or not isinstance(model, Forgets):
         return 0
     return await model.forget(words.are_in)
-
-
-def _reason(text: str) -> str:
-    """A reason that says something, or `InvalidInput`."""
-    if not text.strip():
-        raise InvalidInput("give a reason: it stays on record")
-    return text.strip()
-
-
-def _scope(session: str | None, as_of: datetime | None, min_trust: str | None) -> Scope:
-    within = None if session is None else SessionId(session)
-    return Scope(session=within, as_of=_aware(as_of), min_trust=min_trust)
-
-
-def _aware(moment: datetime | None) -> datetime | None:
-    """A past moment with its zone; one without is meant in the machine's own, as Python takes it."""
-    return moment if moment is None or moment.tzinfo else moment.astimezone()
-
-
-def _question(text: object) -> str:
-    """A question that can be asked, or `InvalidInput`."""
-    if isinstance(text, str) and len(text) > LONGEST_QUESTION:
-        raise InvalidInput(
-            f"a question may be {LONGEST_QUESTION:,} characters long, and this one is {len(text):,}: "
-            "ask less at once, or add what it tells as a turn"
-        )
-    if not isinstance(text, str) or not text.strip():
-        raise InvalidInput(f"a question must be a string with words in it, not {text!r}")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InvalidInput("the question holds lone surrogates, which no index or model can carry")
-    return text.strip()

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from anyio import to_thread
-from pydantic import ValidationError
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from tiermem.dialogue.trust import TrustLevels
-from tiermem.errors import EmbedderUnavailable, IndexFull, InvalidInput, UnknownId
+from tiermem.errors import EmbedderUnavailable, IndexFull, InvalidInput, UnknownId, not_one_of, shown
 from tiermem.index import (
     AbsentIndex,
     EndpointEmbedder,
@@ -32,12 +30,13 @@ from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered
 from tiermem.llm.tokens import token_counter
+from tiermem.memory import arguments
 from tiermem.memory.daily import DailyMeter
 from tiermem.memory.shared import SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reasoning import Engine, as_published, engine_named, with_router
-from tiermem.settings import EMBEDDED, IN_PROCESS, Settings, not_one_of
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 from tiermem.writing import Writer, WriterOptions
 
 EngineName = Literal["auto", "local", "model"]
@@ -106,13 +105,16 @@ async def build(
     **given: Any,
 ) -> House:
     """Open log, index and engine; whatever was opened is closed again when a later part fails."""
+    path, name = arguments.path(path), arguments.space(space)
+    read_only = arguments.switch(read_only, "read_only")
+    create, reindex = arguments.switch(create, "create"), arguments.switch(reindex, "reindex")
     if not isinstance(engine, Engine) and engine not in get_args(EngineName):
         raise InvalidInput(f"engine {not_one_of(engine, get_args(EngineName))}")
     settings, parts = _sorted_out(given)
     async with AsyncExitStack() as stack:
         counter = token_counter()
         log = await to_thread.run_sync(
-            partial(_log, path, SpaceId(space), settings, counter=counter, read_only=read_only, create=create)
+            partial(_log, path, name, settings, counter=counter, read_only=read_only, create=create)
         )
         stack.push_async_callback(to_thread.run_sync, log.close)
         ledger = await Ledger.open(log)
@@ -159,34 +161,35 @@ def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMet
 
 def spaces(path: str | Path) -> tuple[str, ...]:
     """The spaces of the store in directory `path`; raises `NotAStore` when it is none."""
-    return tuple(Store(Path(path), read_only=True).spaces())
+    return tuple(Store(arguments.path(path), read_only=True).spaces())
 
 
 def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
     """Settings and ready-made parts, told apart by type: a model's name is a setting."""
     ready = {
-        name: given[name]
-        for name in ("model", "embedder", "index", "reranker")
+        name: _ready(name, given[name])
+        for name in _CAN
         if given.get(name) is not None and not isinstance(given[name], str)
     }
-    settings = given.get("settings") or Settings
+    settings = given.get("settings")
+    if settings is not None and not isinstance(settings, Settings):
+        raise InvalidInput(
+            f"settings must be Settings, not {type(settings).__name__}: its fields can be given one by one"
+        )
     chosen = {name: value for name, value in given.items() if name not in ready and name != "settings"}
-    try:
-        if isinstance(settings, Settings):
-            return Settings.model_validate({**settings.model_dump(), **chosen}), Parts(**ready)
-        return Settings(**chosen), Parts(**ready)
-    except ValidationError as error:
-        told = "; ".join(map(complaint, error.errors()))
-        raise InvalidInput(f"these settings cannot be used: {told}") from error
+    before = {} if settings is None else settings.model_dump()
+    return Settings(**{**before, **chosen}), Parts(**ready)
 
 
-def complaint(error: Mapping[str, Any]) -> str:
-    """What is wrong with one setting, in a line."""
-    name = ".".join(map(str, error["loc"]))
-    if error["type"] == "extra_forbidden":
-        near = get_close_matches(name, Settings.model_fields, n=1)
-        return f"no setting is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"
+_CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}
+"""What parts that a caller brings along must be able to do."""
+
+
+def _ready(name: str, part: Any) -> Any:
+    """A part that a caller brings along, or `InvalidInput`."""
+    if isinstance(part, type) or not callable(getattr(part, _CAN[name], None)):
+        raise InvalidInput(f"{name} must be a name, or an object that can `{_CAN[name]}`, not {shown(part)}")
+    return part
 
 
 def _log(

@@ -1,28 +1,250 @@
-"""Finds for turns of files the ids they are stored by, or will be."""
+"""Tells which turns of a file the session holds already, which of them were erased, and which are new.
+
+A turn of a file is known by its place while the file stays as it was. Where the file was edited, its turns
+are laid beside those that were stored: what stands in both in the same order, with the same words, is known
+whatever its place is now. Of an erased turn no words are left to compare. It is known by where it stood and
+by the room it took: a turn between the same neighbours that takes as much is held to be it, and stays away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice, pairwise
 
-from pagestore import SessionId, Turn
+from pagestore import Page, PageLine, SessionId, Turn
+from pagestore.rendering import render_turn
 from tiermem.dialogue import alternatives, is_placed
 from tiermem.ledger import Ledger
 
+_OF_A_FILE = re.compile(r"@\d{1,9}( [0-9T:.+-]{1,40})?(~\d+)?|\d{1,9}-[0-9a-f]{12}")
+"""The ids that turns of files are stored by; the last ones are of versions before."""
 
-async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns, those with a place for an id under the first of their ids that other words have not.
 
-    A place whose turn was erased stays empty, whatever the file says there now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Turns under the ids they are stored by, or will be, without those that were `erased` before."""
+
+    turns: tuple[Turn, ...]
+    erased: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """A turn of the session, `None` once it was erased, and the room it takes on its pages."""
+
+    turn: Turn | None
+    room: int
+    parts: int
+
+
+async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> Placed:
+    """The turns, those with a place for an id under the id their words have in the session, or a new one."""
+    how = dict(enumerate(await ledger.taken(session, turns)))
+    found = {n: None if how[n] == "erased" else turn for n, turn in enumerate(turns) if not is_placed(turn)}
+    files = {n: turn for n, turn in enumerate(turns) if n not in found}
+    by_words = {n: next(alternatives(turn)) for n, turn in files.items()}
+    for (n, turn), taken in zip(
+        by_words.items(), await ledger.taken(session, tuple(by_words.values())), strict=True
+    ):
+        if taken in ("same", "erased"):
+            found[n] = turn if taken == "same" else None
+    if any(n not in found and how[n] in ("free", "other") for n in files):
+        stored = await _stored(ledger, session)
+        beside = _beside(files, stored)
+        for n, place in _elsewhere(files, stored, beside).items():
+            known = stored[place].turn
+            found.setdefault(n, replace(files[n], turn_id=known.turn_id if known else None))
+        claimed = {turn.turn_id for turn in found.values() if turn is not None}
+        unknown = {
+            n: turn
+            for n, turn in files.items()
+            if n not in found and (how[n] != "same" or turn.turn_id in claimed)
+        }
+        gone = _gone(unknown, beside, stored, erased={n for n in unknown if how[n] == "erased"})
+        found |= dict.fromkeys(gone)
+        new = {n: turn for n, turn in unknown.items() if n not in gone}
+        found |= await _new(ledger, session, new, claimed)
+    ordered = (found.get(n, None if how[n] == "erased" else turn) for n, turn in enumerate(turns))
+    kept = tuple(turn for turn in ordered if turn is not None)
+    return Placed(turns=kept, erased=len(turns) - len(kept))
+
+
+async def _new(
+    ledger: Ledger, session: SessionId, turns: Mapping[int, Turn], claimed: Collection[str | None]
+) -> dict[int, Turn | None]:
+    """New turns under the first of their ids that no others have; nothing where the next one was erased."""
+    found: dict[int, Turn | None] = {}
+    ids = {n: islice(alternatives(turn), 1, None) for n, turn in turns.items()}  # none made of words
+    first = True
+    while left := {n: next(others) for n, others in ids.items() if n not in found}:
+        taken = await ledger.taken(session, tuple(left.values()))
+        for (n, turn), how in zip(left.items(), taken, strict=True):
+            if how == "free" or (how == "same" and turn.turn_id not in claimed):
+                found[n] = turn
+            elif how == "erased" and not first:
+                found[n] = None
+        first = False
+    return found
+
+
+async def _stored(ledger: Ledger, session: SessionId) -> list[_Stored]:
+    """The turns of the session in order, each whole."""
+    filling = await ledger.open_pages(session)  # before the sealed ones: one that seals meanwhile is in both
+    sealed = await ledger.read([info.id for info in await ledger.pages(session)])
+    pages = (*(page for page in sealed if isinstance(page, Page)), *filling)
+    lines = {line.seq: line for page in pages for line in page.lines}
+    turns: list[list[PageLine]] = []
+    for _, line in sorted(lines.items()):
+        if line.part == 1 or not turns:
+            turns.append([])
+        turns[-1].append(line)
+    return [_whole(parts) for parts in turns]
+
+
+def _whole(lines: Sequence[PageLine]) -> _Stored:
+    room, turn = sum(line.end - line.start for line in lines), lines[0].turn
+    said = [line.turn.text for line in lines if line.turn is not None]
+    whole = replace(turn, text="".join(said)) if turn is not None and len(said) == len(lines) else None
+    return _Stored(turn=whole, room=room, parts=lines[0].parts)
+
+
+def _room(turn: Turn, parts: int) -> int:
+    """The characters a turn takes on its pages, stored in so many parts."""
+    text, header = render_turn(turn)
+    return len(text) - header + sum(render_turn(turn, part, parts)[1] for part in range(1, parts + 1))
+
+
+_Words = tuple[str, datetime | None, str]
+
+
+def _words(turn: Turn) -> _Words:
+    return turn.speaker, turn.said_at, turn.text
+
+
+def _from_files(turns: Mapping[int, Turn], stored: Sequence[_Stored]) -> dict[int, _Words]:
+    """The words of what was stored of files, by place; of a file's end alone, not those of before it."""
+    first = min((_position(turn) for turn in turns.values()), default=0)
+    of_files = {
+        place: one.turn
+        for place, one in enumerate(stored)
+        if one.turn is not None and _OF_A_FILE.fullmatch(one.turn.turn_id or "")
+    }
+    return {place: _words(turn) for place, turn in of_files.items() if _position(turn) >= first}
+
+
+def _position(turn: Turn) -> int:
+    return int(re.findall(r"\d+", turn.turn_id or "0")[0])
+
+
+def _beside(turns: Mapping[int, Turn], stored: Sequence[_Stored]) -> dict[int, int]:
+    """For turns of a file the places in `stored` of the same words, both in the same order.
+
+    What both begin and end with belongs together, then what is said once in each, and so on in between.
     """
-    found = list(turns)
-    ids = {number: alternatives(turn) for number, turn in enumerate(turns) if is_placed(turn)}
-    of_words = True
-    while ids:
-        tried = {number: next(others) for number, others in ids.items()}
-        taken = await ledger.taken(session, tuple(tried.values()))
-        for (number, turn), how in zip(tried.items(), taken, strict=True):
-            if how in ("same", "erased") or (how == "free" and not of_words):
-                found[number] = turn
-                del ids[number]
-        of_words = False
-    return tuple(found)
+    theirs = _from_files(turns, stored)
+    keys, words = list(turns), [_words(turn) for turn in turns.values()]
+    pairs: dict[int, int] = {}
+    ranges = [(0, len(words), 0, len(stored))]
+    while ranges:
+        low, high, start, end = ranges.pop()
+        while low < high and start < end and words[low] == theirs.get(start):
+            pairs[low] = start
+            low, start = low + 1, start + 1
+        while low < high and start < end and words[high - 1] == theirs.get(end - 1):
+            high, end = high - 1, end - 1
+            pairs[high] = end
+        common = _common(
+            {n: words[n] for n in range(low, high)},
+            {place: theirs[place] for place in range(start, end) if place in theirs},
+        )
+        if common:
+            marks = [(low - 1, start - 1), *sorted(common.items()), (high, end)]
+            ranges += [(n + 1, m, place + 1, after) for (n, place), (m, after) in pairwise(marks)]
+            pairs |= common
+    return {keys[n]: place for n, place in pairs.items()}
+
+
+def _common(ours: Mapping[int, _Words], theirs: Mapping[int, _Words]) -> dict[int, int]:
+    """What is said once in both, in the same order; where nothing is, what is said as often in both."""
+    here, there = _places(ours), _places(theirs)
+    once = {
+        here[said][0]: there[said][0] for said in here if len(here[said]) == len(there.get(said, ())) == 1
+    }
+    often = () if once else (zip(places, there.get(said, ()), strict=False) for said, places in here.items())
+    return _rising(once or {n: place for pairs in often for n, place in pairs})
+
+
+def _places(said: Mapping[int, _Words]) -> dict[_Words, list[int]]:
+    places: dict[_Words, list[int]] = {}
+    for place, words in said.items():
+        places.setdefault(words, []).append(place)
+    return places
+
+
+def _elsewhere(
+    turns: Mapping[int, Turn], stored: Sequence[_Stored], beside: Mapping[int, int]
+) -> dict[int, int]:
+    """`beside`, and what is in both in another order."""
+    taken = set(beside.values())
+    theirs = {place: words for place, words in _from_files(turns, stored).items() if place not in taken}
+    left = _places(theirs)
+    found = dict(beside)
+    for n, turn in turns.items():
+        if n not in found and left.get(_words(turn)):
+            found[n] = left[_words(turn)].pop(0)
+    return found
+
+
+def _rising(pairs: Mapping[int, int]) -> dict[int, int]:
+    """As many of the pairs as there can be whose values rise with their keys."""
+    ends: list[int] = []
+    last: list[int] = []
+    before: dict[int, int | None] = {}
+    for key in sorted(pairs):
+        length = bisect_left(ends, pairs[key])
+        before[key] = last[length - 1] if length else None
+        ends[length:] = [pairs[key], *ends[length + 1 :]]
+        last[length:] = [key, *last[length + 1 :]]
+    rising: dict[int, int] = {}
+    end = last[-1] if last else None
+    while end is not None:
+        rising[end] = pairs[end]
+        end = before[end]
+    return rising
+
+
+def _gone(
+    turns: Mapping[int, Turn],
+    beside: Mapping[int, int],
+    stored: Sequence[_Stored],
+    *,
+    erased: Collection[int],
+) -> set[int]:
+    """Which of the turns are held to be erased ones: they take as much room between the same neighbours.
+
+    Unless every erased turn of the session is found so, what is at the very place of one stays away too.
+    """
+    anchors = sorted(beside)
+    gaps: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for n in sorted(turns):
+        after = bisect_left(anchors, n)
+        low = beside[anchors[after - 1]] if after else -1
+        high = beside[anchors[after]] if after < len(anchors) else len(stored)
+        gaps[low, high].append(n)
+    empty = [place for place, one in enumerate(stored) if one.turn is None]
+    gone: set[int] = set()
+    for (low, high), numbers in gaps.items():
+        between = empty[bisect_right(empty, low) : bisect_left(empty, high)]
+        rooms = Counter((stored[place].parts, stored[place].room) for place in between)
+        for n in numbers:
+            sizes = {parts: _room(turns[n], parts) for parts, _ in rooms}
+            room = next((key for key in sizes.items() if rooms[key] > 0), None)
+            if room is not None:
+                rooms[room] -= 1
+                gone.add(n)
+    return gone if 0 < len(empty) == len(gone) else gone | set(erased)

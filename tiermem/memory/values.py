@@ -11,11 +11,22 @@ from tiermem.writing import Erasure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What `add` stored: turns given, how many of them were new, pages that sealed, of idle sessions too."""
+    """What `add` stored: turns given, how many of them were new, pages that sealed, of idle sessions too.
+
+    Not stored were those that were `known`, that were `erased` before, and that were `empty`, without words.
+    What was erased stays away: to have it back, give it another `turn_id`, or its file another session.
+    """
 
     turns: int
     new: int
     sealed: tuple[PageId, ...]
+    erased: int = 0
+    empty: int = 0
+
+    @property
+    def known(self) -> int:
+        """How many were stored already."""
+        return self.turns - self.new - self.erased - self.empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
