@@ -408,6 +408,36 @@ def test_bold_words_in_the_turns_of_a_plain_transcript_are_words() -> None:
     assert said(read_one(dated)) == {"chat": [("Ann", "Hi"), ("Bob", "Hello")]}
 
 
+@pytest.mark.parametrize(
+    "above",
+    [
+        "---\ntitle: Our chat\nparticipants:\n  - Ann\n  - Bob\n---\n",
+        "---\r\ntitle: Our chat\r\n---\r\n",
+        "\ufeff---\ntitle: Our chat\n---\n",
+        "\n\n---\ntitle: Our chat\n---\n",
+        "---\nTitle: Our chat\nDate: 2024-05-08\nTags: [a, b]\n---\n",
+        "---\n\"title\": Our chat\n'who': two\n---\n",
+        "---\nabout: >\n  Long words: and more\n# a remark\nmadeAt: 2024\n...\n",
+    ],
+)
+def test_front_matter_is_nobody_speaking_however_it_is_written(tmp_path: Path, above: str) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_bytes(f"{above}Ann: Hi\nBob: title: none\n---\n".encode())
+    (conversation,) = read_dialogue(file)
+    (session,) = conversation.sessions
+    assert [(turn.speaker, turn.text) for turn in session.turns] == [
+        ("Ann", "Hi"),
+        ("Bob", "title: none\n---"),
+    ]
+
+
+def test_front_matter_alone_holds_no_turn(tmp_path: Path) -> None:
+    file = tmp_path / "chat.md"
+    file.write_text("---\ntitle: Our chat\n---\n")
+    with pytest.raises(NotDialogue, match="it holds no turn"):
+        read_dialogue(file)
+
+
 def test_lines_between_rules_in_which_somebody_speaks_are_no_front_matter() -> None:
     with pytest.raises(NotDialogue, match="line 1"):
         read_one("---\nAnn: hi\n---\nBob: yo\n")

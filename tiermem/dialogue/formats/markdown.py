@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone
-from tiermem.dialogue.formats.transcripts import without_front_matter
+from tiermem.dialogue.formats.transcripts import ABOUT, without_front_matter
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.transcript import opened_by
@@ -37,10 +37,6 @@ _SPEAKERS = frozenset(
         "model",
     )
 )
-_ABOUT = frozenset(
-    ("title", "date", "exported", "created", "updated", "model", "source", "link", "participants", "tags")
-)
-"""What stands before a colon above a chat and is nobody who speaks."""
 _FEWEST = 2
 """Turns that make a file one of these."""
 
@@ -53,7 +49,7 @@ def _knows(source: Source) -> bool:
     if len(openings) < _FEWEST:
         return False
     # A transcript whose turns hold bold words is one of plain lines: somebody speaks above the first of them.
-    return not any(name not in _ABOUT for line in lines[: openings[0][0]] if (name := opened_by(line)))
+    return not any(name not in ABOUT for line in lines[: openings[0][0]] if (name := opened_by(line)))
 
 
 def _openings(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:

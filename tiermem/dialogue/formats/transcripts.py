@@ -15,8 +15,17 @@ WRITE_INSTEAD = (
 )
 
 
-_FIELD = re.compile(r"[a-z][\w-]{0,60}[ \t]{0,4}:|[\s#-]|\Z")
-"""How a line of YAML opens: a name in small letters, or what goes on with one. Who speaks has a capital."""
+ABOUT = frozenset(
+    ("title", "date", "exported", "created", "updated", "model", "source", "link", "participants", "tags")
+)
+"""What stands before a colon above a chat and is nobody who speaks."""
+_USUAL = "|".join(sorted(ABOUT))
+_FIELD = re.compile(
+    rf"""["']?[a-z][\w-]{{0,60}}["']?[ \t]{{0,4}}:|(?i:{_USUAL}|author|speakers):|[\s#-]|\Z"""
+)
+"""How a line of YAML opens: a name in small letters, a usual name, or what goes on with one. Who speaks has a
+capital.
+"""
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
@@ -27,12 +36,14 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 
 
 def without_front_matter(text: str) -> str:
-    """The text with a YAML front matter (`---` … `---` at its very beginning) as blank lines."""
+    """The text with a YAML front matter (`---` … `---`, nothing above it) as blank lines."""
     lines = text.split("\n")
-    if lines[0].rstrip() != "---":
+    start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if lines[start].rstrip() != "---":
         return text
-    end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
-    if end is None or not all(_FIELD.match(line) for line in lines[1:end]):
+    below = enumerate(lines[start + 1 :], start=start + 1)
+    end = next((at for at, line in below if line.rstrip() in ("---", "...")), None)
+    if end is None or not all(_FIELD.match(line) for line in lines[start + 1 : end]):
         return text
     return "\n".join([*[""] * (end + 1), *lines[end + 1 :]])
 
