@@ -23,6 +23,7 @@ from tiermem.ledger import Ledger
 
 _OF_A_FILE = re.compile(r"@\d{1,9}( [0-9T:.+-]{1,40})?(~\d+)?|\d{1,9}-[0-9a-f]{12}")
 """The ids that turns of files are stored by; the last ones are of versions before."""
+_POSITION = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,8 @@ def _from_files(turns: Mapping[int, Turn], stored: Sequence[_Stored]) -> dict[in
 
 
 def _position(turn: Turn) -> int:
-    return int(re.findall(r"\d+", turn.turn_id or "0")[0])
+    found = _POSITION.search(turn.turn_id or "")
+    return int(found[0]) if found else 0
 
 
 def _beside(turns: Mapping[int, Turn], stored: Sequence[_Stored]) -> dict[int, int]:
