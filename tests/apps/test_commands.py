@@ -293,6 +293,8 @@ def test_reindex_brings_back_a_deleted_index(tmp_path: Path) -> None:
         (["page", "p1:nosuch"], "nosuch"),
         (["ask", "Who?", "--space", "nosuch"], "nosuch"),
         (["ask", "   "], "question"),
+        (["search", "roof", "-n", "99999"], "limit may be 10,000 at most, not 99999"),
+        (["ask", "Who?", "--min-trust", "usr"], "min_trust 'usr' is not known: give 'web', "),
         (["ingest", "nosuch.txt"], "cannot read 'nosuch.txt'"),
     ],
 )
@@ -314,6 +316,19 @@ def test_a_directory_that_is_no_store_is_said_so(tmp_path: Path, command: list[s
 def test_a_malformed_time_is_wrong_usage(store: Path, command: str) -> None:
     refused = tiermem(store, command, "Who?", "--asked-at", "soon", code=2)
     assert "'soon' is not a timestamp" in refused.stderr
+
+
+def test_ingest_says_what_was_erased_and_stays_away(tmp_path: Path) -> None:
+    path, memory = tmp_path / "chat.txt", tmp_path / "memory"
+    path.write_text("Ann: Hello.\nBob: My code is 0417.\nAnn: Bye.\n")
+    tiermem(memory, "ingest", str(path))
+    tiermem(memory, "erase", "--turn", "@2", "--session", "chat", "--reason", "asked to", "--yes")
+    path.write_text("Ann: Good morning.\n" + path.read_text() + "Bob:\n")
+    shown = tiermem(memory, "ingest", str(path)).stdout
+    assert "1 turn erased before: not stored again" in shown
+    assert "1 turn without words: not stored" in shown
+    (again,) = as_json(memory, "ingest", str(path))["spaces"]
+    assert (again["new"], again["known"], again["erased"], again["empty"]) == (0, 3, 1, 1)
 
 
 @pytest.mark.parametrize(("asked_at", "day"), [("2023-05-08", "2023-05-03"), ("2023-05-29", "2023-05-24")])

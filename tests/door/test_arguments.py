@@ -63,6 +63,7 @@ OBJECTS = (
     float("nan"),
     float("inf"),
     10**400,
+    10**5000,
     -(10**5000),
     Turn(speaker="Ann", text=None),  # type: ignore[arg-type]
     Turn(speaker=5, text="Hello", said_at="today"),  # type: ignore[arg-type]
@@ -270,6 +271,7 @@ READ: Any = read_dialogue
         (lambda m: m.add([UNTYPED.Turn(speaker="Ann", text=5)]), "turn 1: text must be a text, not 5"),
         (lambda m: m.erase(space="s1", reason="why"), "space must be True or False, not 's1'"),
         (lambda m: m.erase(turn=True, reason="why"), "turn must be a whole number, not True"),
+        (lambda m: m.erase(turn=10**5000, reason="why"), "turn may be 9,223,372,036,854,775,808 at most"),
         (lambda m: m.withdraw("u1:0", reason=None), "reason must be a text with words in it, not None"),
         (lambda m: m.verify("abc"), "checkpoint must be a Checkpoint, not 'abc'"),
         (lambda m: m.flush(progress=5), "progress must be called with two numbers, and 5 cannot be"),

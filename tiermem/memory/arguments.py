@@ -89,7 +89,7 @@ def unit(value: object) -> UnitId:
 
 def turn(value: object) -> int | str | None:
     """A turn's number in the log, its own id, or `None`."""
-    return value if value is None or isinstance(value, str) else whole(value, "turn")
+    return value if value is None or isinstance(value, str) else whole(value, "turn", most=2**63)
 
 
 def moment(value: object, name: str) -> datetime | None:
