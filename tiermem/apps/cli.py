@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain
+from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain, remark
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -90,6 +90,15 @@ BudgetOption = Annotated[
 ]
 AskedAtOption = Annotated[
     str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
+]
+ReadOnlyOption = Annotated[
+    bool,
+    typer.Option(
+        "--read-only", help="Take no lock and write nothing. So it is anyway while another process writes."
+    ),
+]
+LooksOption = Annotated[
+    bool, typer.Option("--read-only", help="Take no lock and write nothing: this command never does.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -206,13 +215,17 @@ def ask(
     min_trust: MinTrustOption = None,
     budget: BudgetOption = None,
     engine: EngineOption = Engine.AUTO,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question, citing who said what and when."""
+    """Answer a question, citing who said what and when.
+
+    The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
+    """
     from tiermem.apps.reading_cost import reading_cost
 
     limits = _budget(budget)
-    with _memory(store, space, engine=engine.value) as memory:
+    with _looking(store, space, engine=engine.value, read_only=read_only) as memory:
         answer = memory.ask(
             question,
             session=session,
@@ -227,7 +240,8 @@ def ask(
     def view() -> Any:
         from tiermem.apps.views import answer_view, next_step
 
-        return answer_view(answer, cost), next_step("how it came about", command)
+        told = answer_view(answer, cost)
+        return (told, next_step("how it came about", command)) if answer.recorded else told
 
     _show(answer, view, as_json=as_json)
 
@@ -242,10 +256,11 @@ def context(
     max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
     asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print what memory holds for a question as a block for a prompt: no model is asked."""
-    with _memory(store, space) as memory:
+    with _looking(store, space, read_only=read_only) as memory:
         found = memory.context(
             question,
             max_tokens=max_tokens,
@@ -273,10 +288,11 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
     asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find summaries or pages by meaning and by words."""
-    with _memory(store, space) as memory:
+    with _looking(store, space, read_only=read_only) as memory:
         found = memory.search(
             query,
             limit=limit,
@@ -310,6 +326,7 @@ def audit(
         Path | None, typer.Option(help="Bind the bundle to the checkpoint kept in this file.")
     ] = None,
     sign: Annotated[Path | None, typer.Option(help="Sign the bundle's checkpoint with this key.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Follow an answer to its citations and the words as they stand in their pages."""
@@ -354,9 +371,12 @@ def replay(
         bool, typer.Option("--rerun", help="Ask again over the memory as it stood, and show what differs.")
     ] = False,
     engine: EngineOption = Engine.AUTO,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show how a past answer came about: candidates, scores, route, prompts and checks, as they were."""
+    if rerun and read_only:
+        raise typer.BadParameter("what asking again costs is recorded", param_hint="--read-only")
     with _memory(store, space, read_only=not rerun, engine=engine.value) as memory:
         past = memory.replay(answer_id or _newest_answer(memory), rerun=rerun)
 
@@ -370,7 +390,11 @@ def replay(
 
 @app.command()
 def answers(
-    store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the answers given, with the ids to audit them by."""
     with _memory(store, space, read_only=True) as memory:
@@ -390,6 +414,7 @@ def page(
     *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print a page: what was said, verbatim."""
@@ -408,9 +433,11 @@ def page(
 
 @app.command()
 def pages(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the pages, sealed ones and those still filling."""
@@ -427,10 +454,12 @@ def pages(
 
 @app.command()
 def units(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
     as_of: Annotated[str | None, typer.Option(help="As they stood then.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the summary units and the pages they rest on."""
@@ -446,7 +475,13 @@ def units(
 
 
 @app.command()
-def stats(store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False) -> None:
+def stats(
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
+) -> None:
     """Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved."""
     with _memory(store, space, read_only=True, engine="auto") as memory:
         standing = memory.stats()
@@ -466,6 +501,7 @@ def omissions(
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps."""
@@ -517,6 +553,7 @@ def verify(
     ] = None,
     key: Annotated[Path | None, typer.Option(help="Public key that must have signed them.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the checkpoints here, to keep elsewhere.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Re-derive every hash and name what is damaged (exit code 3)."""
@@ -544,10 +581,12 @@ def verify(
 
 @app.command()
 def checkpoint(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
     sign: Annotated[Path | None, typer.Option(help="Private key (Ed25519, PEM) to sign with.")] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Write them here, to keep elsewhere.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Commit to everything so far: size and root of each space's Merkle tree, signed if you like."""
@@ -662,6 +701,7 @@ def trail(
     *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a unit superseded and what superseded it, each with the words it rests on."""
@@ -673,7 +713,10 @@ def trail(
 
 
 @app.command()
-def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+def doctor(
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
     """Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing)."""
     from tiermem.apps.doctor import doctor_view, examined
 
@@ -685,7 +728,9 @@ def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> N
 
 
 @app.command()
-def spaces(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+def spaces(
+    *, store: StoreOption = DEFAULT_STORE, read_only: LooksOption = False, as_json: JsonOption = False
+) -> None:
     """List the spaces of a store."""
     names = _spaces(store)
     _show({"store": store, "spaces": names}, lambda: "\n".join(names) or "no spaces yet", as_json=as_json)
@@ -737,6 +782,25 @@ def _memory(
     return tiermem.open(
         store, space=space or _only_space(store), engine=engine, read_only=read_only, create=False
     )
+
+
+def _looking(
+    store: Path,
+    space: str | None,
+    *,
+    engine: Literal["auto", "local", "model"] = "local",
+    read_only: bool,
+) -> Memory:
+    """A memory to look into. While another process has it open for writing, and where asked to, read-only."""
+    from pagestore.errors import Locked
+    from tiermem.errors import IndexLocked
+
+    if not read_only:
+        try:
+            return _memory(store, space, engine=engine)
+        except (Locked, IndexLocked):
+            remark("another process has this memory open for writing: looking read-only, nothing is recorded")
+    return _memory(store, space, engine=engine, read_only=True)
 
 
 def _only_space(store: Path) -> str:

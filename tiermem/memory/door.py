@@ -9,6 +9,7 @@ in the ledger and is done again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -119,7 +120,8 @@ class AsyncMemory:
         `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when the
         directory named for the weights does not hold them; where none was named and there are none, what
         was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
-        takes no lock and no index: look, verify and audit while another process writes.
+        takes no lock and writes nothing: search, ask, verify and audit while another process writes. It sees
+        what was there when it was opened.
         """
         house = await build(
             path,
@@ -240,10 +242,12 @@ class AsyncMemory:
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
         anybody trusted less: units, and turns on the pages read.
+        A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
+        `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
-        house, question = self._writable, arguments.question(question)
+        house, question = self._open, arguments.question(question)
         scope = self._scope(session, min_trust, as_of=as_of)
         moment, mode = self._asked(asked_at), arguments.mode(mode)
         limits = arguments.budget(budget)
@@ -251,9 +255,11 @@ class AsyncMemory:
         house.meter.check()
         async with self._gate.shared():
             with house.paying(Meter(budget=limits)) as meter:
-                async with house.writer.recording("ask"):
+                async with nullcontext() if house.read_only else house.writer.recording("ask"):
                     outcome = await house.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
-            answer, findings = house.reader.answered(outcome, meter=meter)
+            answer, findings = house.reader.answered(outcome, meter=meter, recorded=not house.read_only)
+            if house.read_only:
+                return answer
             await house.writer.answered(answer, findings)
             await house.writer.set_aside(outcome.aside, "ask")
         if findings:
