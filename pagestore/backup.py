@@ -29,7 +29,7 @@ from tarfile import BLOCKSIZE, USTAR_FORMAT, TarError, TarInfo
 from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
-from pagestore.files import RealFiles, possible_path, translating, write_file
+from pagestore.files import RealFiles, create_file, new_file, possible_path, translating, write_file
 from pagestore.lines import MALFORMED, Place, as_written, canonical
 from pagestore.recovery import recover
 from pagestore.segments import Segments
@@ -105,9 +105,6 @@ def write_backup(
     source, target = Store(store, read_only=True), Path(possible_path(str(to)))
     if _real(target).is_relative_to(_real(source.path)):
         raise InvalidInput(f"{str(to)!r} lies in the store: a backup is kept elsewhere")
-    with translating(str(to)):
-        if target.exists() and not (replace and target.is_file()):
-            raise InvalidInput(f"{str(to)!r} exists: name another file, or replace it")
     named = source.spaces() if spaces is None else tuple(spaces)
     for space in named:
         if not source.has_space(space):
@@ -115,7 +112,7 @@ def write_backup(
     why: PageStoreError = Locked(f"words were being erased from {source.path!r} all the while; try again")
     for _ in range(_ATTEMPTS):
         try:
-            return _saved(source, named, target, progress, begun=spaces is None)
+            return _saved(source, named, target, progress, replace=replace, begun=spaces is None)
         except Corrupt as error:
             why = error
         except _Changed:
@@ -124,19 +121,24 @@ def write_backup(
 
 
 def _saved(
-    source: Store, spaces: Sequence[SpaceId], target: Path, progress: Progress | None, *, begun: bool
+    source: Store,
+    spaces: Sequence[SpaceId],
+    target: Path,
+    progress: Progress | None,
+    *,
+    replace: bool,
+    begun: bool,
 ) -> tuple[SavedSpace, ...]:
     """Write the file, once; `_Changed`, or `Corrupt`, where words are erased meanwhile.
 
     With `begun` a space whose first record was never written, for a crash, is left out.
     """
-    with ExitStack() as stack:
+    with ExitStack() as stack, new_file(target, replace=replace) as out:
         found = [_LogCopy(stack, source.path, space) for space in spaces]
         copies = [copy for copy in found if copy.sizes or not begun]
         reading = _counted(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
         logs = [(copy, copy.read(reading)) for copy in copies]
-        with _written(target) as out:
-            _write(out, logs, reading)
+        _write(out, logs, reading)
     return tuple(log.saved for _, log in logs)
 
 
@@ -329,7 +331,7 @@ def _copy(
     packed: gzip.GzipFile, file: _File, path: Path, archive: str, reading: Callable[[int], None]
 ) -> None:
     digest, left = hashlib.sha256(), file.bytes
-    with _new_file(path) as out:
+    with create_file(path) as out:
         while left:
             chunk = packed.read(min(left, _CHUNK))
             if not chunk:
@@ -398,29 +400,6 @@ def _opened(archive: str) -> Iterator[gzip.GzipFile]:
         raw.seek(0)
         with gzip.GzipFile(fileobj=raw) as packed:
             yield packed
-
-
-@contextmanager
-def _written(target: Path) -> Iterator[IO[bytes]]:
-    """A file that gets its name when all of it is written and durable."""
-    partial = target.with_name(f"{target.name}.part-{os.getpid()}")
-    with translating(str(target)):
-        partial.unlink(missing_ok=True)
-        try:
-            with _new_file(partial) as out:
-                yield out
-                out.flush()
-                os.fsync(out.fileno())
-            partial.replace(target)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-        RealFiles().sync_directory(str(target.absolute().parent))
-
-
-def _new_file(path: Path) -> IO[bytes]:
-    """A file that was not there, its owner's alone."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
 
 def _real(path: str | Path) -> Path:

@@ -179,6 +179,10 @@ def ingest(
     form: Annotated[
         DialogueFormat, typer.Option("--format", help="What the files hold.")
     ] = DialogueFormat.AUTO,
+    stamps: Annotated[
+        bool,
+        typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
+    ] = False,
     engine: EngineOption = Engine.AUTO,
     as_json: JsonOption = False,
 ) -> None:
@@ -191,9 +195,14 @@ def ingest(
     from tiermem.apps.ingest import ingest_into, ingested_view
     from tiermem.dialogue import read_dialogue
 
-    conversations = [one for file in files for one in read_dialogue(file, form.value, session=session)]
-    results = ingest_into(store, conversations, space=space, engine=engine.value, trust=trust)
+    conversations = [
+        one for file in files for one in read_dialogue(file, form.value, session=session, stamps=True)
+    ]
+    results = ingest_into(store, conversations, space=space, engine=engine.value, trust=trust, stamps=stamps)
     _show({"store": store, "spaces": results}, lambda: ingested_view(results), as_json=as_json)
+    raising = sum(result.raising for result in results)
+    if raising:
+        remark(f"{raising} turns name a higher trust than is theirs without; --stamps believes it")
     unfinished = [result for result in results if result.pending]
     if unfinished:
         pages = sum(result.pending for result in unfinished)
@@ -710,6 +719,70 @@ def trail(
     with _memory(store, space, read_only=True) as memory:
         standing = memory.trail(_unit_id(memory, unit_id))
     _show({"trail": standing}, lambda: trail_view(standing), as_json=as_json)
+
+
+@app.command()
+def backup(
+    store: Annotated[Path, typer.Argument(help="Directory of the memory.")],
+    dest: Annotated[Path, typer.Argument(help="The file to write, say memory.tar.gz.")],
+    *,
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one file of a store: every page and everything concluded, without the index.
+
+    It may be made while another process writes. What is erased from the memory later stays in the file.
+    """
+    from tiermem.apps.copies import back_up, backed_up_view
+
+    done = back_up(store, dest, space=space, replace=replace)
+    _show(done, lambda: backed_up_view(done), as_json=as_json)
+
+
+@app.command()
+def restore(
+    archive: Annotated[Path, typer.Argument(help="A file that `tiermem backup` wrote.")],
+    store: Annotated[Path, typer.Argument(help="Directory to make.")],
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Remove the store that is there, with everything in it.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
+    from tiermem.apps.copies import restored, restored_view
+
+    done = restored(archive, store, replace=replace)
+    shown = {"archive": archive, "store": store, "spaces": done}
+    _show(shown, lambda: restored_view(done, store), as_json=as_json)
+
+
+@app.command()
+def export(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; - writes to standard output.")],
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.
+
+    What was erased is not in it, and what is erased later stays in it.
+    """
+    from tiermem.apps.copies import exported, exported_in_words
+
+    with _memory(store, space, read_only=True) as memory:
+        done = exported(memory, file, session=session, replace=replace)
+    told = exported_in_words(done, file)
+    if file == "-":
+        remark(told)
+    else:
+        _show(done, lambda: told, as_json=as_json)
 
 
 @app.command()

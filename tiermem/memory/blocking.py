@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import IO, Any, ParamSpec, Self, TypeVar
 
 from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
@@ -26,7 +26,7 @@ from tiermem.memory.loop import Loop
 from tiermem.memory.opening import EngineName, Mode
 from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
-from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
+from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
@@ -266,6 +266,28 @@ class Memory:
     ) -> Bundle:
         """See `AsyncMemory.bundle`."""
         return self._call(self._async.bundle, answer_id, checkpoint=checkpoint, whole_pages=whole_pages)
+
+    def backup(
+        self,
+        to: str | Path,
+        *,
+        all_spaces: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> BackedUp:
+        """See `AsyncMemory.backup`."""
+        return self._call(self._async.backup, to, all_spaces=all_spaces, replace=replace, progress=progress)
+
+    def export(
+        self,
+        to: str | Path | IO[bytes],
+        *,
+        session: str | None = None,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """See `AsyncMemory.export`."""
+        return self._call(self._async.export, to, session=session, replace=replace, progress=progress)
 
     def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """See `AsyncMemory.prove_growth`."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from anyio import to_thread
 
@@ -38,7 +38,7 @@ from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
-from tiermem.memory import arguments, replaying
+from tiermem.memory import arguments, copies, replaying
 from tiermem.memory.background import Background, Job
 from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
 from tiermem.memory.gate import Gate
@@ -46,7 +46,7 @@ from tiermem.memory.opening import EngineName, House, Mode, build
 from tiermem.memory.placing import placed
 from tiermem.memory.residual import ResidualScan, residual_scan
 from tiermem.memory.stats import Stats, stats
-from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
+from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
     Budget,
@@ -387,6 +387,52 @@ class AsyncMemory:
             arguments.answer(answer_id),
             checkpoint=arguments.any_checkpoint(checkpoint),
             whole_pages=arguments.switch(whole_pages, "whole_pages"),
+        )
+
+    @cut_short
+    async def backup(
+        self,
+        to: str | Path,
+        *,
+        all_spaces: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> BackedUp:
+        """Write one file (a packed tar) of this space's log, or of the whole store's: all of it or nothing.
+
+        It holds everything acknowledged by now, words, summaries, answers and their proofs, also while
+        another process writes; the index is left out. `tiermem.restore` makes a store of it. What is erased
+        later stays in it. A file that exists is refused, or replaced with `replace`. Raises `PageStoreError`
+        for a damaged log or a full disk, `InvalidInput`.
+        """
+        return await copies.backup(
+            self._open,
+            arguments.place(to, "to"),
+            all_spaces=arguments.switch(all_spaces, "all_spaces"),
+            replace=arguments.switch(replace, "replace"),
+            progress=arguments.progress(progress),
+        )
+
+    @cut_short
+    async def export(
+        self,
+        to: str | Path | IO[bytes],
+        *,
+        session: str | None = None,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write the dialogue as JSON lines, one turn each with session, id, time, speaker, role and trust.
+
+        `tiermem ingest` and `read_dialogue` read it back. What was erased is absent; what is erased later
+        stays in the file. One that exists is refused, or replaced with `replace`.
+        """
+        return await copies.export(
+            self._open.ledger,
+            to if hasattr(to, "write") else arguments.place(to, "to"),
+            session=arguments.any_session(session),
+            overwrite=arguments.switch(replace, "replace"),
+            progress=arguments.progress(progress),
         )
 
     @cut_short
