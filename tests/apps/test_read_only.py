@@ -38,6 +38,8 @@ LOOKING = {
 }
 """Commands that only look (`page` and `trail` take an id), and what they are asked."""
 FALLING_BACK = ("search", "context", "ask")
+NEVER_WRITING = ("audit", "stats")
+"""Some of the others: that they take no lock is tested with `--read-only`."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         writer.communicate(timeout=60)
 
 
-@pytest.mark.parametrize("command", LOOKING)
+@pytest.mark.parametrize("command", FALLING_BACK + NEVER_WRITING)
 def test_looking_works_while_another_process_writes(written: Path, command: str) -> None:
     result = tiermem(written, command, *LOOKING[command])
     assert result.stdout

@@ -76,6 +76,11 @@ class Background:
         if due is not None:
             due.cancel()
 
+    def not_any_more(self) -> None:
+        """Forget every time given."""
+        for name in list(self._due):
+            self.not_later(name)
+
     async def wait(self, name: str, *, limit: float) -> bool:
         """Wait until every run of `name` asked for by now is over; `False` when `limit` seconds are."""
         end = time.monotonic() + limit
