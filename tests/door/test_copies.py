@@ -59,6 +59,9 @@ def test_one_space_or_all_of_a_store(open_memory: OpenMemory, tmp_path: Path) ->
             "ann",
             "bob",
         ]
+        for write in (memory.backup, memory.export):
+            with pytest.raises(InvalidInput, match="to must be a path"):
+                write(5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="`export`"):
         open_memory(path=":memory:").backup(tmp_path / "none.tar.gz")
 

@@ -69,6 +69,7 @@ class Opened:
 
 
 _opened: dict[Hashable, Opened] = {}
+_inherited: list[Opened] = []
 _guard = Lock()
 
 
@@ -100,10 +101,10 @@ async def share(
                 continue
             if opened.house is None:
                 await _made(opened, make)
-            elif (what := differs(opened.house)) is not None:
+            elif key is not None and (what := differs(opened.house)) is not None:
                 raise InvalidInput(
-                    f"this space is open already in this process, and {what}: close that memory first, or "
-                    "open this one in the same way"
+                    f"space {key[1]!r} of {key[0]!r} is open already in this process, and {what}: close that "
+                    "memory first, or open this one in the same way"
                 )
             opened.users.add(user)
             return opened
@@ -127,9 +128,10 @@ async def end_all() -> None:
 
 
 def _forget() -> None:
-    """In a forked process: what is open belongs to the one it was forked from."""
+    """In a forked process: what is open belongs to the one it was forked from, and is not to end here."""
     global _guard  # noqa: PLW0603 - it may have been held when the process was forked
     _guard = Lock()
+    _inherited.extend(_opened.values())
     _opened.clear()
 
 
