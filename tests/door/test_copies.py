@@ -60,7 +60,7 @@ def test_one_space_or_all_of_a_store(open_memory: OpenMemory, tmp_path: Path) ->
             "bob",
         ]
         for write in (memory.backup, memory.export):
-            with pytest.raises(InvalidInput, match="to must be a path"):
+            with pytest.raises(InvalidInput, match="to must be a text"):
                 write(5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="`export`"):
         open_memory(path=":memory:").backup(tmp_path / "none.tar.gz")

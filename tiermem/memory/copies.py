@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import IO
 
@@ -41,8 +40,6 @@ async def backup(
     house: House, to: str | Path, *, all_spaces: bool, replace: bool, progress: Progress | None
 ) -> BackedUp:
     """One file of the logs of a store, or of one space; see `write_backup`."""
-    if not isinstance(to, str | PathLike):
-        raise InvalidInput(f"to must be a path, not {type(to).__name__}")
     if house.directory is None:
         raise InvalidInput("a memory without a directory cannot be backed up; `export` writes its dialogue")
     store, spaces = house.directory, None if all_spaces else [house.ledger.space]
@@ -63,8 +60,6 @@ async def export(
     progress: Progress | None,
 ) -> Exported:
     """Write the dialogue of a space, or of one session, as JSON lines, session after session."""
-    if not isinstance(to, str | Path) and not hasattr(to, "write"):
-        raise InvalidInput(f"to must be a path or an open file, not {type(to).__name__}")
     with new_file(to, replace=overwrite) if isinstance(to, str | Path) else nullcontext(to) as out:
         return await _write(ledger, out, session, progress)
 

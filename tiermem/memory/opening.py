@@ -156,9 +156,10 @@ async def build(
 
 def shared_as(path: str | Path, space: str, *, read_only: bool) -> tuple[str, str] | None:
     """What a space is known by that memories of one process share; `None` for one that they do not."""
-    if read_only or str(path) == IN_MEMORY:
+    where, name = str(arguments.path(path)), arguments.space(space)
+    if arguments.switch(read_only, "read_only") or where == IN_MEMORY:
         return None
-    return os.path.realpath(possible_path(str(path))), space
+    return os.path.realpath(possible_path(where)), name
 
 
 def other_than(house: House, *, engine: EngineName | Engine, reindex: bool, **given: Any) -> str | None:
