@@ -41,7 +41,7 @@ class Opened:
         """One user less; the last one closes the parts. What works on them in the background is finished."""
         async with self.changing:
             # First: what works for a memory that nobody holds any more holds it until it is done.
-            await self.background.drain()
+            await self.background.asked_for()
             self.users.discard(user)
             if not self.users:
                 await self._close()
