@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from pagestore.errors import Full, Inaccessible, InvalidInput, Locked
 
@@ -296,3 +296,30 @@ def write_file_atomically(files: Files, directory: str, name: str, data: bytes) 
             files.remove(temporary)
         raise
     files.sync_directory(directory)
+
+
+@contextmanager
+def new_file(path: str | Path, *, replace: bool) -> Iterator[IO[bytes]]:
+    """A file outside a store, its owner's alone, that gets its name when all of it is written and durable.
+
+    Raises `InvalidInput` where there is one, unless `replace`.
+    """
+    target = Path(possible_path(str(path)))
+    with translating(str(path)):
+        if target.exists() and not (replace and target.is_file()):
+            raise InvalidInput(f"{str(path)!r} exists: name another file, or replace it")
+        partial = target.with_name(f"{target.name}.part-{os.getpid()}")
+        try:
+            with create_file(partial) as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        RealFiles().sync_directory(str(target.absolute().parent))
+
+
+def create_file(path: Path) -> IO[bytes]:
+    """A file that was not there, open to write, its owner's alone."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")

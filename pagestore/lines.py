@@ -77,13 +77,18 @@ class Line:
 
 def encode(fields: Mapping[str, Any]) -> bytes:
     """The line of a record; `ValueError` for what JSON cannot hold."""
-    text = _to_json(fields)
+    body = one_line(fields)[:-1]
+    return b'%s,"c":"%08x"}\n' % (body, zlib.crc32(body))
+
+
+def one_line(value: object) -> bytes:
+    """A value as JSON without a line break of any kind; any text in it survives."""
+    text = _to_json(value)
     if not text.isascii():
         for character, escape in _ESCAPED_BREAKS:
             text = text.replace(character, escape)
         text = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    body = text.encode("utf-8", "surrogatepass")[:-1]
-    return b'%s,"c":"%08x"}\n' % (body, zlib.crc32(body))
+    return text.encode("utf-8", "surrogatepass")
 
 
 def field_bytes(name: str, value: object) -> bytes:

@@ -28,13 +28,14 @@ from tiermem.model import (
 )
 
 if TYPE_CHECKING:
-    from tiermem.memory import AsyncMemory, Memory, open, spaces  # noqa: A004  (the door's name is `tiermem.open`)
+    from tiermem.memory import AsyncMemory, Memory, open, restore, spaces  # noqa: A004  (the door's name is `tiermem.open`)
     from tiermem.settings import Settings
 
 _LAZY = {
     "AsyncMemory": "tiermem.memory",
     "Memory": "tiermem.memory",
     "open": "tiermem.memory",
+    "restore": "tiermem.memory",
     "spaces": "tiermem.memory",
     "Settings": "tiermem.settings",
 }
@@ -68,6 +69,7 @@ __all__ = [
     "Usage",
     "VerifyReport",
     "open",
+    "restore",
     "spaces",
 ]
 

@@ -343,6 +343,7 @@ class Answer:
     how far the cited words bear the answer out; `None` when it abstains. `derivations` are what code
     computed for it. `complete` is `False` where a part of what was asked is missing, and `missing` says
     what. `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    `recorded` is `False` where the answer was only given: by a memory opened read-only, or to compare.
     """
 
     id: AnswerId
@@ -359,6 +360,7 @@ class Answer:
     derivations: tuple[Derivation, ...] = ()
     complete: bool = True
     missing: str = ""
+    recorded: bool = True
 
     def __str__(self) -> str:
         return self.text

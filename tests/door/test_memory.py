@@ -11,7 +11,7 @@ import pytest
 
 import tiermem
 from pagestore import LogOptions, SessionId, SpaceId, Store, Turn
-from pagestore.errors import Conflict, Locked, NotAStore, PageNotFound, PageStoreError
+from pagestore.errors import Conflict, NotAStore, PageNotFound, PageStoreError
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
 from tiermem.errors import InvalidInput, MemoryClosed, UnknownId
@@ -179,12 +179,6 @@ def test_a_directory_of_other_things_is_no_store(tmp_path: Path) -> None:
     assert (tmp_path / "letters" / "dear.txt").exists()
 
 
-def test_a_second_opening_for_writing_is_told_who_has_it(open_memory: OpenMemory) -> None:
-    open_memory()
-    with pytest.raises(Locked, match=r"pid|process"):
-        open_memory()
-
-
 def test_a_space_can_be_read_while_another_writes_it(open_memory: OpenMemory) -> None:
     writer = open_memory()
     tell(writer)
@@ -196,8 +190,7 @@ def test_a_space_can_be_read_while_another_writes_it(open_memory: OpenMemory) ->
     assert reader.search("Biscuit chicken")
     with pytest.raises(PageStoreError, match="read"):
         reader.add("No.", speaker="Ann")
-    with pytest.raises(PageStoreError, match="read"):
-        reader.ask("What is Biscuit allergic to?")
+    assert not reader.ask("What is Biscuit allergic to?").recorded
 
 
 def test_a_closed_memory_says_so_and_closes_twice(open_memory: OpenMemory) -> None:

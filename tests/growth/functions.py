@@ -289,6 +289,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "trust": None,
         "levels": DEFAULT_TRUST,
     },
+    "tiermem.dialogue.trust.lowered": lambda text: {
+        "turns": [turn(text)],
+        "trust": None,
+        "levels": DEFAULT_TRUST,
+    },
     "pagestore.pager.cut": lambda text: {"text": text, "limit": 100, "count": EstimateCounter().count},
     "tiermem.reading.quoting.closest_turns": lambda text: {
         "page": page(text),

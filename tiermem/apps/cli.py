@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain
+from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain, remark
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -90,6 +90,15 @@ BudgetOption = Annotated[
 ]
 AskedAtOption = Annotated[
     str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
+]
+ReadOnlyOption = Annotated[
+    bool,
+    typer.Option(
+        "--read-only", help="Take no lock and write nothing. So it is anyway while another process writes."
+    ),
+]
+LooksOption = Annotated[
+    bool, typer.Option("--read-only", help="Take no lock and write nothing: this command never does.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -170,6 +179,10 @@ def ingest(
     form: Annotated[
         DialogueFormat, typer.Option("--format", help="What the files hold.")
     ] = DialogueFormat.AUTO,
+    stamps: Annotated[
+        bool,
+        typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
+    ] = False,
     engine: EngineOption = Engine.AUTO,
     as_json: JsonOption = False,
 ) -> None:
@@ -182,9 +195,14 @@ def ingest(
     from tiermem.apps.ingest import ingest_into, ingested_view
     from tiermem.dialogue import read_dialogue
 
-    conversations = [one for file in files for one in read_dialogue(file, form.value, session=session)]
-    results = ingest_into(store, conversations, space=space, engine=engine.value, trust=trust)
+    conversations = [
+        one for file in files for one in read_dialogue(file, form.value, session=session, stamps=True)
+    ]
+    results = ingest_into(store, conversations, space=space, engine=engine.value, trust=trust, stamps=stamps)
     _show({"store": store, "spaces": results}, lambda: ingested_view(results), as_json=as_json)
+    raising = sum(result.raising for result in results)
+    if raising:
+        remark(f"{raising} turns name a higher trust than is theirs without; --stamps believes it")
     unfinished = [result for result in results if result.pending]
     if unfinished:
         pages = sum(result.pending for result in unfinished)
@@ -206,13 +224,17 @@ def ask(
     min_trust: MinTrustOption = None,
     budget: BudgetOption = None,
     engine: EngineOption = Engine.AUTO,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question, citing who said what and when."""
+    """Answer a question, citing who said what and when.
+
+    The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
+    """
     from tiermem.apps.reading_cost import reading_cost
 
     limits = _budget(budget)
-    with _memory(store, space, engine=engine.value) as memory:
+    with _looking(store, space, engine=engine.value, read_only=read_only) as memory:
         answer = memory.ask(
             question,
             session=session,
@@ -227,7 +249,8 @@ def ask(
     def view() -> Any:
         from tiermem.apps.views import answer_view, next_step
 
-        return answer_view(answer, cost), next_step("how it came about", command)
+        told = answer_view(answer, cost)
+        return (told, next_step("how it came about", command)) if answer.recorded else told
 
     _show(answer, view, as_json=as_json)
 
@@ -242,10 +265,11 @@ def context(
     max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
     asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print what memory holds for a question as a block for a prompt: no model is asked."""
-    with _memory(store, space) as memory:
+    with _looking(store, space, read_only=read_only) as memory:
         found = memory.context(
             question,
             max_tokens=max_tokens,
@@ -273,10 +297,11 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
     asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find summaries or pages by meaning and by words."""
-    with _memory(store, space) as memory:
+    with _looking(store, space, read_only=read_only) as memory:
         found = memory.search(
             query,
             limit=limit,
@@ -310,6 +335,7 @@ def audit(
         Path | None, typer.Option(help="Bind the bundle to the checkpoint kept in this file.")
     ] = None,
     sign: Annotated[Path | None, typer.Option(help="Sign the bundle's checkpoint with this key.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Follow an answer to its citations and the words as they stand in their pages."""
@@ -354,9 +380,12 @@ def replay(
         bool, typer.Option("--rerun", help="Ask again over the memory as it stood, and show what differs.")
     ] = False,
     engine: EngineOption = Engine.AUTO,
+    read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show how a past answer came about: candidates, scores, route, prompts and checks, as they were."""
+    if rerun and read_only:
+        raise typer.BadParameter("what asking again costs is recorded", param_hint="--read-only")
     with _memory(store, space, read_only=not rerun, engine=engine.value) as memory:
         past = memory.replay(answer_id or _newest_answer(memory), rerun=rerun)
 
@@ -370,7 +399,11 @@ def replay(
 
 @app.command()
 def answers(
-    store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the answers given, with the ids to audit them by."""
     with _memory(store, space, read_only=True) as memory:
@@ -390,6 +423,7 @@ def page(
     *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print a page: what was said, verbatim."""
@@ -408,9 +442,11 @@ def page(
 
 @app.command()
 def pages(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the pages, sealed ones and those still filling."""
@@ -427,10 +463,12 @@ def pages(
 
 @app.command()
 def units(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
     as_of: Annotated[str | None, typer.Option(help="As they stood then.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the summary units and the pages they rest on."""
@@ -446,7 +484,13 @@ def units(
 
 
 @app.command()
-def stats(store: StoreOption = DEFAULT_STORE, space: SpaceOption = None, as_json: JsonOption = False) -> None:
+def stats(
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
+) -> None:
     """Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved."""
     with _memory(store, space, read_only=True, engine="auto") as memory:
         standing = memory.stats()
@@ -466,6 +510,7 @@ def omissions(
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     session: SessionOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps."""
@@ -517,6 +562,7 @@ def verify(
     ] = None,
     key: Annotated[Path | None, typer.Option(help="Public key that must have signed them.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the checkpoints here, to keep elsewhere.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Re-derive every hash and name what is damaged (exit code 3)."""
@@ -544,10 +590,12 @@ def verify(
 
 @app.command()
 def checkpoint(
+    *,
     store: StoreOption = DEFAULT_STORE,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
     sign: Annotated[Path | None, typer.Option(help="Private key (Ed25519, PEM) to sign with.")] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Write them here, to keep elsewhere.")] = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Commit to everything so far: size and root of each space's Merkle tree, signed if you like."""
@@ -662,6 +710,7 @@ def trail(
     *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
+    read_only: LooksOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a unit superseded and what superseded it, each with the words it rests on."""
@@ -673,7 +722,74 @@ def trail(
 
 
 @app.command()
-def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+def backup(
+    store: Annotated[Path, typer.Argument(help="Directory of the memory.")],
+    dest: Annotated[Path, typer.Argument(help="The file to write, say memory.tar.gz.")],
+    *,
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one file of a store: every page and everything concluded, without the index.
+
+    It may be made while another process writes. What is erased from the memory later stays in the file.
+    """
+    from tiermem.apps.copies import back_up, backed_up_view
+
+    done = back_up(store, dest, space=space, replace=replace)
+    _show(done, lambda: backed_up_view(done), as_json=as_json)
+
+
+@app.command()
+def restore(
+    archive: Annotated[Path, typer.Argument(help="A file that `tiermem backup` wrote.")],
+    store: Annotated[Path, typer.Argument(help="Directory to make.")],
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Remove the store that is there, with everything in it.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
+    from tiermem.apps.copies import restored, restored_view
+
+    done = restored(archive, store, replace=replace)
+    shown = {"archive": archive, "store": store, "spaces": done}
+    _show(shown, lambda: restored_view(done, store), as_json=as_json)
+
+
+@app.command()
+def export(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; - writes to standard output.")],
+    *,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    session: SessionOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
+    read_only: LooksOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.
+
+    What was erased is not in it, and what is erased later stays in it.
+    """
+    from tiermem.apps.copies import exported, exported_in_words
+
+    with _memory(store, space, read_only=True) as memory:
+        done = exported(memory, file, session=session, replace=replace)
+    told = exported_in_words(done, file)
+    if file == "-":
+        remark(told)
+    else:
+        _show(done, lambda: told, as_json=as_json)
+
+
+@app.command()
+def doctor(
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
     """Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing)."""
     from tiermem.apps.doctor import doctor_view, examined
 
@@ -685,7 +801,9 @@ def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> N
 
 
 @app.command()
-def spaces(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+def spaces(
+    *, store: StoreOption = DEFAULT_STORE, read_only: LooksOption = False, as_json: JsonOption = False
+) -> None:
     """List the spaces of a store."""
     names = _spaces(store)
     _show({"store": store, "spaces": names}, lambda: "\n".join(names) or "no spaces yet", as_json=as_json)
@@ -737,6 +855,25 @@ def _memory(
     return tiermem.open(
         store, space=space or _only_space(store), engine=engine, read_only=read_only, create=False
     )
+
+
+def _looking(
+    store: Path,
+    space: str | None,
+    *,
+    engine: Literal["auto", "local", "model"] = "local",
+    read_only: bool,
+) -> Memory:
+    """A memory to look into. While another process has it open for writing, and where asked to, read-only."""
+    from pagestore.errors import Locked
+    from tiermem.errors import IndexLocked
+
+    if not read_only:
+        try:
+            return _memory(store, space, engine=engine)
+        except (Locked, IndexLocked):
+            remark("another process has this memory open for writing: looking read-only, nothing is recorded")
+    return _memory(store, space, engine=engine, read_only=True)
 
 
 def _only_space(store: Path) -> str:

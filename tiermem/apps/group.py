@@ -60,6 +60,11 @@ def complain(message: str) -> None:
     print(f"error: {one_line}", file=sys.stderr)  # noqa: T201 - plain on purpose: scripts read it
 
 
+def remark(message: str) -> None:
+    """One line on stderr that begins with `note:`."""
+    print(f"note: {message}", file=sys.stderr)  # noqa: T201 - as above
+
+
 def _advice(error: Exception) -> str:
     """What to do next, for errors whose message cannot know that it is read in a terminal."""
     for kind, advice in _ADVICE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,8 @@ from rich.table import Table
 import tiermem
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress
-from tiermem.dialogue import Conversation
+from tiermem.dialogue import Conversation, DialogueSession
+from tiermem.dialogue.trust import TrustLevels, lowered
 from tiermem.memory import Added
 
 Engine = Literal["auto", "local", "model"]
@@ -33,6 +34,8 @@ class Ingested:
     known: int
     erased: int
     empty: int
+    raising: int
+    """Turns that name a level of trust above theirs, which was not taken."""
     pages: int
     pages_new: int
     units: int
@@ -49,8 +52,11 @@ def ingest_into(
     space: str | None,
     engine: Engine,
     trust: str | None = None,
+    stamps: bool = False,
 ) -> tuple[Ingested, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
+
+    A level of trust that a turn brings counts where it lowers, with `stamps` always.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
@@ -59,7 +65,7 @@ def ingest_into(
     for conversation in conversations:
         placed.setdefault(space or conversation.space_hint or DEFAULT_SPACE, []).append(conversation)
     return tuple(
-        _ingest(store, name, there, engine, apart=space is not None, trust=trust)
+        _ingest(store, name, there, engine, apart=space is not None, trust=trust, stamps=stamps)
         for name, there in placed.items()
     )
 
@@ -72,9 +78,13 @@ def _ingest(
     *,
     apart: bool,
     trust: str | None,
+    stamps: bool,
 ) -> Ingested:
     started = time.monotonic()
     turns = sum(conversation.turns for conversation in conversations)
+    raising = 0
+    if not stamps:
+        conversations, raising = _doubted(conversations, trust)
     with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
@@ -89,6 +99,7 @@ def _ingest(
         known=sum(one.known for one in added),
         erased=sum(one.erased for one in added),
         empty=sum(one.empty for one in added),
+        raising=raising,
         pages=after.pages,
         pages_new=after.pages - before.pages,
         units=after.units,
@@ -97,6 +108,26 @@ def _ingest(
         problems=flushed.problems,
         seconds=round(time.monotonic() - started, 3),
     )
+
+
+def _doubted(
+    conversations: Sequence[Conversation], trust: str | None
+) -> tuple[tuple[Conversation, ...], int]:
+    """The conversations without stamps that would raise a turn, and how many turns brought such a one."""
+    levels = TrustLevels(names=tiermem.Settings().trust_levels)
+    raising = 0
+
+    def doubted(session: DialogueSession) -> DialogueSession:
+        nonlocal raising
+        turns = lowered(session.turns, trust, levels)
+        raising += sum(
+            before.trust in levels.names and after.trust is None
+            for before, after in zip(session.turns, turns, strict=True)
+        )
+        return replace(session, turns=turns)
+
+    found = tuple(replace(one, sessions=tuple(map(doubted, one.sessions))) for one in conversations)
+    return found, raising
 
 
 def _store(

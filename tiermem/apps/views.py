@@ -80,6 +80,11 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
         said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
         rows.append(("model", f"{', '.join(trace.models)}: {said}"))
     rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
+    if not answer.recorded:
+        return [
+            *rows,
+            ("recorded", "no: the memory was opened read-only; `audit` does not know it"),
+        ]
     return [*rows, ("answer id", answer.id)]
 
 

@@ -1,5 +1,6 @@
 """Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
 
+from tiermem.dialogue.export import line_of
 from tiermem.dialogue.identity import alternatives, is_placed
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.messages import as_turns
@@ -14,6 +15,7 @@ __all__ = [
     "alternatives",
     "as_turns",
     "is_placed",
+    "line_of",
     "parse_time",
     "read_dialogue",
     "until",

@@ -27,11 +27,14 @@ def read_dialogue(
     format: Format = "auto",  # noqa: A002 - the user's word for it
     *,
     session: str | None = None,
+    stamps: bool = False,
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
 
     `session` names the session of turns that name none themselves; by default that is the file's name
-    without its endings. The whole source is read first: `NotDialogue` means nothing of it came through.
+    without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`: that is
+    for files of your own, since whoever writes a file can name any. The whole source is read first:
+    `NotDialogue` means nothing of it came through.
     """
     if format not in get_args(Format):
         raise InvalidInput(f"format {not_one_of(format, get_args(Format))}")
@@ -40,7 +43,7 @@ def read_dialogue(
     name, data = _fetch(source)
     session = session or _stem(name)
     try:
-        conversations = _read(data, format, name, session)
+        conversations = _read(data, format, name, session, stamps=stamps)
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
     if not any(conversation.sessions for conversation in conversations):
@@ -91,13 +94,13 @@ def _stem(name: str) -> str:
     return Path(path.stem).stem if path.suffix in PACKED else path.stem
 
 
-def _read(data: bytes, form: Format, name: str, session: str) -> tuple[Conversation, ...]:
+def _read(data: bytes, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:
     if is_archive(data):
-        return read_archive(data, lambda member, text: _parse(text, form, member, session))
-    return _parse(_decoded(data), form, name, session)
+        return read_archive(data, lambda member, text: _parse(text, form, member, session, stamps=stamps))
+    return _parse(_decoded(data), form, name, session, stamps=stamps)
 
 
-def _parse(text: str, form: Format, name: str, session: str) -> tuple[Conversation, ...]:
-    source = Source(name=name, text=text, session=session)
+def _parse(text: str, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:
+    source = Source(name=name, text=text, session=session, stamps=stamps)
     readers = [reader for reader in READERS if form in ("auto", reader.name)]
     return next((reader for reader in readers if reader.knows(source)), readers[-1]).read(source)

@@ -61,3 +61,22 @@ def stamped(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tu
         if turn.trust is not None:
             levels.required(turn.trust)
     return given
+
+
+def lowered(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
+    """Turns of a file with the stamps it gave them where these lower, and without where they would raise.
+
+    What raises is told by `trust`, which the turns are to have, else by their roles. A stamp that is no level
+    is left out.
+    """
+    return tuple(
+        turn
+        if turn.trust in levels.names and levels.rank_of(turn) <= _without(turn, trust, levels)
+        else replace(turn, trust=None)
+        for turn in turns
+    )
+
+
+def _without(turn: Turn, trust: str | None, levels: TrustLevels) -> int:
+    """The rank of a turn without the stamp it brings."""
+    return levels.rank_of(replace(turn, trust=trust))

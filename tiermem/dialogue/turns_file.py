@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pagestore import Turn
@@ -18,17 +19,18 @@ from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput, NotDialogue
 
 
-def parse_lines(text: str, session: str) -> tuple[DialogueSession, ...]:
+def parse_lines(text: str, session: str, *, stamps: bool = False) -> tuple[DialogueSession, ...]:
     """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
-    return grouped(_lines(text), session)
+    return grouped(_lines(text), session, stamps=stamps)
 
 
-def parse_array(document: object, session: str) -> tuple[DialogueSession, ...]:
+def parse_array(document: object, session: str, *, stamps: bool = False) -> tuple[DialogueSession, ...]:
     """Sessions of a parsed array of turns; `NotDialogue` names the turn."""
     turns = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(turns, list):
         raise NotDialogue("a JSON document that is neither a list of turns nor has 'messages'")
-    return grouped(((f"turn {n}", turn) for n, turn in enumerate(turns, start=1)), session)
+    placed = ((f"turn {n}", turn) for n, turn in enumerate(turns, start=1))
+    return grouped(placed, session, stamps=stamps)
 
 
 def load_json(text: str) -> Any:
@@ -50,16 +52,27 @@ def _lines(text: str) -> Iterator[tuple[str, object]]:
             yield f"line {number}", value
 
 
-def grouped(messages: Iterable[tuple[str, object]], default: str) -> tuple[DialogueSession, ...]:
-    """Messages, each with where it stands, as sessions; `NotDialogue` names the one that cannot be read."""
+def grouped(
+    messages: Iterable[tuple[str, object]], default: str, *, stamps: bool = False
+) -> tuple[DialogueSession, ...]:
+    """Messages, each with where it stands, as sessions; `NotDialogue` names the one that cannot be read.
+
+    With `stamps` a turn has the level of trust that stands under `trust`, whatever it is.
+    """
     sessions: dict[str, list[Turn]] = {}
     told: dict[tuple[str, str], tuple[str, Turn]] = {}
     for where, message in messages:
         with place(where):
             turn, session = turn_of(message), session_of(message) or default
+            turn = replace(turn, trust=_stamp_of(message)) if stamps else turn
             if turn.turn_id is not None:
                 first, known = told.setdefault((session, turn.turn_id), (where, turn))
                 if known != turn:
                     raise InvalidInput(f"turn id {turn.turn_id!r} already stands on {first} with other words")
         sessions.setdefault(session, []).append(turn)
     return tuple(identified(session, turns) for session, turns in sessions.items())
+
+
+def _stamp_of(message: object) -> str | None:
+    named = message.get("trust") if isinstance(message, Mapping) else None
+    return named if isinstance(named, str) and named else None

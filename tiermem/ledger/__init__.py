@@ -14,13 +14,14 @@ from tiermem.ledger.entries import (
     WroteBack,
 )
 from tiermem.ledger.held import Held
-from tiermem.ledger.ids import finding_id, finding_unit_id, summary_unit_id
+from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, summary_unit_id
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
 from tiermem.ledger.told import told_in
 
 __all__ = [
+    "NOT_RECORDED",
     "AnswerInfo",
     "Answered",
     "Around",

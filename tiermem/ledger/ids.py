@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from pagestore import PageId, SpaceId, Span
 from tiermem.model import AnswerId, FindingId, UnitId
 
+NOT_RECORDED = "n1:"
+"""How the id begins of an answer that no ledger holds."""
+
 
 def summary_unit_id(space: SpaceId, page_id: PageId, text: str, spans: Sequence[Span]) -> UnitId:
     """The id of a unit distilled from a page."""

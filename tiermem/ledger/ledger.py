@@ -44,6 +44,7 @@ from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, PageSetAside, UnknownId, unexpected
 from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, TurnAt, decode, encode, kind_of
 from tiermem.ledger.held import Held, held, stand_in, standing, standing_at
+from tiermem.ledger.ids import NOT_RECORDED
 from tiermem.ledger.moments import Around, around_moment, clock_problems
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
@@ -345,6 +346,11 @@ class Ledger:
         if info is None and self.tier1.was_erased(answer_id):
             raise UnknownId(
                 f"answer {answer_id!r} of space {self.space!r} was erased with words it rested on"
+            )
+        if info is None and answer_id.startswith(NOT_RECORDED):
+            raise UnknownId(
+                f"answer {answer_id!r} was not recorded: a memory that was opened read-only gave it (or it "
+                "was asked again to compare); a memory opened for writing records what it answers"
             )
         if info is None:
             raise UnknownId(f"space {self.space!r} gave no answer {answer_id!r}; list them with `answers`")

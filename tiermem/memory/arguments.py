@@ -247,6 +247,11 @@ def progress(value: _T) -> _T:
 
 def path(value: object) -> str | Path:
     """Where a store lies."""
+    return place(value, "path")
+
+
+def place(value: object, name: str) -> str:
+    """Where a file or a directory lies, or is to lie."""
     if isinstance(value, os.PathLike):
         value = value.__fspath__()
-    return text_in(value, "path")
+    return text_in(value, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
@@ -76,16 +77,27 @@ class Background:
         if due is not None:
             due.cancel()
 
+    def not_any_more(self) -> None:
+        """Forget every time given."""
+        for name in list(self._due):
+            self.not_later(name)
+
     async def wait(self, name: str, *, limit: float) -> bool:
         """Wait until every run of `name` asked for by now is over; `False` when `limit` seconds are."""
         end = time.monotonic() + limit
         runs = 1 + (name in self._again)
         while runs and (task := self._running.get(name)) is not None:
-            done, _ = await asyncio.wait([task], timeout=max(0.0, end - time.monotonic()))
+            left = max(0.0, end - time.monotonic())
+            done, _ = await asyncio.wait([task], timeout=None if left == math.inf else left)
             if not done:
                 return False
             runs -= 1
         return True
+
+    async def asked_for(self) -> None:
+        """Wait until every run asked for by now is over, and for none that is asked for meanwhile."""
+        for name in list(self._running):
+            await self.wait(name, limit=math.inf)
 
     async def drain(self) -> None:
         """Wait until nothing runs and nothing is waiting to run."""

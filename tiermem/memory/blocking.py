@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import IO, Any, ParamSpec, Self, TypeVar
+from weakref import finalize
 
 from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
@@ -22,11 +24,12 @@ from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.memory.calls import CLOSED
 from tiermem.memory.door import AsyncMemory, Says
-from tiermem.memory.loop import Loop
-from tiermem.memory.opening import EngineName, Mode
+from tiermem.memory.loop import Loop, SharedLoops
+from tiermem.memory.opened import end_all
+from tiermem.memory.opening import EngineName, Mode, shared_as
 from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
-from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
+from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
@@ -67,6 +70,16 @@ _FORKED = (
 )
 
 
+_loops = SharedLoops()
+
+
+def _close_what_is_open() -> None:
+    """Close what was never closed, when the program ends."""
+    with ExitStack() as each:
+        for loop in _loops.all():
+            each.callback(loop.call, end_all)
+
+
 class Memory:
     """One space's memory, for code that does not await. Open it with `tiermem.open`.
 
@@ -74,14 +87,16 @@ class Memory:
     cannot use it: every call is `MemoryClosed` there, and closing it does nothing.
     """
 
-    def __init__(self, awaited: AsyncMemory, loop: Loop) -> None:
+    def __init__(self, awaited: AsyncMemory, loop: Loop, key: Hashable, user: object) -> None:
+        """Use `Memory.open`."""
         self._async = awaited
         self._loop = loop
+        self._let_go = partial(_loops.let_go, key, user)
         self._closed = False
         self._inside = 0
         self._changed = Condition()
         self._process = os.getpid()
-        atexit.register(self.close)
+        finalize(self, _loops.forget, key, user).atexit = False
 
     @classmethod
     def open(
@@ -108,12 +123,18 @@ class Memory:
             settings=settings,
             **overrides,
         )
-        loop = Loop()
+        user = object()
+        key = shared_as(path, space, read_only=read_only) or user
+        loop = _loops.take(key, user)
         try:
-            return cls(loop.call(opened), loop)
+            memory = cls(loop.call(opened), loop, key, user)
         except BaseException:
-            loop.stop()
+            _loops.let_go(key, user)
             raise
+        # Anew each time: what is registered last is called first, before what was imported to open it ends.
+        atexit.unregister(_close_what_is_open)
+        atexit.register(_close_what_is_open)
+        return memory
 
     def __repr__(self) -> str:
         return repr(self._async).replace("<Async", "<", 1)
@@ -267,6 +288,28 @@ class Memory:
         """See `AsyncMemory.bundle`."""
         return self._call(self._async.bundle, answer_id, checkpoint=checkpoint, whole_pages=whole_pages)
 
+    def backup(
+        self,
+        to: str | Path,
+        *,
+        all_spaces: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> BackedUp:
+        """See `AsyncMemory.backup`."""
+        return self._call(self._async.backup, to, all_spaces=all_spaces, replace=replace, progress=progress)
+
+    def export(
+        self,
+        to: str | Path | IO[bytes],
+        *,
+        session: str | None = None,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """See `AsyncMemory.export`."""
+        return self._call(self._async.export, to, session=session, replace=replace, progress=progress)
+
     def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """See `AsyncMemory.prove_growth`."""
         return self._call(self._async.prove_growth, old, new)
@@ -321,14 +364,13 @@ class Memory:
             if self._closed:
                 return
             self._closed = True
-        atexit.unregister(self.close)
         try:
             self._loop.call(self._async.close)
         finally:
             with self._changed:
                 # A call that the loop takes no more would wait for ever.
                 self._changed.wait_for(lambda: not self._inside)
-            self._loop.stop()
+            self._let_go()
 
     def _call(self, method: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         if self._process != os.getpid():

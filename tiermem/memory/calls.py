@@ -25,12 +25,12 @@ class Calls:
 
     def __init__(self) -> None:
         self._under_way: dict[anyio.CancelScope, bool] = {}
-        self._closing = False
+        self.closing = False
         self._ended = anyio.Condition()
 
     async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
         """What `call` gives. Raises `MemoryClosed` once `end` was called, without `finish` also half-way."""
-        if self._closing:
+        if self.closing:
             raise MemoryClosed(CLOSED)
         scope = anyio.CancelScope()
         self._under_way[scope] = finish
@@ -46,7 +46,7 @@ class Calls:
 
     async def end(self) -> None:
         """Take no call any more, and return when none is under way."""
-        self._closing = True
+        self.closing = True
         for scope, finish in self._under_way.items():
             if not finish:
                 scope.cancel()

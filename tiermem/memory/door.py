@@ -9,11 +9,13 @@ in the ledger and is done again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
+from weakref import finalize
 
 from anyio import to_thread
 
@@ -37,15 +39,15 @@ from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
-from tiermem.memory import arguments, replaying
-from tiermem.memory.background import Background, Job
+from tiermem.memory import arguments, copies, replaying
+from tiermem.memory.background import Job
 from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
-from tiermem.memory.gate import Gate
-from tiermem.memory.opening import EngineName, House, Mode, build
+from tiermem.memory.opened import Opened, share
+from tiermem.memory.opening import EngineName, House, Mode, build, other_than, shared_as
 from tiermem.memory.placing import placed
 from tiermem.memory.residual import ResidualScan, residual_scan
 from tiermem.memory.stats import Stats, stats
-from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
+from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
     Budget,
@@ -80,18 +82,21 @@ _SPARE = 1.0
 class AsyncMemory:
     """One space's memory. Open it with `AsyncMemory.open`; close it, or use `async with`."""
 
-    def __init__(self, house: House) -> None:
-        self._house: House | None = house
-        self._background = Background()
-        self._gate = Gate()
+    def __init__(self, opened: Opened, user: object) -> None:
+        """Use `AsyncMemory.open`."""
+        self._opened = opened
+        self._user = user
+        self._background = opened.background
+        self._gate = opened.gate
         self._calls = Calls()
 
     def __repr__(self) -> str:
-        if self._house is None:
+        house = self._opened.house
+        if house is None or self._calls.closing:
             return f"<{type(self).__name__}, closed>"
-        where = "in memory" if self._house.directory is None else f"in {str(self._house.directory)!r}"
-        alone = ", read-only" if self._house.read_only else ""
-        return f"<{type(self).__name__} of space {self._house.ledger.space!r} {where}{alone}>"
+        where = "in memory" if house.directory is None else f"in {str(house.directory)!r}"
+        alone = ", read-only" if house.read_only else ""
+        return f"<{type(self).__name__} of space {house.ledger.space!r} {where}{alone}>"
 
     @classmethod
     async def open(
@@ -115,24 +120,42 @@ class AsyncMemory:
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
         store is deleted first (on a server what is there of this store, and not what is of others) and
         each space is put into a new one when it is next opened.
+        Opened again by the same process (a notebook's cell run twice) a space is not opened twice: the new
+        memory works on the parts that are open. Each is closed by itself, and the parts with the last one.
+        Where it is to be opened otherwise, `InvalidInput` says which setting differs. What one event loop has
+        open is `Locked` for another.
         Raises `pagestore.errors.Locked` when another process has the space open for writing,
         `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when the
         directory named for the weights does not hold them; where none was named and there are none, what
         was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
-        takes no lock and no index: look, verify and audit while another process writes.
+        takes no lock and writes nothing: search, ask, verify and audit while another process writes. It sees
+        what was there when it was opened.
         """
-        house = await build(
-            path,
-            space=space,
-            engine=engine,
-            read_only=read_only,
-            create=create,
-            reindex=reindex,
-            settings=settings,
-            **overrides,
+        user = object()
+
+        async def make(opened: Opened) -> None:
+            opened.house = await build(
+                path,
+                space=space,
+                engine=engine,
+                read_only=read_only,
+                create=create,
+                reindex=reindex,
+                settings=settings,
+                **overrides,
+            )
+            await cls(opened, user)._catch_up()  # noqa: SLF001 - its own
+
+        opened = await share(
+            shared_as(path, space, read_only=read_only),
+            user,
+            make=make,
+            differs=lambda house: other_than(
+                house, engine=engine, reindex=reindex, settings=settings, **overrides
+            ),
         )
-        memory = cls(house)
-        await memory._catch_up()
+        memory = cls(opened, user)
+        finalize(memory, opened.users.discard, user).atexit = False
         return memory
 
     async def __aenter__(self) -> Self:
@@ -146,12 +169,12 @@ class AsyncMemory:
     @property
     def space(self) -> SpaceId:
         """The space this memory reads and writes."""
-        return self._open.ledger.space
+        return self._unclosed.ledger.space
 
     @property
     def engine(self) -> str:
         """Who reasons: `local`, or the model's name."""
-        return self._open.engine.name
+        return self._unclosed.engine.name
 
     @finished
     async def add(
@@ -240,10 +263,12 @@ class AsyncMemory:
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
         anybody trusted less: units, and turns on the pages read.
+        A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
+        `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
-        house, question = self._writable, arguments.question(question)
+        house, question = self._open, arguments.question(question)
         scope = self._scope(session, min_trust, as_of=as_of)
         moment, mode = self._asked(asked_at), arguments.mode(mode)
         limits = arguments.budget(budget)
@@ -251,9 +276,11 @@ class AsyncMemory:
         house.meter.check()
         async with self._gate.shared():
             with house.paying(Meter(budget=limits)) as meter:
-                async with house.writer.recording("ask"):
+                async with nullcontext() if house.read_only else house.writer.recording("ask"):
                     outcome = await house.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
-            answer, findings = house.reader.answered(outcome, meter=meter)
+            answer, findings = house.reader.answered(outcome, meter=meter, recorded=not house.read_only)
+            if house.read_only:
+                return answer
             await house.writer.answered(answer, findings)
             await house.writer.set_aside(outcome.aside, "ask")
         if findings:
@@ -384,6 +411,52 @@ class AsyncMemory:
         )
 
     @cut_short
+    async def backup(
+        self,
+        to: str | Path,
+        *,
+        all_spaces: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> BackedUp:
+        """Write one file (a packed tar) of this space's log, or of the whole store's: all of it or nothing.
+
+        It holds everything acknowledged by now, words, summaries, answers and their proofs, also while
+        another process writes; the index is left out. `tiermem.restore` makes a store of it. What is erased
+        later stays in it. A file that exists is refused, or replaced with `replace`. Raises `PageStoreError`
+        for a damaged log or a full disk, `InvalidInput`.
+        """
+        return await copies.backup(
+            self._open,
+            arguments.place(to, "to"),
+            all_spaces=arguments.switch(all_spaces, "all_spaces"),
+            replace=arguments.switch(replace, "replace"),
+            progress=arguments.progress(progress),
+        )
+
+    @cut_short
+    async def export(
+        self,
+        to: str | Path | IO[bytes],
+        *,
+        session: str | None = None,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write the dialogue as JSON lines, one turn each with session, id, time, speaker, role and trust.
+
+        `tiermem ingest` and `read_dialogue` read it back. What was erased is absent; what is erased later
+        stays in the file. One that exists is refused, or replaced with `replace`.
+        """
+        return await copies.export(
+            self._open.ledger,
+            to if hasattr(to, "write") else arguments.place(to, "to"),
+            session=arguments.any_session(session),
+            overwrite=arguments.switch(replace, "replace"),
+            progress=arguments.progress(progress),
+        )
+
+    @cut_short
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         ledger = self._open.ledger
@@ -509,18 +582,11 @@ class AsyncMemory:
     async def close(self) -> None:
         """Finish background work and let go of log and index; repeating it does nothing.
 
-        Calls under way raise `MemoryClosed`; those that only write what was given are finished first.
+        Calls under way raise `MemoryClosed`; those that only write what was given are finished first. Other
+        memories of this process that are open on the same space go on.
         """
         await self._calls.end()
-        await self._background.drain()  # the jobs need what is closed here
-        house, self._house = self._house, None
-        if house is None:
-            return
-        try:
-            await self._background.drain()
-        finally:
-            self._background.not_later(_SEALING)
-            await house.close()
+        await self._opened.let_go(self._user)
 
     @property
     def _levels(self) -> TrustLevels:
@@ -541,10 +607,17 @@ class AsyncMemory:
         return house
 
     @property
-    def _open(self) -> House:
-        if self._house is None:
+    def _unclosed(self) -> House:
+        if self._calls.closing:
             raise MemoryClosed(CLOSED)
-        return self._house
+        return self._open
+
+    @property
+    def _open(self) -> House:
+        """The parts, which background work still needs when this memory is closed and another is not."""
+        if self._opened.house is None:
+            raise MemoryClosed(CLOSED)
+        return self._opened.house
 
     async def _catch_up(self) -> None:
         """Finish what an earlier process left: idle open pages, pages without units, units and turns the
@@ -596,7 +669,9 @@ class AsyncMemory:
         house = self._open
         seconds = await house.writer.until_idle(house.clock())
         if seconds is not None:
-            self._background.later(seconds + _SPARE, _SEALING, self._seal_idle)
+            # By a memory of its own: a timer must not hold one that its user let go of.
+            later = type(self)(self._opened, self._user)
+            self._background.later(seconds + _SPARE, _SEALING, later._seal_idle)  # noqa: SLF001
 
     async def _seal_idle(self) -> None:
         house = self._open

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Literal, get_args
 from anyio import to_thread
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
+from pagestore.files import possible_path
 from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import EmbedderUnavailable, IndexFull, InvalidInput, UnknownId, not_one_of, shown
 from tiermem.index import (
@@ -29,6 +31,7 @@ from tiermem.index.minilm_weights import find_weights
 from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered
+from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
 from tiermem.memory import arguments
 from tiermem.memory.daily import DailyMeter
@@ -63,6 +66,8 @@ class House:
     """The rooms of one open memory."""
 
     settings: Settings
+    parts: Parts
+    asked_engine: EngineName | Engine
     read_only: bool
     ledger: Ledger
     embedder: Embedder
@@ -133,6 +138,8 @@ async def build(
             )
         return House(
             settings=settings,
+            parts=parts,
+            asked_engine=engine,
             read_only=read_only,
             ledger=ledger,
             embedder=embedder,
@@ -145,6 +152,46 @@ async def build(
             meter=_daily_meter(settings, ledger, judging),
             scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
         )
+
+
+def shared_as(path: str | Path, space: str, *, read_only: bool) -> tuple[str, str] | None:
+    """What a space is known by that memories of one process share; `None` for one that they do not."""
+    where, name = str(arguments.path(path)), arguments.space(space)
+    if arguments.switch(read_only, "read_only") or where == IN_MEMORY:
+        return None
+    return os.path.realpath(possible_path(where)), name
+
+
+def other_than(house: House, *, engine: EngineName | Engine, reindex: bool, **given: Any) -> str | None:
+    """What differs between how a memory was opened and how it is to be opened now; `None` where nothing."""
+    settings, parts = _sorted_out(given)
+    if reindex:
+        return "its index is in use and cannot be made anew at opening (`memory.reindex()` does it)"
+    if _who(engine, settings, parts) != _who(house.asked_engine, house.settings, house.parts):
+        return "engine is another one there"
+    for name in Settings.model_fields:
+        here, there = getattr(settings, name), getattr(house.settings, name)
+        if here != there:
+            url = name in ("base_url", "index")
+            shown = (shown_url(one) if one and url else one for one in (there, here))
+            return f"{name} is {{!r}} there and {{!r}} here".format(*shown)
+    for name in ("model", "index", "reranker"):
+        if getattr(parts, name) != getattr(house.parts, name):
+            return f"{name} is another object there"
+    if _embeds(parts) != _embeds(house.parts):
+        return "embedder is another one there"
+    return None
+
+
+def _who(engine: EngineName | Engine, settings: Settings, parts: Parts) -> EngineName | Engine:
+    if engine != "auto":
+        return engine
+    return "local" if settings.model is None and parts.model is None else "model"
+
+
+def _embeds(parts: Parts) -> tuple[type, str] | None:
+    """What tells embedders apart: two of one kind and name embed alike."""
+    return None if parts.embedder is None else (type(parts.embedder), parts.embedder.name)
 
 
 def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMeter:

@@ -49,7 +49,7 @@ async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
         mode=trace.mode,
         scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust),
     )
-    again, _ = reader.answered(outcome, meter=meter)
+    again, _ = reader.answered(outcome, meter=meter, recorded=False)
     return again
 
 

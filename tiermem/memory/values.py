@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pagestore import PageId, SpaceId
+from pagestore.backup import SavedSpace
 from tiermem.memory.residual import ResidualScan
 from tiermem.writing import Erasure
 
@@ -73,3 +75,36 @@ class Receipt:
     recorded_calls: int
     residual: ResidualScan
     not_reached: str = NOT_REACHED
+
+
+KEEPS_ERASED = (
+    "this copy keeps what is erased from the memory later: when you erase, destroy the copy or make it anew"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup that was written: the file, its length, and what it holds of which space.
+
+    `keeps` says what a copy means for what is erased later.
+    """
+
+    file: Path
+    bytes: int
+    spaces: tuple[SavedSpace, ...]
+    keeps: str = KEEPS_ERASED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """Dialogue that was written as JSON lines; what was erased is not in it.
+
+    `stamped` are turns with a level of trust of their own: `tiermem ingest --stamps` reads that back too.
+    """
+
+    space: SpaceId
+    sessions: int
+    turns: int
+    erased: int
+    stamped: int
+    keeps: str = KEEPS_ERASED

@@ -14,7 +14,7 @@ from uuid import uuid4
 from pagestore import TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import Collection, Index
-from tiermem.ledger import Ledger
+from tiermem.ledger import NOT_RECORDED, Ledger
 from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId, AskMode, Degradation, Evidence, Finding, UnitId
 from tiermem.reading.answer import Outcome, answered, pending_findings
@@ -98,13 +98,22 @@ class Reader:
         told = (*outcome.degradations, *going.degradations)
         return replace(outcome, degradations=told, aside=going.aside)
 
-    def answered(self, outcome: Outcome, *, meter: Meter) -> tuple[Answer, tuple[Finding, ...]]:
-        """The answer under a new id, and the findings it leaves for write-back. Nothing is recorded yet."""
-        answer_id = AnswerId(f"a1:{uuid4().hex}")
+    def answered(
+        self, outcome: Outcome, *, meter: Meter, recorded: bool = True
+    ) -> tuple[Answer, tuple[Finding, ...]]:
+        """The answer under a new id, and the findings it leaves for write-back. Nothing is recorded yet.
+
+        One that is not to be `recorded` is marked so, and its id tells it.
+        """
+        prefix = "a1:" if recorded else NOT_RECORDED
         answer = answered(
-            outcome, answer_id=answer_id, space=self._ledger.space, meter=meter, trust=self._options.trust
+            outcome,
+            answer_id=AnswerId(f"{prefix}{uuid4().hex}"),
+            space=self._ledger.space,
+            meter=meter,
+            trust=self._options.trust,
         )
-        return answer, pending_findings(answer, outcome)
+        return replace(answer, recorded=recorded), pending_findings(answer, outcome)
 
     async def search(
         self,

@@ -22,11 +22,15 @@ PACKED = (".gz", ".xz", ".zip")
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The text of a source, its name, and how the session of turns that name none is called."""
+    """The text of a source, its name, and how the session of turns that name none is called.
+
+    With `stamps` the levels of trust that turns name are read.
+    """
 
     name: str
     text: str
     session: str
+    stamps: bool = False
 
     @property
     def ending(self) -> str:

@@ -29,11 +29,11 @@ def _opens_with_a_turn(text: str) -> bool:
 
 
 def _read_lines(source: Source) -> tuple[Conversation, ...]:
-    return alone(parse_lines(source.text, source.session))
+    return alone(parse_lines(source.text, source.session, stamps=source.stamps))
 
 
 def _read_array(source: Source) -> tuple[Conversation, ...]:
-    return alone(parse_array(source.document, source.session))
+    return alone(parse_array(source.document, source.session, stamps=source.stamps))
 
 
 LINES = Reader(name="turns", knows=_is_lines, read=_read_lines)

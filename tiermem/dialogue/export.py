@@ -1,0 +1,20 @@
+"""Turns as `read_dialogue` reads them back: one a line, in JSON, with everything that is known of each."""
+
+from __future__ import annotations
+
+from pagestore import Turn
+from pagestore.lines import one_line
+
+
+def line_of(session: str, turn: Turn) -> bytes:
+    """The line of one turn, its end included. What nobody knows is left out."""
+    told = {
+        "session": session,
+        "id": turn.turn_id,
+        "said_at": None if turn.said_at is None else turn.said_at.isoformat(),
+        "speaker": turn.speaker,
+        "role": turn.role,
+        "trust": turn.trust,
+        "text": turn.text,
+    }
+    return one_line({name: value for name, value in told.items() if value is not None}) + b"\n"

@@ -1,0 +1,112 @@
+"""Copies of a memory: a backup of its log, a store out of a backup, its dialogue as JSON lines.
+
+Whoever holds a copy holds what is erased from the memory later; every result says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from anyio import to_thread
+
+from pagestore import Page, SessionId
+from pagestore.backup import SavedSpace, restore_backup, write_backup
+from pagestore.files import new_file
+from tiermem.dialogue import line_of
+from tiermem.errors import InvalidInput
+from tiermem.ledger import Ledger
+from tiermem.memory.opening import House
+from tiermem.memory.values import BackedUp, Exported
+from tiermem.writing import Progress
+
+
+def restore(
+    archive: str | Path, path: str | Path, *, replace: bool = False, progress: Progress | None = None
+) -> tuple[SavedSpace, ...]:
+    """Make directory `path` a store of what a backup holds, and say what that is: all of it, or nothing.
+
+    Every hash in it is checked first. The index is made anew when a space is first opened. A store that is
+    there already is refused, or with `replace` removed. Raises `PageStoreError`.
+    """
+    return restore_backup(archive, path, replace=replace, progress=progress)
+
+
+async def backup(
+    house: House, to: str | Path, *, all_spaces: bool, replace: bool, progress: Progress | None
+) -> BackedUp:
+    """One file of the logs of a store, or of one space; see `write_backup`."""
+    if house.directory is None:
+        raise InvalidInput("a memory without a directory cannot be backed up; `export` writes its dialogue")
+    store, spaces = house.directory, None if all_spaces else [house.ledger.space]
+
+    def write() -> BackedUp:
+        saved = write_backup(store, to, spaces=spaces, replace=replace, progress=progress)
+        return BackedUp(file=Path(to), bytes=Path(to).stat().st_size, spaces=saved)
+
+    return await to_thread.run_sync(write)
+
+
+async def export(
+    ledger: Ledger,
+    to: str | Path | IO[bytes],
+    *,
+    session: SessionId | None,
+    overwrite: bool,
+    progress: Progress | None,
+) -> Exported:
+    """Write the dialogue of a space, or of one session, as JSON lines, session after session."""
+    with new_file(to, replace=overwrite) if isinstance(to, str | Path) else nullcontext(to) as out:
+        return await _write(ledger, out, session, progress)
+
+
+async def _write(
+    ledger: Ledger, out: IO[bytes], session: SessionId | None, progress: Progress | None
+) -> Exported:
+    names = [name for name in await ledger.sessions() if session in (None, name)]
+    if session is not None and not names:
+        raise InvalidInput(f"space {ledger.space!r} has no session {session!r}")
+    total = len(await ledger.pages(session)) + len(await ledger.open_pages(session))
+    read = erased = 0
+    found: Counter[SessionId] = Counter()
+    stamped = 0
+    for name in names:
+        parts: list[str] = []
+        async for page in _pages(ledger, name):
+            lines = []
+            for line in page.lines:
+                if line.turn is None:
+                    erased += line.part == line.parts
+                    continue
+                parts.append(line.turn.text)
+                if line.part == line.parts:
+                    lines.append(line_of(name, replace(line.turn, text="".join(parts))))
+                    stamped += line.turn.trust is not None
+                    parts = []
+            found[name] += len(lines)
+            read += 1
+            await to_thread.run_sync(out.write, b"".join(lines))
+            if progress is not None:
+                progress(min(read, total), total)
+    return Exported(
+        space=ledger.space,
+        sessions=sum(turns > 0 for turns in found.values()),
+        turns=found.total(),
+        erased=erased,
+        stamped=stamped,
+    )
+
+
+async def _pages(ledger: Ledger, session: SessionId) -> AsyncIterator[Page]:
+    """The pages of a session in order, the open one last. One that seals meanwhile comes once."""
+    filling = await ledger.open_pages(session)
+    sealed = await ledger.pages(session)
+    for info in sealed:
+        yield await ledger.page(info.id)
+    for page in filling:
+        if page.number not in {info.number for info in sealed}:
+            yield page
