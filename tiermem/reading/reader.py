@@ -19,6 +19,7 @@ from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId, AskMode, Degradation, Evidence, Finding, UnitId
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
+from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
 from tiermem.reading.looking_back.audit import Audit, audited
@@ -56,6 +57,7 @@ class Reader:
         self._counter = counter
         self._options = options
         self._reranker = reranker
+        self._backlog = Backlog(ledger)
 
     def over(self, ledger: Ledger, index: Index | None = None) -> Reader:
         """The same reader for another state of the space, with the same index or another."""
@@ -175,7 +177,14 @@ class Reader:
         return tuple(standpoint(view.tier1, unit, shelf.pages, context=context) for unit in units)
 
     async def _view(self, scope: Scope, *, whole: bool = False) -> View:
-        return await View.open(self._ledger, self._index, scope, trust=self._options.trust, whole=whole)
+        return await View.open(
+            self._ledger,
+            self._index,
+            scope,
+            backlog=self._backlog,
+            trust=self._options.trust,
+            whole=whole,
+        )
 
 
 async def _found(
