@@ -148,6 +148,7 @@ def stats_view(stats: Stats) -> Group:
         (
             "waiting",
             f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back"
+            + (f", {stats.index_pending:,} turns and units to index" if stats.index_pending else "")
             + (f"; {counted(stats.pages_aside, 'page')} set aside" if stats.pages_aside else ""),
         ),
         (

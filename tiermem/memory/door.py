@@ -500,6 +500,7 @@ class AsyncMemory:
             sessions=len(await house.ledger.sessions()),
             sealed=await house.ledger.pages(),
             filling=await house.ledger.open_pages(),
+            index_pending=await house.reader.index_pending(),
             usage=house.meter.by_step(),
             spent_today=house.meter.today(),
             daily=house.meter.limits,

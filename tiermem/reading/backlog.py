@@ -93,7 +93,8 @@ class Waiting:
         then = [at for at in ranked if _said_in(self._turns[at].said_at, told)] if told else []
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
-        return [self._id(at) for at in dict.fromkeys((*best, *beside))]
+        found = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
+        return [turn_id(said.page_id, said.number) for said in found]
 
     def in_words(self, session: SessionId | None = None) -> str:
         """How many turns and units, in words; empty where there is none of either."""
@@ -105,17 +106,14 @@ class Waiting:
 
         It counts, as in the index, in how many turns it is said or right around them.
         """
-        said = self._by_turn.holders(stem)
-        around = sum(min(2 * AROUND + 1, later - at) for at, later in pairwise(said))
-        around += min(2 * AROUND + 1, len(self._turns)) if said else 0
+        said, turns = self._by_turn.holders(stem), len(self._turns)
+        reach = 2 * AROUND + 1
+        around = min(turns, sum(min(reach, later - at) for at, later in pairwise(said)) + reach * bool(said))
         there = max(0.0, (held + 1) / math.exp(known) - 0.5) if held and known is not None else 0.0
-        return math.log((held + len(self._turns) + 1) / (there + around + 0.5))
+        return math.log((held + turns + 1) / (there + around + 0.5))
 
     def _are_beside(self, one: int, other: int) -> bool:
         return 0 <= other < len(self._turns) and self._turns[other].page_id == self._turns[one].page_id
-
-    def _id(self, at: int) -> str:
-        return turn_id(self._turns[at].page_id, self._turns[at].number)
 
     def take_in_units(self, units: Iterable[SummaryUnit]) -> None:
         """Add units, those that are new here."""

@@ -119,6 +119,7 @@ class Reader:
     ) -> tuple[Evidence, ...]:
         """The units, pages or single turns that fit a query best; open pages count.
 
+        Among units, turns of pages that are not summarised yet stand for themselves.
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
         if limit < 1:
@@ -176,6 +177,14 @@ class Reader:
         context = self._options.context_chars
         return tuple(standpoint(view.tier1, unit, shelf.pages, context=context) for unit in units)
 
+    async def index_pending(self) -> int | None:
+        """How many turns and units the index has yet to take in; `None` where it cannot be asked."""
+        view = await self._view(EVERYTHING, whole=True)
+        if await view.mark() is None:
+            return None
+        waiting = await view.waiting()
+        return waiting.turns() + waiting.units()
+
     async def _view(self, scope: Scope, *, whole: bool = False) -> View:
         return await View.open(
             self._ledger,
@@ -192,7 +201,7 @@ async def _found(
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """The best units, pages or turns, and what could not run as meant."""
     if kind == "units":
-        found = await lookup.units(query, limit=limit)
+        found = await lookup.units(query, limit=limit, unsummarised=True)
         return found.units, found.degradations
     if kind == "turns":
         turns = await lookup.turns(query)

@@ -97,8 +97,11 @@ class LookUp:
         self._ranked: dict[str, Turns] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
-    async def units(self, query: str, *, limit: int) -> Found:
-        """Units active in the view, best first; hits that name no such unit are dropped and counted."""
+    async def units(self, query: str, *, limit: int, unsummarised: bool = False) -> Found:
+        """Units active in the view, best first; hits that name no such unit are dropped and counted.
+
+        With `unsummarised`, turns of pages that no unit was made of yet stand among them for themselves.
+        """
         if self._options.recall_by == "vectors":
             return await self._units_by_vectors(query, limit=limit)
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)

@@ -256,19 +256,21 @@ class View:
         That is what is newer than the mark it had when it was first asked: nothing is in neither of the two.
         """
         if self._waiting is None or (not usable and self._waiting.mark >= 0):
-            self._waiting = await self._backlog.after(await self._marked() if usable else -1)
+            mark = await self.mark() if usable else None
+            self._waiting = await self._backlog.after(-1 if mark is None else mark)
         return self._waiting
 
-    async def _marked(self) -> int:
+    async def mark(self) -> int | None:
+        """Up to which record the index reflects the ledger, -1 before any; `None` where it cannot be used."""
         try:
             await self.index()
         except SummaryIndexError:
-            return -1
+            return None
         except (TierMemError, PageStoreError):
             raise
         except Exception as error:  # noqa: BLE001  # told when the index is searched, and logged
             unexpected(error, "asking the index for its mark")
-            return -1
+            return None
         return -1 if self._mark is None else self._mark.seq
 
 
