@@ -28,8 +28,9 @@ class Stats:
     what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
     `pages_aside` are set aside: a step raised something unexpected on them and goes on without, until `flush`
     tries again. `index_pending` counts the turns and units that the index has yet to take in, which are found
-    by their words alone until then (`None` where no index can be asked). `problems` are what went wrong with the clock the log was recorded by, the newest of the
-    pages set aside with their reasons, and the newest failures of background work, which stays pending.
+    by their words alone until then (`None` where this opening has no index to ask). `problems` are what went
+    wrong with the clock the log was recorded by, the newest of the pages set aside with their reasons, and
+    the newest failures of background work, which stays pending.
     """
 
     space: SpaceId

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
 
 import anyio
 from anyio import to_thread
@@ -25,9 +24,6 @@ from tiermem.ledger import Ledger, Tier1, Unread
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.keywords import Keywords
 from tiermem.text import words
-
-AROUND = 3
-"""How many turns before and after a turn are the words around it."""
 
 _BATCH = 256
 """Pages read together."""
@@ -104,13 +100,11 @@ class Waiting:
     def rarity(self, stem: str, *, held: int, known: float | None) -> float:
         """How rare a stem is among all turns, where the index holds `held` of them and gives it `known`.
 
-        It counts, as in the index, in how many turns it is said or right around them.
+        What is said nowhere is as rare as what is said once: it would outweigh all that can be found.
         """
-        said, turns = self._by_turn.holders(stem), len(self._turns)
-        reach = 2 * AROUND + 1
-        around = min(turns, sum(min(reach, later - at) for at, later in pairwise(said)) + reach * bool(said))
-        there = max(0.0, (held + 1) / math.exp(known) - 0.5) if held and known is not None else 0.0
-        return math.log((held + turns + 1) / (there + around + 0.5))
+        said, turns = len(self._by_turn.holders(stem)), held + len(self._turns)
+        there = (held + 1) / math.exp(known) - 0.5 if held and known is not None else 0.0
+        return math.log((turns + 1) / (max(1.0, there + said) + 0.5))
 
     def _are_beside(self, one: int, other: int) -> bool:
         return 0 <= other < len(self._turns) and self._turns[other].page_id == self._turns[one].page_id

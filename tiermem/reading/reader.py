@@ -155,8 +155,9 @@ class Reader:
 
         going = GoingOn(await self._view(scope))
         context, degradations = await going.run(filled)
-        _warn((*degradations, *going.degradations))
-        return context
+        told = tuple(dict.fromkeys((*degradations, *going.degradations)))
+        _warn(told)
+        return replace(context, degradations=told)
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
@@ -201,7 +202,7 @@ async def _found(
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """The best units, pages or turns, and what could not run as meant."""
     if kind == "units":
-        found = await lookup.units(query, limit=limit, unsummarised=True)
+        found = await lookup.units_or_turns(query, limit=limit)
         return found.units, found.degradations
     if kind == "turns":
         turns = await lookup.turns(query)

@@ -7,7 +7,7 @@ found by its words (`reading.backlog`); that, and every other step down, is said
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -97,11 +97,24 @@ class LookUp:
         self._ranked: dict[str, Turns] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
-    async def units(self, query: str, *, limit: int, unsummarised: bool = False) -> Found:
-        """Units active in the view, best first; hits that name no such unit are dropped and counted.
+    async def units_or_turns(self, query: str, *, limit: int) -> Found:
+        """Units, best first; turns of pages that are not summarised yet stand among them for themselves."""
+        found, ranked = await self.units(query, limit=limit), await self.turns(query)
+        place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
+        alone = [one for one in ranked.turns if not self.view.tier1.is_distilled(one.page.id)]
+        merged: list[Evidence] = []
+        for unit in found.units:
+            beside = (place[one.line.seq] for one in ranked.turns if any(map(one.holds, unit.spans)))
+            best = min(beside, default=len(place))
+            while alone and place[alone[0].line.seq] < best:
+                merged.append(alone.pop(0).evidence())
+            merged.append(unit)
+        merged += [turn.evidence() for turn in alone]
+        degradations = tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
+        return replace(found, units=tuple(merged[:limit]), degradations=degradations)
 
-        With `unsummarised`, turns of pages that no unit was made of yet stand among them for themselves.
-        """
+    async def units(self, query: str, *, limit: int) -> Found:
+        """Units active in the view, best first; hits that name no such unit are dropped and counted."""
         if self._options.recall_by == "vectors":
             return await self._units_by_vectors(query, limit=limit)
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
