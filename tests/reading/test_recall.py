@@ -393,7 +393,7 @@ async def test_search_brings_units_or_pages_with_the_open_ones() -> None:
     await world.say("Bob: my cat is black")
     (opened,) = await world.ledger.open_pages()
     reader = world.reader()
-    assert [item.unit_id for item in await reader.search("cat")] == [unit.id]
+    assert [item.unit_id for item in await reader.search("cat")] == [unit.id, None]  # and a turn
     pages = await reader.search("cat", kind="pages")
     assert {item.spans[0].page_id for item in pages} == {page.id, opened.id}
     assert len(await reader.search("cat", kind="pages", limit=1)) == 1
