@@ -743,6 +743,9 @@ async def test_an_escalated_question_reads_each_page_once_and_folds_the_ledger_o
     moment = datetime.now(ASKED.tzinfo)
     await world.linked_page("Ann: I walked home") if past else None
     counted = await counting(world)
+    reader = world.reader(recall_turns=2, widen_turns=2)
+    await reader.search("park")  # what waits for the index is read once for all questions
+    counted.reads, counted.folds, counted.looked = Counter(), 0, 0
     proves(world)
     world.judge.on_route = (lambda evidence: ESCALATE) if routed else None
     world.judge.on_plan = lambda turn: [look_for("dog", "park"), look_for("fish park", "bird"), DONE][
@@ -750,7 +753,7 @@ async def test_an_escalated_question_reads_each_page_once_and_folds_the_ledger_o
     ]
     world.judge.on_compose = lambda evidence: partly("three", 0)
     scope = Scope(as_of=moment if past else None, min_trust=floor)
-    outcome = await world.ask("How many cats did Ann adopt?", scope=scope, recall_turns=2, widen_turns=2)
+    outcome = await reader.ask("How many cats did Ann adopt?", asked_at=ASKED, scope=scope)
     assert (outcome.way, outcome.composed.text) == ("researched", "three")
     assert outcome.findings is not None
     assert len(outcome.findings.rounds) >= 2

@@ -148,6 +148,7 @@ def stats_view(stats: Stats) -> Group:
         (
             "waiting",
             f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back"
+            + f", {_to_index(stats)}"
             + (f"; {counted(stats.pages_aside, 'page')} set aside" if stats.pages_aside else ""),
         ),
         (
@@ -169,6 +170,11 @@ def stats_view(stats: Stats) -> Group:
     ]
     rows += [("problem", Text(safe(problem), style="yellow")) for problem in stats.problems]
     return Group(pairs(rows))
+
+
+def _to_index(stats: Stats) -> str:
+    pending = stats.index_pending
+    return "the index not looked at" if pending is None else f"{pending:,} turns and units to index"
 
 
 def _today(stats: Stats) -> str:

@@ -299,7 +299,8 @@ class AsyncMemory:
         min_trust: str | None = None,
     ) -> tuple[Evidence, ...]:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
-        on; no model call. `asked_at` is the moment its relative dates are seen from (now).
+        on; no model call. Turns that are not summarised yet stand among units for themselves
+        (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now).
         """
         query, scope = arguments.question(query, "query"), self._scope(session, min_trust)
         most, kind, moment = arguments.limit(limit), arguments.kind(kind), self._asked(asked_at)
@@ -573,6 +574,7 @@ class AsyncMemory:
             sessions=len(await house.ledger.sessions()),
             sealed=await house.ledger.pages(),
             filling=await house.ledger.open_pages(),
+            index_pending=await house.reader.index_pending(),
             usage=house.meter.by_step(),
             spent_today=house.meter.today(),
             daily=house.meter.limits,

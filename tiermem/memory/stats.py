@@ -27,8 +27,10 @@ class Stats:
     when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is
     what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
     `pages_aside` are set aside: a step raised something unexpected on them and goes on without, until `flush`
-    tries again. `problems` are what went wrong with the clock the log was recorded by, the newest of the
-    pages set aside with their reasons, and the newest failures of background work, which stays pending.
+    tries again. `index_pending` counts the turns and units that the index has yet to take in, which are found
+    by their words alone until then (`None` where this opening has no index to ask). `problems` are what went
+    wrong with the clock the log was recorded by, the newest of the pages set aside with their reasons, and
+    the newest failures of background work, which stays pending.
     """
 
     space: SpaceId
@@ -40,6 +42,7 @@ class Stats:
     pages_open: int
     pages_pending: int
     pages_aside: int
+    index_pending: int | None
     units: int
     claims_rejected: int
     claims_worded: int
@@ -69,6 +72,7 @@ def stats(
     sessions: int,
     sealed: Sequence[PageInfo],
     filling: Sequence[Page],
+    index_pending: int | None,
     usage: tuple[StepUsage, ...],
     spent_today: Usage,
     daily: Budget,
@@ -86,6 +90,7 @@ def stats(
         pages_open=len(filling),
         pages_pending=len(sealed) - len(pages),
         pages_aside=len({one.page_id for one in aside}),
+        index_pending=index_pending,
         units=len(tier1.units()),
         claims_rejected=sum(page.rejected for page in pages),
         claims_worded=sum(page.worded for page in pages),

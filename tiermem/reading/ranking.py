@@ -56,11 +56,12 @@ class RankingOptions:
 class Candidate:
     """A turn of a page, and how near the index found it: `None` where it does not hold the turn yet.
 
-    `beside` counts in the texts that are scored with it: its own and those of its neighbours.
+    `own` is the place of its own text among those that are scored, `beside` are those of its neighbours too.
     """
 
     hit: TurnHit | None
     line: PageLine
+    own: int
     beside: tuple[int, ...]
 
 
@@ -92,18 +93,19 @@ def rescore(
     scores: list[float] = []
     for candidate in candidates:
         coverage = _coverage(question, covered, candidate.beside)
+        own = _coverage(question, covered, (candidate.own,))
         scores.append(
-            _near(candidate.hit, coverage, options)
+            _near(candidate.hit, own, coverage, options)
             + options.coverage * coverage
             + _said(question, candidate.line, options)
         )
     return scores
 
 
-def _near(hit: TurnHit | None, coverage: float, options: RankingOptions) -> float:
+def _near(hit: TurnHit | None, own: float, coverage: float, options: RankingOptions) -> float:
     """What the index says; of a turn it has not seen, its coverage, which comes near to it (measured)."""
     if hit is None:
-        return (options.exchange + options.meaning + options.around) * coverage
+        return options.meaning * own + (options.exchange + options.around) * coverage
     return options.exchange * hit.exchange + options.meaning * hit.meaning + options.around * hit.around
 
 

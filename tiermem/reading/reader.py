@@ -19,6 +19,7 @@ from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId, AskMode, Degradation, Evidence, Finding, UnitId
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
+from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
 from tiermem.reading.looking_back.audit import Audit, audited
@@ -56,6 +57,7 @@ class Reader:
         self._counter = counter
         self._options = options
         self._reranker = reranker
+        self._backlog = Backlog(ledger)
 
     def over(self, ledger: Ledger, index: Index | None = None) -> Reader:
         """The same reader for another state of the space, with the same index or another."""
@@ -126,6 +128,7 @@ class Reader:
     ) -> tuple[Evidence, ...]:
         """The units, pages or single turns that fit a query best; open pages count.
 
+        Among units, turns of pages that are not summarised yet stand for themselves.
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
         if limit < 1:
@@ -161,8 +164,9 @@ class Reader:
 
         going = GoingOn(await self._view(scope))
         context, degradations = await going.run(filled)
-        _warn((*degradations, *going.degradations))
-        return context
+        told = tuple(dict.fromkeys((*degradations, *going.degradations)))
+        _warn(told)
+        return replace(context, degradations=told)
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
@@ -183,8 +187,23 @@ class Reader:
         context = self._options.context_chars
         return tuple(standpoint(view.tier1, unit, shelf.pages, context=context) for unit in units)
 
+    async def index_pending(self) -> int | None:
+        """How many turns and units the index has yet to take in; `None` where it cannot be asked."""
+        view = await self._view(EVERYTHING, whole=True)
+        if await view.mark() is None:
+            return None
+        waiting = await view.waiting()
+        return waiting.turns() + waiting.units()
+
     async def _view(self, scope: Scope, *, whole: bool = False) -> View:
-        return await View.open(self._ledger, self._index, scope, trust=self._options.trust, whole=whole)
+        return await View.open(
+            self._ledger,
+            self._index,
+            scope,
+            backlog=self._backlog,
+            trust=self._options.trust,
+            whole=whole,
+        )
 
 
 async def _found(
@@ -192,7 +211,7 @@ async def _found(
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """The best units, pages or turns, and what could not run as meant."""
     if kind == "units":
-        found = await lookup.units(query, limit=limit)
+        found = await lookup.units_or_turns(query, limit=limit)
         return found.units, found.degradations
     if kind == "turns":
         turns = await lookup.turns(query)

@@ -25,16 +25,16 @@ async def recall(
     options: ReadingOptions,
     fits: Callable[[Evidence], bool] = lambda _: True,
 ) -> Recalled:
-    """The best units and turns; pages where search is degraded and finds no unit.
+    """The best units and turns; pages where search is degraded and finds neither.
 
     What does not fit by itself is left out. Never fails for want of an index: keywords in the log
     answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
-    if found.degradations and not found.units:
-        found = await _pages_instead(question, lookup, found, limit=options.units)
     turns = await lookup.turns(question) if options.recall_turns else None
     ranked = turns.turns if turns is not None else ()
+    if found.degradations and not found.units and not ranked:
+        found = await _pages_instead(question, lookup, found, limit=options.units)
     best = tuple(islice((turn for turn in ranked if fits(turn.evidence())), options.recall_turns))
     shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     units = tuple(unit for unit in found.units if fits(with_quote(unit, best, shelf.pages)))

@@ -1,19 +1,20 @@
 """Searching that does not fail: by meaning and words, else by words, else in the log itself.
 
-The index is a projection and may lag behind the ledger, be emptied, or be out of reach. What it does
-not hold is found by keywords in Tier 1 and in the pages; every step down is said in a `Degradation`.
+The index is a projection and may lag behind the ledger, be emptied, or be out of reach. What it lacks is
+found by its words (`reading.backlog`); that, and every other step down, is said in a `Degradation`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 from anyio import to_thread
 
-from pagestore import OpenInfo, Page, PageId, PageInfo
+from pagestore import Page, PageId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageNotFound, PageStoreError
 from tiermem.errors import (
@@ -24,17 +25,19 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
+from tiermem.index.encoding import query_stems
 from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
 from tiermem.model import Degradation, Evidence, SummaryUnit
+from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once
-from tiermem.reading.keywords import Keywords
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import printable
 from tiermem.reading.ranking import Covers, together
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
+from tiermem.text import stems
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
@@ -83,15 +86,6 @@ class _Hits:
     degradations: tuple[Degradation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Newer:
-    """Pages the index does not hold all of; of the open ones, after which record the turns it lacks begin."""
-
-    pages: Sequence[Page]
-    keywords: Keywords
-    said_after: Mapping[PageId, int]
-
-
 class LookUp:
     """Looks up units, turns and pages of one view, for one question, asked at some moment."""
 
@@ -100,8 +94,24 @@ class LookUp:
         self._asked_at = asked_at
         self._options = options
         self._usable = True
-        self._newer: _Newer | None = None
         self._ranked: dict[str, Turns] = {}
+        self._behind: tuple[Degradation, ...] | None = None
+
+    async def units_or_turns(self, query: str, *, limit: int) -> Found:
+        """Units, best first; turns of pages that are not summarised yet stand among them for themselves."""
+        found, ranked = await self.units(query, limit=limit), await self.turns(query)
+        place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
+        alone = [one for one in ranked.turns if not self.view.tier1.is_distilled(one.page.id)]
+        merged: list[Evidence] = []
+        for unit in found.units:
+            beside = (place[one.line.seq] for one in ranked.turns if any(map(one.holds, unit.spans)))
+            best = min(beside, default=len(place))
+            while alone and place[alone[0].line.seq] < best:
+                merged.append(alone.pop(0).evidence())
+            merged.append(unit)
+        merged += [turn.evidence() for turn in alone]
+        degradations = tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
+        return replace(found, units=tuple(merged[:limit]), degradations=degradations)
 
     async def units(self, query: str, *, limit: int) -> Found:
         """Units active in the view, best first; hits that name no such unit are dropped and counted."""
@@ -109,8 +119,7 @@ class LookUp:
             return await self._units_by_vectors(query, limit=limit)
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
         found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
-        newer = await self._units_beyond_index()
-        by_words = _ranked(query, [unit.id for unit in newer], Keywords(unit.text for unit in newer))
+        by_words = await self._waiting_units(query)
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         hits = fuse(fuse(found.hits, by_words[:pool]), by_turns, constant=AGREEING)
@@ -148,15 +157,34 @@ class LookUp:
 
     async def _turns(self, question: Question) -> Turns:
         found, lexicon, degradations = await self._candidates(question)
+        found = await self._with_waiting(found, question)
         read = await self._pages_of(found.hits)
-        newer = await self._newer_turns(question.text)
-        pages = {page.id: page for page in (*(page for _, page in read.read), *(page for page, _ in newer))}
-        hits = dict.fromkeys(turn_id(page.id, number) for page, number in newer)
-        hits |= _as_sealed(found.hits, pages.values())
-        gathered = gather(hits, pages.values())
+        pages = [page for _, page in read.read]
+        gathered = gather(_as_sealed(found.hits, pages), pages)
         asked = question.among(found.named, found.rarity)
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
+
+    async def _with_waiting(self, found: _Candidates, question: Question) -> _Candidates:
+        """What the index found, with the turns it lacks that share most words with the question."""
+        waiting, session = await self._waiting(), self.view.scope.session
+        if not waiting.turns():
+            return found
+        named = found.named | waiting.speakers.intersection(question.words)
+        stems = query_stems(question.text, without=named)
+        limit = self._options.ranking.candidates
+        newer = await to_thread.run_sync(
+            partial(waiting.best_turns, stems, session, limit=limit, told=question.told)
+        )
+        held = await self._held() if found.rarity else 0
+        rarity = {stem: waiting.rarity(stem, held=held, known=found.rarity.get(stem)) for stem in stems}
+        return _Candidates(hits={**dict.fromkeys(newer), **found.hits}, named=named, rarity=rarity)
+
+    async def _held(self) -> int:
+        """How many turns the index holds; none that count, where it lacks all there are."""
+        if (await self._waiting()).mark < 0:
+            return 0
+        return await (await self.view.index()).count(self.view.ledger.indexed_as, "turns")
 
     async def _candidates(self, question: Question) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
@@ -164,7 +192,7 @@ class LookUp:
         if not self.view.scope.is_open:
             limit = max(limit, self._options.as_of_pool)
         try:
-            return (*await self._from_index(question, limit), await self._unfilled())
+            return (*await self._from_index(question, limit), await self._told_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -193,18 +221,6 @@ class LookUp:
         ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
         return await self.read((Hit(id=page_id, score=0.0) for page_id in ids), limit=len(ids))
 
-    async def _newer_turns(self, query: str) -> list[tuple[Page, int]]:
-        """The turns that share most words with the query, of those the index does not hold."""
-        newer = await self._pages_beyond_index()
-        said = [
-            (page, number, line.turn.text)
-            for page in newer.pages
-            for number, line in enumerate(page.lines)
-            if line.turn is not None and line.seq > newer.said_after.get(page.id, -1)
-        ]
-        ranked = Keywords(text for *_, text in said).rank(query)
-        return [said[at][:2] for at, _ in ranked[: self._options.ranking.candidates]]
-
     async def pages(self, query: str, *, limit: int, mode: Mode) -> Found:
         """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
         found = await self._search("pages", query, limit=limit, mode="words")
@@ -219,8 +235,9 @@ class LookUp:
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
-        newer = await self._pages_beyond_index()
-        return tuple(_ranked(query, [page.id for page in newer.pages], newer.keywords)[:limit])
+        waiting = await self._waiting()
+        best = waiting.best_pages(stems(query), self.view.scope.session)
+        return tuple(Hit(id=page, score=score) for page, score in best[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
         """The first `limit` pages of `hits` in the view that are not to be skipped, each once."""
@@ -245,7 +262,7 @@ class LookUp:
         """Ask the index, without vectors where there are none; without the index where it is out of use."""
         try:
             hits = await self._ask(collection, query, limit, mode)
-            return _Hits(hits=hits, degradations=await self._unfilled())
+            return _Hits(hits=hits, degradations=await self._told_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -275,38 +292,30 @@ class LookUp:
             inactive=self.view.scope.as_of is not None,
         )
 
-    async def _unfilled(self) -> tuple[Degradation, ...]:
-        """Said where the index was asked and vouches for nothing of what this space holds."""
-        mark, beyond = await self.view.beyond_index(usable=self._usable)
-        if mark >= 0 or not (beyond.units or beyond.pages or beyond.filling):
-            return ()
-        reason = "the index does not hold all of this space yet"
-        return (Degradation(stage="search", reason=reason, fallback="keywords in the log"),)
+    async def _waiting(self) -> Waiting:
+        """What the index lacks; everything, where it is out of use."""
+        return await self.view.waiting(usable=self._usable)
+
+    async def _waiting_units(self, query: str) -> list[Hit]:
+        waiting = await self._waiting()
+        return [Hit(id=unit, score=score) for unit, score in waiting.best_units(stems(query))]
+
+    async def _told_behind(self) -> tuple[Degradation, ...]:
+        """Said where the index was asked and lacks something of what may be seen; the same all along."""
+        if self._behind is None:
+            waiting = await self._waiting()
+            lacking = waiting.in_words(self.view.scope.session)
+            unread = [_degraded(why, f"without page {page}") for page, why in waiting.unread.items()]
+            self._behind = tuple(unread)
+            if lacking:
+                reason = f"the index has yet to take in {lacking}"
+                told = Degradation(stage="search", reason=reason, fallback="their words alone")
+                self._behind = (told, *unread)
+        return self._behind
 
     def _without_index(self, error: Exception) -> _Hits:
-        if self._usable:
-            self._usable, self._newer = False, None
+        self._usable = False
         return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
-
-    async def _units_beyond_index(self) -> Sequence[SummaryUnit]:
-        _, beyond = await self.view.beyond_index(usable=self._usable)
-        changed = (self.view.unit(unit.id) for unit in beyond.units)
-        return [unit for unit in changed if unit is not None]
-
-    async def _pages_beyond_index(self) -> _Newer:
-        """Read once a question: a scan of the whole log must not be repeated with every search."""
-        if self._newer is None:
-            mark, beyond = await self.view.beyond_index(usable=self._usable)
-            among, unindexed = self.view.scope.session, self.view.ledger.tier1.aside_at("index")
-            newer: tuple[PageInfo | OpenInfo, ...] = (*beyond.pages, *beyond.filling)
-            hits = [Hit(id=page.id, score=0.0) for page in newer if among in (None, page.session)]
-            pages = [page for _, page in (await self.read(hits, limit=len(hits))).read]
-            self._newer = _Newer(
-                pages=pages,
-                keywords=Keywords(page.text for page in pages),
-                said_after={page.id: mark for page in beyond.filling if page.id not in unindexed},
-            )
-        return self._newer
 
 
 def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
@@ -314,10 +323,6 @@ def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dic
     sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
     places = ((turn_place(id_), hit) for id_, hit in hits.items())
     return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
-
-
-def _ranked(query: str, ids: Sequence[str], texts: Keywords) -> list[Hit]:
-    return [Hit(id=ids[i], score=score) for i, score in texts.rank(query)]
 
 
 def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:

@@ -33,7 +33,7 @@ class FoundTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """Candidates, each with its page, and the texts their `beside` counts in."""
+    """Candidates, each with its page, and the texts that they count in."""
 
     candidates: tuple[Candidate, ...]
     pages: tuple[Page, ...]
@@ -49,7 +49,7 @@ def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> Gathere
     needed = {at: place for place, at in enumerate(sorted({at for around in beside for at in around}))}
     return Gathered(
         candidates=tuple(
-            Candidate(hit=hit, line=said[at][2], beside=tuple(needed[i] for i in around))
+            Candidate(hit=hit, line=said[at][2], own=needed[at], beside=tuple(needed[i] for i in around))
             for (hit, at), around in zip(found, beside, strict=True)
         ),
         pages=tuple(said[at][0] for _, at in found),

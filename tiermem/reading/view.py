@@ -17,8 +17,9 @@ from pagestore.errors import PageStoreError
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import IndexMismatch, PageSetAside, SummaryIndexError, TierMemError, unexpected
 from tiermem.index.interface import Index
-from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
+from tiermem.ledger import Around, Ledger, Tier1, Unread
 from tiermem.model import SummaryUnit, UnitId
+from tiermem.reading.backlog import Backlog, Waiting
 from tiermem.text import at_least, withheld
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
@@ -60,6 +61,7 @@ class View:
         ledger: Ledger,
         index: Index,
         tier1: Tier1,
+        backlog: Backlog,
         *,
         scope: Scope,
         trust: TrustLevels = DEFAULT_TRUST,
@@ -73,6 +75,7 @@ class View:
         """
         self.ledger = ledger
         self._index = index
+        self._backlog = backlog
         self.tier1 = tier1
         self.scope = scope
         self.trust = trust
@@ -81,7 +84,7 @@ class View:
         self._only = only
         self._read: dict[PageId, Page | Unread] = {}
         self._of_units: dict[PageId, None] = {}
-        self._beyond: tuple[int, Changes] | None = None
+        self._waiting: Waiting | None = None
         self._mark: History | None = None
 
     @classmethod
@@ -91,22 +94,24 @@ class View:
         index: Index,
         scope: Scope = EVERYTHING,
         *,
+        backlog: Backlog | None = None,
         trust: TrustLevels = DEFAULT_TRUST,
         whole: bool = False,
     ) -> View:
         """The view of a space; a moment that is not past means now. A time without a zone is UTC.
 
-        With `whole`, pages that questions go on without are seen too.
+        `backlog` is what is known already of that which waits for the index. With `whole`, pages that
+        questions go on without are seen too.
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
-        moment = _past(scope.as_of)
+        moment, backlog = _past(scope.as_of), backlog or Backlog(ledger)
         floor = None if scope.min_trust is None else trust.required(scope.min_trust)
         bounded = Scope(session=scope.session, as_of=moment, min_trust=floor)
         aside = {} if whole else ledger.tier1.aside_at("ask")
         if moment is None:
-            return cls(ledger, index, ledger.tier1, scope=bounded, trust=trust, aside=aside)
+            return cls(ledger, index, ledger.tier1, backlog, scope=bounded, trust=trust, aside=aside)
         tier1, around = await ledger.as_of(moment)
-        return cls(ledger, index, tier1, scope=bounded, trust=trust, around=around, aside=aside)
+        return cls(ledger, index, tier1, backlog, scope=bounded, trust=trust, around=around, aside=aside)
 
     def without(self, aside: Mapping[PageId, str], *, only: Set[PageId] | None = None) -> View:
         """The same view with more pages set aside, or with `only` these seen; nothing of it is read yet."""
@@ -114,6 +119,7 @@ class View:
             self.ledger,
             self._index,
             self.tier1,
+            self._backlog,
             scope=self.scope,
             trust=self.trust,
             around=self._around,
@@ -244,27 +250,27 @@ class View:
     def _set_aside(self, *ids: PageId) -> PageSetAside:
         return PageSetAside(next((self._aside[one] for one in ids if one in self._aside), "not looked at"))
 
-    async def beyond_index(self, *, usable: bool = True) -> tuple[int, Changes]:
-        """Up to which record the index holds what the ledger does, and what the ledger holds beyond it.
+    async def waiting(self, *, usable: bool = True) -> Waiting:
+        """What the index lacks of what the ledger holds: everything, where the index cannot be used.
 
-        That is everything, after record -1, when the index cannot be used.
+        That is what is newer than the mark it had when it was first asked: nothing is in neither of the two.
         """
-        if self._beyond is None or (not usable and self._beyond[0] >= 0):
-            mark = await self._marked() if usable else -1
-            unindexed = self.ledger.tier1.aside_at("index")
-            self._beyond = mark, await self.ledger.changes(mark, besides=unindexed)
-        return self._beyond
+        if self._waiting is None or (not usable and self._waiting.mark >= 0):
+            mark = await self.mark() if usable else None
+            self._waiting = await self._backlog.after(-1 if mark is None else mark)
+        return self._waiting
 
-    async def _marked(self) -> int:
+    async def mark(self) -> int | None:
+        """Up to which record the index reflects the ledger, -1 before any; `None` where it cannot be used."""
         try:
             await self.index()
         except SummaryIndexError:
-            return -1
+            return None
         except (TierMemError, PageStoreError):
             raise
         except Exception as error:  # noqa: BLE001  # told when the index is searched, and logged
             unexpected(error, "asking the index for its mark")
-            return -1
+            return None
         return -1 if self._mark is None else self._mark.seq
 
 

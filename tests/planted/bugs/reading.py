@@ -79,16 +79,16 @@ BUGS = (
     ),
     Bug(
         name="the turns a lagging index lacks begin one too late",
-        file="tiermem/reading/search.py",
-        before="line.seq > newer.said_after.get(page.id, -1)",
-        after="line.seq > newer.said_after.get(page.id, -1) + 1",
+        file="tiermem/reading/backlog.py",
+        before="not (whole or line.seq > self.mark)",
+        after="not (whole or line.seq > self.mark + 1)",
         found_by=_ALL,
     ),
     Bug(
         name="units the index lacks are not looked at",
-        file="tiermem/reading/search.py",
-        before="return [unit for unit in changed if unit is not None]",
-        after="return []",
+        file="tiermem/reading/backlog.py",
+        before="self._waiting.take_in_units(changes.units)",
+        after="self._waiting.take_in_units(())",
         found_by=_ALL,
     ),
     Bug(

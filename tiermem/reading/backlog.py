@@ -1,0 +1,179 @@
+"""What the ledger holds and the index has yet to take in: all of it is found by its words.
+
+The index says up to which record it reflects the ledger. Whatever is newer is counted word by word, in one
+pass when the first question needs it, and kept: later questions add only what was said since. When the index
+has moved on, what it still lacks makes a new `Waiting`; the old one stays whole for the questions that began
+with it, so nothing is in neither of the two while a question runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import anyio
+from anyio import to_thread
+
+from pagestore import Page, PageId, SessionId
+from tiermem.errors import PageSetAside, unexpected
+from tiermem.index.interface import Period, turn_id
+from tiermem.ledger import Ledger, Tier1, Unread
+from tiermem.model import SummaryUnit, UnitId
+from tiermem.reading.keywords import Keywords
+from tiermem.text import words
+
+_BATCH = 256
+"""Pages read together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Where a turn stands."""
+
+    page_id: PageId
+    number: int
+    session: SessionId
+    said_at: datetime | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Waiting:
+    """What an index that reflects the ledger up to record `mark` lacks. It only grows."""
+
+    mark: int
+    unread: dict[PageId, Unread] = field(default_factory=dict)
+    """Pages with words that it lacks which cannot be read, and why."""
+    speakers: set[str] = field(default_factory=set)
+    """The words of the speakers' names, in lower case."""
+    _turns: list[_Said] = field(default_factory=list)
+    _by_turn: Keywords = field(default_factory=Keywords)
+    _taken: set[int] = field(default_factory=set)
+    _units: dict[UnitId, SessionId] = field(default_factory=dict)
+    _by_unit: Keywords = field(default_factory=Keywords)
+    _turns_of: Counter[SessionId] = field(default_factory=Counter)
+    _units_of: Counter[SessionId] = field(default_factory=Counter)
+
+    def turns(self, session: SessionId | None = None) -> int:
+        """How many turns, of one session or of all."""
+        return len(self._turns) if session is None else self._turns_of[session]
+
+    def units(self, session: SessionId | None = None) -> int:
+        """How many units that are new, or were superseded or taken back since."""
+        return len(self._units) if session is None else self._units_of[session]
+
+    def best_units(self, wanted: Iterable[str]) -> list[tuple[UnitId, float]]:
+        """The units that hold one of these stems, best first."""
+        ids = list(self._units)
+        return [(ids[at], score) for at, score in self._by_unit.rank(wanted)]
+
+    def best_pages(self, wanted: Iterable[str], session: SessionId | None) -> list[tuple[PageId, float]]:
+        """The pages whose turns hold one of these stems, each as good as its turns together, best first."""
+        scores: dict[PageId, float] = {}
+        for at, score in self._by_turn.rank(wanted):
+            said = self._turns[at]
+            if session in (None, said.session):
+                scores[said.page_id] = scores.get(said.page_id, 0.0) + score
+        return sorted(scores.items(), key=lambda pair: -pair[1])
+
+    def best_turns(
+        self, wanted: Iterable[str], session: SessionId | None, *, limit: int, told: Sequence[Period] = ()
+    ) -> list[str]:
+        """The ids of the best `limit` turns that hold one of these stems, and of those right beside them.
+
+        With `told`, as many again of those said in one of these periods.
+        """
+        ranked = [at for at, _ in self._by_turn.rank(wanted) if session in (None, self._turns[at].session)]
+        then = [at for at in ranked if _said_in(self._turns[at].said_at, told)] if told else []
+        best = dict.fromkeys((*ranked[:limit], *then[:limit]))
+        beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
+        found = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
+        return [turn_id(said.page_id, said.number) for said in found]
+
+    def in_words(self, session: SessionId | None = None) -> str:
+        """How many turns and units, in words; empty where there is none of either."""
+        counts = ((self.turns(session), "turn"), (self.units(session), "unit"))
+        return " and ".join(f"{number:,} {what}{'s' * (number != 1)}" for number, what in counts if number)
+
+    def rarity(self, stem: str, *, held: int, known: float | None) -> float:
+        """How rare a stem is among all turns, where the index holds `held` of them and gives it `known`.
+
+        What is said nowhere is as rare as what is said once: it would outweigh all that can be found.
+        """
+        said, turns = len(self._by_turn.holders(stem)), held + len(self._turns)
+        there = (held + 1) / math.exp(known) - 0.5 if held and known is not None else 0.0
+        return math.log((turns + 1) / (max(1.0, there + said) + 0.5))
+
+    def _are_beside(self, one: int, other: int) -> bool:
+        return 0 <= other < len(self._turns) and self._turns[other].page_id == self._turns[one].page_id
+
+    def take_in_units(self, units: Iterable[SummaryUnit]) -> None:
+        """Add units, those that are new here."""
+        for unit in units:
+            if unit.id not in self._units:
+                self._units[unit.id] = unit.session
+                self._by_unit.add(unit.text)
+                self._units_of[unit.session] += 1
+
+    def take_in_page(self, page: Page, *, whole: bool) -> None:
+        """Add the turns of a page that are newer than `mark`, or all of them; those that are new here."""
+        for number, line in enumerate(page.lines):
+            turn = line.turn
+            if turn is None or line.seq in self._taken or not (whole or line.seq > self.mark):
+                continue
+            # What a question that runs meanwhile finds by its words must have its place by then.
+            self._turns.append(_Said(page.id, number, page.session, turn.said_at))
+            self._by_turn.add(turn.text)
+            self._turns_of[page.session] += 1
+            self._taken.add(line.seq)
+            if turn.speaker != turn.role:
+                self.speakers.update(words(turn.speaker))
+
+
+class Backlog:
+    """Keeps what waits for the index of one space, between questions."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._one_at_a_time = anyio.Lock()
+        self._tier1: Tier1 | None = None
+        self._aside: frozenset[PageId] = frozenset()
+        self._upto = -1
+        self._waiting = Waiting(mark=-1)
+
+    async def after(self, mark: int) -> Waiting:
+        """What an index lacks that reflects the ledger up to record `mark`, all that is there now."""
+        async with self._one_at_a_time:
+            tier1, aside = self._ledger.tier1, frozenset(self._ledger.tier1.aside_at("index"))
+            begins = self._tier1 is not tier1 or self._aside != aside or self._waiting.mark != mark
+            if begins:  # also after an erasing, which folds the ledger anew
+                self._tier1, self._aside, self._upto = tier1, aside, mark
+                self._waiting = Waiting(mark=mark)
+            changes = await self._ledger.changes(self._upto, besides=aside if begins else ())
+            self._waiting.take_in_units(changes.units)
+            ids = [*(page.id for page in changes.pages), *(page.id for page in changes.filling)]
+            for start in range(0, len(ids), _BATCH):
+                await self._take_in(ids[start : start + _BATCH])
+            self._upto = changes.head
+            return self._waiting
+
+    async def _take_in(self, ids: Sequence[PageId]) -> None:
+        read = await self._ledger.read(ids)
+        await to_thread.run_sync(_take_in, self._waiting, dict(zip(ids, read, strict=True)), self._aside)
+
+
+def _take_in(waiting: Waiting, pages: Mapping[PageId, Page | Unread], aside: frozenset[PageId]) -> None:
+    for page_id, page in pages.items():
+        try:
+            if isinstance(page, Page):
+                waiting.take_in_page(page, whole=page_id in aside)
+            else:
+                waiting.unread[page_id] = page
+        except Exception as error:  # noqa: BLE001  # whatever a page does, the others are found
+            waiting.unread[page_id] = PageSetAside(unexpected(error, f"counting the words of page {page_id}"))
+
+
+def _said_in(said_at: datetime | None, periods: Iterable[Period]) -> bool:
+    return said_at is not None and any(first <= said_at.date() <= last for first, last in periods)
