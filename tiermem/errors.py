@@ -143,6 +143,13 @@ def text_in(value: object, name: str) -> str:
     return value
 
 
+def name_in(value: object, name: str) -> str:
+    """A text that names something, if only by a blank; `InvalidInput` names what is empty or no text."""
+    if not isinstance(value, str) or not value:
+        raise InvalidInput(f"{name} must be a text that is not empty, not {shown(value)}")
+    return value
+
+
 def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
     """What to say of a name that is none of these: what it may be, and which one it is spelt like."""
     known = list(names)

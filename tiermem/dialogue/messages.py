@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from pagestore import Turn
 from tiermem.dialogue.times import TimeLike, parse_time
-from tiermem.errors import InvalidInput, shown, text_in
+from tiermem.errors import InvalidInput, name_in, shown
 
 SPEAKER_KEYS = ("speaker", "name", "role")
 TEXT_KEYS = ("text", "content", "message", "parts")
@@ -58,7 +58,7 @@ def as_turns(
     except InvalidInput as error:
         raise InvalidInput(f"said_at: {error}") from error
     if speaker is not None:
-        text_in(speaker, "speaker")
+        name_in(speaker, "speaker")
     given = as_sent(value)
     if isinstance(given, str | Turn | Mapping):
         return (_as_turn(given, speaker, moment, now, "the turn"),)

@@ -17,7 +17,7 @@ from tiermem.dialogue.formats import READERS, Source
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.packed import unpacked
-from tiermem.errors import InvalidInput, NotDialogue, not_one_of, shown, text_in
+from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
 
 STDIN = "-"
 
@@ -39,7 +39,7 @@ def read_dialogue(
     if format not in get_args(Format):
         raise InvalidInput(f"format {not_one_of(format, get_args(Format))}")
     if session is not None:
-        text_in(session, "session")
+        name_in(session, "session")
     name, data = _fetch(source)
     session = session or _stem(name)
     try:

@@ -19,7 +19,7 @@ from typing import TypeVar, get_args
 from pagestore import Checkpoint, PageId, SessionId, SpaceId
 from tiermem.dialogue.times import parse_time, until
 from tiermem.dialogue.trust import TrustLevels
-from tiermem.errors import InvalidInput, not_one_of, shown, text_in
+from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import Collection
 from tiermem.model import AnswerId, AskMode, Budget, UnitId
 from tiermem.reading import LONGEST_QUESTION, Scope
@@ -54,7 +54,7 @@ def reason(value: object) -> str:
 
 def session(value: object) -> SessionId:
     """The name of a session."""
-    return SessionId(text_in(value, "session"))
+    return SessionId(name_in(value, "session"))
 
 
 def any_session(value: object) -> SessionId | None:
@@ -64,12 +64,12 @@ def any_session(value: object) -> SessionId | None:
 
 def space(value: object) -> SpaceId:
     """The name of a space."""
-    return SpaceId(text_in(value, "space"))
+    return SpaceId(name_in(value, "space"))
 
 
 def page(value: object, name: str = "page_id") -> PageId:
     """The id of a page."""
-    return PageId(text_in(value, name))
+    return PageId(name_in(value, name))
 
 
 def any_page(value: object) -> PageId | None:
@@ -79,12 +79,12 @@ def any_page(value: object) -> PageId | None:
 
 def answer(value: object) -> AnswerId:
     """The id of an answer."""
-    return AnswerId(text_in(value, "answer_id"))
+    return AnswerId(name_in(value, "answer_id"))
 
 
 def unit(value: object) -> UnitId:
     """The id of a unit."""
-    return UnitId(text_in(value, "unit_id"))
+    return UnitId(name_in(value, "unit_id"))
 
 
 def turn(value: object) -> int | str | None:
@@ -215,7 +215,7 @@ def checkpoint(value: object, name: str = "checkpoint") -> Checkpoint:
     """A checkpoint, all of whose fields are of their kinds."""
     if not isinstance(value, Checkpoint):
         raise InvalidInput(f"{name} must be a Checkpoint, not {shown(value)}")
-    text_in(value.space, f"{name}.space")
+    name_in(value.space, f"{name}.space")
     whole(value.size, f"{name}.size")
     text_in(value.root, f"{name}.root")
     if value.head is not None:
