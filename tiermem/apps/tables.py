@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pagestore import Page, PageId, PageInfo, Span, VerifyReport
+from pagestore import Page, PageId, Span, VerifyReport
 from tiermem.apps.terminal import safe, when
-from tiermem.model import Evidence, SummaryUnit
+from tiermem.model import Evidence, MarkedPageInfo, SummaryUnit
 
 if TYPE_CHECKING:
     from tiermem.ledger import AnswerInfo
@@ -63,9 +63,9 @@ def page_ids(spans: Sequence[Span]) -> list[PageId]:
     return list(dict.fromkeys(span.page_id for span in spans))
 
 
-def pages_view(sealed: Sequence[PageInfo], filling: Sequence[Page]) -> Table:
-    """Pages, one a line: sealed ones first, then those that still fill."""
-    rows = [(p.id, p.session, p.number, p.turns, p.tokens, when(p.sealed_at)) for p in sealed]
+def pages_view(sealed: Sequence[MarkedPageInfo], filling: Sequence[Page]) -> Table:
+    """Pages, one a line: sealed ones first, then those that still fill; and what of them was taken back."""
+    rows = [(p.id, p.session, p.number, p.turns, p.tokens, _sealed(p)) for p in sealed]
     rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling") for p in filling]
     return table(
         ("page", "session", "no", "turns", "tokens", "sealed"),
@@ -75,6 +75,11 @@ def pages_view(sealed: Sequence[PageInfo], filling: Sequence[Page]) -> Table:
         ],
         numbers=("no", "turns", "tokens"),
     )
+
+
+def _sealed(page: MarkedPageInfo) -> str:
+    taken = [f"{counted(len(page.taken_back), 'passage')} taken back"] if page.taken_back else []
+    return "; ".join((when(page.sealed_at), *taken))
 
 
 def units_view(units: Sequence[SummaryUnit]) -> Table:

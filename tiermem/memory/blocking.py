@@ -14,7 +14,7 @@ from threading import Condition
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
+from pagestore import Checkpoint, GrowthProof, Page, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
 from tiermem.dialogue import TimeLike
 from tiermem.errors import MemoryClosed
@@ -27,11 +27,11 @@ from tiermem.memory.opening import EngineName, Mode
 from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
-from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
+from tiermem.model import Answer, Budget, Evidence, MarkedPage, MarkedPageInfo, SummaryUnit, WriteBack
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
 from tiermem.settings import Settings
-from tiermem.writing import Progress, Withdrawn
+from tiermem.writing import Progress, Remembered, Restored, Withdrawn
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -229,11 +229,11 @@ class Memory:
         """See `AsyncMemory.answers`."""
         return self._call(self._async.answers)
 
-    def page(self, page_id: str) -> Page:
+    def page(self, page_id: str) -> MarkedPage:
         """See `AsyncMemory.page`."""
         return self._call(self._async.page, page_id)
 
-    def pages(self, session: str | None = None) -> Sequence[PageInfo]:
+    def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """See `AsyncMemory.pages`."""
         return self._call(self._async.pages, session)
 
@@ -244,6 +244,10 @@ class Memory:
     def units(self, session: str | None = None, *, as_of: TimeLike | None = None) -> tuple[SummaryUnit, ...]:
         """See `AsyncMemory.units`."""
         return self._call(self._async.units, session, as_of=as_of)
+
+    def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
+        """See `AsyncMemory.get`."""
+        return self._call(self._async.get, id)
 
     def apply_findings(self) -> tuple[WriteBack, ...]:
         """See `AsyncMemory.apply_findings`."""
@@ -287,9 +291,52 @@ class Memory:
         """See `AsyncMemory.withdraw`."""
         return self._call(self._async.withdraw, unit_id, reason=reason)
 
+    def restore(self, unit_id: str, *, reason: str) -> Restored:
+        """See `AsyncMemory.restore`."""
+        return self._call(self._async.restore, unit_id, reason=reason)
+
+    def remember(
+        self,
+        fact: str,
+        *,
+        session: str = "main",
+        speaker: str | None = None,
+        said_at: TimeLike | None = None,
+        trust: str | None = None,
+    ) -> Remembered:
+        """See `AsyncMemory.remember`."""
+        return self._call(
+            self._async.remember, fact, session=session, speaker=speaker, said_at=said_at, trust=trust
+        )
+
+    def correct(
+        self,
+        unit_id: str,
+        text: str,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        said_at: TimeLike | None = None,
+        trust: str | None = None,
+    ) -> Remembered:
+        """See `AsyncMemory.correct`."""
+        return self._call(
+            self._async.correct,
+            unit_id,
+            text,
+            session=session,
+            speaker=speaker,
+            said_at=said_at,
+            trust=trust,
+        )
+
     def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
         """See `AsyncMemory.trail`."""
         return self._call(self._async.trail, unit_id)
+
+    def history(self, unit_id: str) -> tuple[Standpoint, ...]:
+        """See `AsyncMemory.history`."""
+        return self._call(self._async.history, unit_id)
 
     def erase(
         self,
@@ -303,6 +350,20 @@ class Memory:
         """See `AsyncMemory.erase`."""
         return self._call(
             self._async.erase, turn=turn, page=page, session=session, space=space, reason=reason
+        )
+
+    def delete(
+        self,
+        *,
+        turn: int | str | None = None,
+        page: str | None = None,
+        session: str | None = None,
+        space: bool = False,
+        reason: str,
+    ) -> Receipt:
+        """See `AsyncMemory.delete`."""
+        return self._call(
+            self._async.delete, turn=turn, page=page, session=session, space=space, reason=reason
         )
 
     def residual_scan(self, words: Sequence[str]) -> ResidualScan:

@@ -18,8 +18,8 @@ from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import IndexMismatch, PageSetAside, SummaryIndexError, TierMemError, unexpected
 from tiermem.index.interface import Index
 from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
-from tiermem.model import SummaryUnit, UnitId
-from tiermem.text import at_least, withheld
+from tiermem.model import SummaryUnit, TakenBack, UnitId
+from tiermem.text import at_least, withheld, without
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
 
@@ -66,10 +66,12 @@ class View:
         around: Around | None = None,
         aside: Mapping[PageId, str] = _NOTHING,
         only: Set[PageId] | None = None,
+        whole: bool = False,
     ) -> None:
         """Use `View.open`; `around` are the records around the moment that is looked back to.
 
         Pages set `aside` are not read, and those alone are that are in `only`, where that is given.
+        Words that were taken back are seen with `whole` only.
         """
         self.ledger = ledger
         self._index = index
@@ -79,6 +81,7 @@ class View:
         self._around = around
         self._aside = aside
         self._only = only
+        self._whole = whole
         self._read: dict[PageId, Page | Unread] = {}
         self._of_units: dict[PageId, None] = {}
         self._beyond: tuple[int, Changes] | None = None
@@ -96,7 +99,7 @@ class View:
     ) -> View:
         """The view of a space; a moment that is not past means now. A time without a zone is UTC.
 
-        With `whole`, pages that questions go on without are seen too.
+        With `whole`, what questions go on without is seen too: pages set aside, and words taken back.
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
         moment = _past(scope.as_of)
@@ -104,9 +107,9 @@ class View:
         bounded = Scope(session=scope.session, as_of=moment, min_trust=floor)
         aside = {} if whole else ledger.tier1.aside_at("ask")
         if moment is None:
-            return cls(ledger, index, ledger.tier1, scope=bounded, trust=trust, aside=aside)
+            return cls(ledger, index, ledger.tier1, scope=bounded, trust=trust, aside=aside, whole=whole)
         tier1, around = await ledger.as_of(moment)
-        return cls(ledger, index, tier1, scope=bounded, trust=trust, around=around, aside=aside)
+        return cls(ledger, index, tier1, scope=bounded, trust=trust, around=around, aside=aside, whole=whole)
 
     def without(self, aside: Mapping[PageId, str], *, only: Set[PageId] | None = None) -> View:
         """The same view with more pages set aside, or with `only` these seen; nothing of it is read yet."""
@@ -119,6 +122,7 @@ class View:
             around=self._around,
             aside={**self._aside, **aside},
             only=only,
+            whole=self._whole,
         )
 
     @property
@@ -165,12 +169,20 @@ class View:
         """Whether the page, as it is seen, belongs to the session and has a turn that may be seen."""
         if self.scope.session not in (None, page.session):
             return False
-        if self.scope.min_trust is not None and all(line.turn is None for line in page.lines):
+        withholds = self.scope.min_trust is not None or self.taken_back(page)
+        if withholds and all(line.turn is None for line in page.lines):
             return False
         return self._around is None or any(self._said_by_then(line) for line in page.lines)
 
+    def taken_back(self, page: Page) -> tuple[TakenBack, ...]:
+        """The words of the page that are no evidence, since what was made of them was taken back."""
+        return () if self._whole else self.tier1.taken_back(page.id)
+
     def seen(self, page: Page) -> Page:
-        """The page with the turns withheld that came later, or that are not trusted enough."""
+        """The page without the words that were taken back, and with the turns withheld that came later, or
+        that are not trusted enough.
+        """
+        page = without(page, self.taken_back(page))
         if self._around is not None and not all(map(self._said_by_then, page.lines)):
             page = withheld(page, self._said_by_then)
         if self.scope.min_trust is None:
