@@ -1,4 +1,4 @@
-"""What a person states directly is a unit at once, in a turn of its own; a correction takes a unit's place."""
+"""What a person states directly is a unit at once, in its own turn; a correction takes a unit's place."""
 
 import json
 

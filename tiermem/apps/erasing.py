@@ -1,6 +1,4 @@
-"""`tiermem erase`, `withdraw`, `reinstate`, `remember`, `correct` and `trail` for people: what is about to go,
-what went, what holds in its place, how things stood.
-"""
+"""What was erased, withdrawn, restored, remembered or corrected, and how it stood before, for people."""
 
 from __future__ import annotations
 
@@ -15,8 +13,8 @@ from tiermem.apps.terminal import safe, when
 
 if TYPE_CHECKING:
     from tiermem.memory import Receipt
-    from tiermem.reading import Standpoint
     from tiermem.model import SummaryUnit
+    from tiermem.reading import Standpoint
     from tiermem.writing import Remembered, Restored, Withdrawn
 
 _PLACES = 5

@@ -64,22 +64,23 @@ def page_ids(spans: Sequence[Span]) -> list[PageId]:
 
 
 def pages_view(sealed: Sequence[MarkedPageInfo], filling: Sequence[Page]) -> Table:
-    """Pages, one a line: sealed ones first, then those that still fill; and what of them was taken back."""
-    rows = [(p.id, p.session, p.number, p.turns, p.tokens, _sealed(p)) for p in sealed]
-    rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling") for p in filling]
+    """Pages, one a line: sealed ones first, then those that still fill. Where passages were taken back, how
+    many of each page.
+    """
+    rows = [(p.id, p.session, p.number, p.turns, p.tokens, when(p.sealed_at), p.taken_back) for p in sealed]
+    rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling", ()) for p in filling]
+    taken = any(page.taken_back for page in sealed)
     return table(
-        ("page", "session", "no", "turns", "tokens", "sealed"),
+        ("page", "session", "no", "turns", "tokens", "sealed", *(["taken back"] if taken else [])),
         [
-            (Text(short(page_id), style="cyan"), session, f"{number}", f"{turns:,}", f"{tokens:,}", sealed_at)
-            for page_id, session, number, turns, tokens, sealed_at in rows
+            (
+                Text(short(page_id), style="cyan"), session, f"{number}", f"{turns:,}", f"{tokens:,}",
+                sealed_at, *([f"{len(back)}"] if taken else []),
+            )
+            for page_id, session, number, turns, tokens, sealed_at, back in rows
         ],
         numbers=("no", "turns", "tokens"),
-    )
-
-
-def _sealed(page: MarkedPageInfo) -> str:
-    taken = [f"{counted(len(page.taken_back), 'passage')} taken back"] if page.taken_back else []
-    return "; ".join((when(page.sealed_at), *taken))
+    )  # fmt: skip
 
 
 def units_view(units: Sequence[SummaryUnit]) -> Table:
