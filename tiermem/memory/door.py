@@ -538,6 +538,7 @@ class AsyncMemory:
         """
         return await self._open.reader.trail(arguments.unit(unit_id))
 
+    @cut_short
     async def history(self, unit_id: str) -> tuple[Standpoint, ...]:
         """The same as `trail`."""
         return await self.trail(unit_id)
@@ -579,6 +580,7 @@ class AsyncMemory:
             space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
         )
 
+    @finished
     async def delete(
         self,
         *,
