@@ -17,6 +17,9 @@ GAP = "\u2421"
 LEFT_OUT = "…"
 """What a gap is shown as to whoever reads for an answer."""
 
+Gap = tuple[int, int, tuple[str, ...]]
+"""Where words were taken back on a page, and why."""
+
 _GAP = re.compile(f"{GAP}\\s*")
 
 
@@ -33,7 +36,7 @@ def without(page: Page, taken: Iterable[TakenBack]) -> Page:
     return replace(left, lines=tuple(_left(left, line, gaps) for line in page.lines))
 
 
-def _left(page: Page, line: PageLine, gaps: Sequence[tuple[int, int, str]]) -> PageLine:
+def _left(page: Page, line: PageLine, gaps: Sequence[Gap]) -> PageLine:
     if line.turn is None or not any(start < line.end and line.body < end for start, end, _ in gaps):
         return line
     text = remaining(page, line.body, line.end).replace("\n\t", "\n")
@@ -41,14 +44,18 @@ def _left(page: Page, line: PageLine, gaps: Sequence[tuple[int, int, str]]) -> P
 
 
 def kept(page: Page, start: int, end: int) -> tuple[Span, ...]:
-    """The stretches of this range of the page that hold words which were not taken back."""
+    """The stretches of this range of the page that hold words which were not taken back; all of it where no
+    stretch holds any.
+    """
+    whole = (Span(page_id=page.id, start=start, end=end),)
     if GAP not in page.text[start:end]:
-        return (Span(page_id=page.id, start=start, end=end),)
-    return tuple(
+        return whole
+    stretches = tuple(
         Span(page_id=page.id, start=first, end=last)
         for first, last in _between(page.text, start, end)
         if _says_something(page.text[first:last])
     )
+    return stretches or whole
 
 
 def _says_something(text: str) -> bool:
@@ -76,21 +83,22 @@ def readable(text: str) -> str:
 def marked(page: Page, start: int, end: int, taken: Iterable[TakenBack]) -> str:
     """The words of this range, with a mark that tells the reason in place of each that was taken back."""
     text, at = "", start
-    for first, last, reason in joined(taken):
+    for first, last, reasons in joined(taken):
         if start < last and first < end:
-            text += page.text[at : max(at, first)] + f"[taken back: {reason}]"
+            text += page.text[at : max(at, first)] + f"[taken back: {'; '.join(reasons)}]"
             at = min(last, end)
     return text + page.text[at:end]
 
 
-def joined(taken: Iterable[TakenBack]) -> list[tuple[int, int, str]]:
+def joined(taken: Iterable[TakenBack]) -> list[Gap]:
     """Where words were taken back on one page, in order, each place once, with all the reasons for it."""
-    places: list[tuple[int, int, str]] = []
+    places: list[Gap] = []
     for one in sorted(taken, key=lambda one: (one.span.start, one.span.end)):
-        start, end, reason = one.span.start, one.span.end, one.reason
+        start, end = one.span.start, one.span.end
+        reasons: tuple[str, ...] = (one.reason,)
         if places and start < places[-1][1]:
             before = places.pop()
-            reasons = dict.fromkeys((*before[2].split("; "), reason))
-            start, end, reason = before[0], max(before[1], end), "; ".join(reasons)
-        places.append((start, end, reason))
+            start, end = before[0], max(before[1], end)
+            reasons = tuple(dict.fromkeys((*before[2], one.reason)))
+        places.append((start, end, reasons))
     return places
