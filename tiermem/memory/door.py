@@ -47,11 +47,13 @@ from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
+    AnswerId,
     Budget,
     Evidence,
     MarkedPage,
     MarkedPageInfo,
     SummaryUnit,
+    UnitId,
     WriteBack,
 )
 from tiermem.reading import (
@@ -517,9 +519,7 @@ class AsyncMemory:
         turn = self._statement(text_in(text, "text"), speaker, said_at, trust)
         return await self._stated(await house.writer.correct(unit, turn, session=into))
 
-    def _statement(
-        self, text: str, speaker: str | None, said_at: TimeLike | None, trust: str | None
-    ) -> Turn:
+    def _statement(self, text: str, speaker: str | None, said_at: TimeLike | None, trust: str | None) -> Turn:
         said = arguments.moment(said_at, "said_at")
         given = as_turns(text, speaker=speaker, said_at=said, now=self._open.clock())
         return stamped(given, arguments.trust(trust, self._levels), self._levels)[0]
