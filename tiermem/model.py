@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NewType
 
-from pagestore import PageId, SessionId, SpaceId, Span
+from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span
 
 UnitId = NewType("UnitId", str)
 AnswerId = NewType("AnswerId", str)
@@ -27,8 +27,10 @@ it has no place here.
 Graded = Literal["stated", "derived", "worded", "contradicted"]
 """What a check comes to: a support, or that the words cited say otherwise."""
 DerivationKind = Literal["date", "count", "sum", "difference", "duration"]
-UnitKind = Literal["summary", "finding", "quote"]
-"""`quote`: the words themselves, kept where the wording of a claim could not be confirmed."""
+UnitKind = Literal["summary", "finding", "quote", "stated"]
+"""`quote`: the words themselves, kept where the wording of a claim could not be confirmed. `stated`: what a
+person said in a turn of its own, to be remembered as it stands.
+"""
 Action = Literal["ANSWER", "ESCALATE"]
 Op = Literal["ADD", "UPDATE", "SKIP"]
 AskMode = Literal["router", "summary", "raw"]
@@ -94,6 +96,32 @@ class SummaryUnit:
     trust: str | None = None
     support: Support = "stated"
     derivations: tuple[Derivation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """Words that only units rest on which were withdrawn or corrected: they are kept, and are no evidence.
+
+    `reason` is why the unit was withdrawn, or what it was corrected to.
+    """
+
+    span: Span
+    reason: str
+    unit_id: UnitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedPage(Page):
+    """A page with every word that is kept on it, and those of them that were taken back."""
+
+    taken_back: tuple[TakenBack, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedPageInfo(PageInfo):
+    """What the log knows of a sealed page without its words, and which of these were taken back."""
+
+    taken_back: tuple[TakenBack, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,3 +62,27 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     assert "damage" not in run("verify", *at)
     assert b"onions" not in b"".join(f.read_bytes() for f in store.rglob("*") if f.is_file())
     run("erase", *at, "--reason", "asked to", "--yes", code=1)
+
+
+def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:
+    at = ("--store", str(store))
+    biscuit = next(
+        one["id"] for one in json.loads(run("units", *at, "--json"))["units"] if "Biscuit" in one["text"]
+    )
+    told = " ".join(run("correct", biscuit[:12], "Biscuit is allergic to beef.", *at).split())
+    assert "remembered Biscuit is allergic to beef." in told
+    assert "in place of Ann: My dog Biscuit is allergic to chicken." in told
+    assert "beef" in run("ask", "What is Biscuit allergic to?", *at)
+    newer = json.loads(run("remember", "Ann lives in Oslo.", "--speaker", "Ann", *at, "--json"))["unit"]["id"]
+    page = json.loads(run("trail", biscuit, *at, "--json"))["trail"][0]["standing"][0]["page_id"]
+    shown = " ".join(run("page", page, *at).replace("│", " ").split())
+    assert "taken back: 'My dog Biscuit is allergic to chicken.'" in shown
+    assert "corrected to 'Biscuit is allergic to beef.'" in shown
+    listed = json.loads(run("pages", *at, "--json"))["pages"]
+    assert {one["id"] for one in listed if one["taken_back"]} == {page}
+    assert "taken back" in run("pages", *at)
+    assert json.loads(run("page", page, *at, "--json"))["taken_back"][0]["unit_id"] == biscuit
+    assert newer in run("withdraw", newer[:12], *at, "--reason", "not so").replace("\n", "")
+    assert "restored" in run("reinstate", newer[:12], *at, "--reason", "it is so")
+    refused = run("reinstate", biscuit, *at, "--reason", "no", code=1)
+    assert "supersedes it; withdraw that" in " ".join(refused.split())

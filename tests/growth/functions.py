@@ -33,6 +33,7 @@ from tiermem.model import (
     LinkedFact,
     Search,
     SummaryUnit,
+    TakenBack,
     Term,
     UnitId,
 )
@@ -234,6 +235,12 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], own=0, beside=(0,))],
     "Covers": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),
+    "Iterable[TakenBack]": lambda text: [
+        TakenBack(
+            span=Span(page_id=page(text).id, start=at, end=at + 20), reason="wrong", unit_id=UnitId("u1:x")
+        )
+        for at in range(0, len(text), 100)
+    ],
 }
 """What to give for a parameter, by its annotation. A question is of the length that may be asked."""
 

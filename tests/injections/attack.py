@@ -211,7 +211,9 @@ async def _achieved(mine: tiermem.AsyncMemory, attack: Attack, shown: list[Any])
     found: Counter[str] = Counter()
     tier1 = mine._open.ledger.tier1
     units = tier1.all_units()
-    pages = {page.id: page for page in [await mine.page(info.id) for info in await mine.pages()]}
+    pages: dict[Any, Page] = {
+        page.id: page for page in [await mine.page(info.id) for info in await mine.pages()]
+    }
     for unit in units:
         found["units"] += 1
         rank = DEFAULT_TRUST.rank(unit.trust)

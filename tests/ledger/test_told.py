@@ -24,6 +24,7 @@ WORDS = {
     "LinkedFact": {"claim", "quotes", "reason", "scene"},
     "Redistilled": {"hints", "omissions"},
     "Rejected": {"claim", "quotes", "reason"},
+    "Reinstated": {"reason"},
     "Retired": {"reason"},
     "SetAside": {"reason"},
     "Round": {"coverage", "stop"},

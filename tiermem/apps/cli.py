@@ -696,12 +696,68 @@ def withdraw(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back a summary unit: it is recalled no more, and what it superseded returns."""
+    """Take back a unit: it is recalled no more, nor are its words; what it superseded returns."""
     from tiermem.apps.erasing import withdrawn_view
 
     with _memory(store, space) as memory:
         done = memory.withdraw(_unit_id(memory, unit_id), reason=reason)
     _show(done, lambda: withdrawn_view(done), as_json=as_json)
+
+
+@app.command()
+def reinstate(
+    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why. It stays on record.")],
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Undo `withdraw`: the unit holds again, and so do its words."""
+    from tiermem.apps.erasing import restored_view
+
+    with _memory(store, space) as memory:
+        done = memory.restore(_unit_id(memory, unit_id), reason=reason)
+    _show(done, lambda: restored_view(done), as_json=as_json)
+
+
+@app.command()
+def remember(
+    fact: Annotated[str, typer.Argument(help="What to remember, in a sentence.")],
+    *,
+    speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None,
+    session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
+    trust: Annotated[str | None, typer.Option(help="How far to trust it.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
+    from tiermem.apps.erasing import remembered_view
+
+    with _memory(store, space) as memory:
+        done = memory.remember(fact, session=session, speaker=speaker, trust=trust)
+    _show(done, lambda: remembered_view(done), as_json=as_json)
+
+
+@app.command()
+def correct(
+    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    text: Annotated[str, typer.Argument(help="What holds in its place, in a sentence.")],
+    *,
+    speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None,
+    session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
+    trust: Annotated[str | None, typer.Option(help="How far to trust it.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remember a fact in place of a unit, which it supersedes."""
+    from tiermem.apps.erasing import remembered_view
+
+    with _memory(store, space) as memory:
+        done = memory.correct(_unit_id(memory, unit_id), text, session=session, speaker=speaker, trust=trust)
+    _show(done, lambda: remembered_view(done), as_json=as_json)
 
 
 @app.command()
@@ -900,8 +956,10 @@ def _page_id(memory: Memory, written: str) -> str:
 
 
 def _unit_id(memory: Memory, written: str) -> str:
-    """The unit whose id this is, or the only active one whose id begins so."""
-    begins = [unit.id for unit in memory.units() if unit.id.startswith(written)]
+    """The unit whose id this is, or the only one, active or taken back, whose id begins so."""
+    taken = (one.unit_id for page in memory.pages() for one in page.taken_back)
+    known = dict.fromkeys((*(unit.id for unit in memory.units()), *taken))
+    begins = [unit_id for unit_id in known if unit_id.startswith(written)]
     return begins[0] if len(begins) == 1 else written
 
 

@@ -1,4 +1,4 @@
-"""`tiermem erase`, `withdraw` and `trail` for people: what is about to go, what went, how things stood."""
+"""What was erased, withdrawn, restored, remembered or corrected, and how it stood before, for people."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tiermem.apps.terminal import safe, when
 
 if TYPE_CHECKING:
     from tiermem.memory import Receipt
+    from tiermem.model import SummaryUnit
     from tiermem.reading import Standpoint
-    from tiermem.writing import Withdrawn
+    from tiermem.writing import Remembered, Restored, Withdrawn
 
 _PLACES = 5
 """Turns that are named one by one."""
@@ -80,7 +81,26 @@ def _gone(receipt: Receipt) -> str:
 def withdrawn_view(done: Withdrawn) -> RenderableType:
     """What was taken back and what holds again."""
     again = [("holds again", unit.text) for unit in done.returned] or [("holds again", "nothing")]
-    return pairs([("withdrawn", done.unit.text), *again])
+    return pairs([("withdrawn", done.unit.text), ("unit", done.unit.id), *again, *_beside(done.beside)])
+
+
+def restored_view(done: Restored) -> RenderableType:
+    """What holds again, and what it supersedes."""
+    superseded = [("superseded", unit.text) for unit in done.superseded]
+    newer = [("but not shown", f"{short(unit_id)} supersedes it") for unit_id in done.superseded_by]
+    return pairs([("restored", done.unit.text), *superseded, *newer])
+
+
+def remembered_view(done: Remembered) -> RenderableType:
+    """What is remembered, under which id, and what it corrects."""
+    corrected = [("in place of", done.corrected.text)] if done.corrected is not None else []
+    rows = [("remembered", done.unit.text), ("unit", done.unit.id), ("page", done.page_id), *corrected]
+    return pairs([*rows, *_beside(done.beside)])
+
+
+def _beside(units: Sequence[SummaryUnit]) -> list[tuple[str, str]]:
+    """Units that keep some of the words evidence."""
+    return [("still rests on its words", f"{short(unit.id)} {unit.text}") for unit in units]
 
 
 def trail_view(trail: Sequence[Standpoint]) -> RenderableType:

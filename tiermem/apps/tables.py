@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pagestore import Page, PageId, PageInfo, Span, VerifyReport
+from pagestore import Page, PageId, Span, VerifyReport
 from tiermem.apps.terminal import safe, when
-from tiermem.model import Evidence, SummaryUnit
+from tiermem.model import Evidence, MarkedPageInfo, SummaryUnit
 
 if TYPE_CHECKING:
     from tiermem.ledger import AnswerInfo
@@ -63,18 +63,24 @@ def page_ids(spans: Sequence[Span]) -> list[PageId]:
     return list(dict.fromkeys(span.page_id for span in spans))
 
 
-def pages_view(sealed: Sequence[PageInfo], filling: Sequence[Page]) -> Table:
-    """Pages, one a line: sealed ones first, then those that still fill."""
-    rows = [(p.id, p.session, p.number, p.turns, p.tokens, when(p.sealed_at)) for p in sealed]
-    rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling") for p in filling]
+def pages_view(sealed: Sequence[MarkedPageInfo], filling: Sequence[Page]) -> Table:
+    """Pages, one a line: sealed ones first, then those that still fill. Where passages were taken back, how
+    many of each page.
+    """
+    rows = [(p.id, p.session, p.number, p.turns, p.tokens, when(p.sealed_at), p.taken_back) for p in sealed]
+    rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling", ()) for p in filling]
+    taken = any(page.taken_back for page in sealed)
     return table(
-        ("page", "session", "no", "turns", "tokens", "sealed"),
+        ("page", "session", "no", "turns", "tokens", "sealed", *(["taken back"] if taken else [])),
         [
-            (Text(short(page_id), style="cyan"), session, f"{number}", f"{turns:,}", f"{tokens:,}", sealed_at)
-            for page_id, session, number, turns, tokens, sealed_at in rows
+            (
+                Text(short(page_id), style="cyan"), session, f"{number}", f"{turns:,}", f"{tokens:,}",
+                sealed_at, *([f"{len(back)}"] if taken else []),
+            )
+            for page_id, session, number, turns, tokens, sealed_at, back in rows
         ],
         numbers=("no", "turns", "tokens"),
-    )
+    )  # fmt: skip
 
 
 def units_view(units: Sequence[SummaryUnit]) -> Table:

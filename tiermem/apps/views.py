@@ -16,7 +16,7 @@ from pagestore import Page, PageId, PageLine, Span
 from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import counted, page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
-from tiermem.model import Answer, Check, Citation, Round, Way, is_proved
+from tiermem.model import Answer, Check, Citation, MarkedPage, Round, Way, is_proved
 from tiermem.text.in_words import (
     check_in_words,
     decision_in_words,
@@ -196,7 +196,11 @@ def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
 def page_view(
     page: Page, console: Console, *, spans: Sequence[Span] = (), shown: set[int] | None = None
 ) -> Panel:
-    """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given."""
+    """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given.
+
+    Under a turn of which words were taken back stand these and the reason.
+    """
+    taken = page.taken_back if isinstance(page, MarkedPage) else ()
     grid = Table.grid(padding=(0, 1))
     grid.add_column(style="dim", justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -207,6 +211,10 @@ def page_view(
         if number != last + 1:
             grid.add_row("", Text("…", style="dim"))
         grid.add_row(str(number + 1), _line(page, line, spans, console))
+        for one in taken:
+            if _touches(line, one.span, page):
+                told = f"taken back: {page.words(one.span)!r} ({one.reason})"
+                grid.add_row("", Text(safe(told), style="yellow"))
         last = number
     if last + 1 < len(page.lines):
         grid.add_row("", Text("…", style="dim"))

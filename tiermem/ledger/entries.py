@@ -92,6 +92,25 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reinstated:
+    """Units that were retired and hold again, why ever; what they supersede no longer does."""
+
+    unit_ids: tuple[UnitId, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """A unit that somebody stated as it stands, in a turn of its own, and the units that it corrects.
+
+    Of what is corrected the words are no evidence any more; of what is superseded by newer words they are.
+    """
+
+    unit: SummaryUnit
+    corrects: tuple[UnitId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
     """What was paid for work that left no other entry: it failed, or it only looked."""
 
@@ -150,13 +169,27 @@ class Erased:
     answers: tuple[AnswerId, ...]
 
 
-Entry = Distilled | Answered | WroteBack | Retired | Redistilled | Spent | Erasing | Erased | SetAside
+Entry = (
+    Distilled
+    | Answered
+    | WroteBack
+    | Retired
+    | Reinstated
+    | Stated
+    | Redistilled
+    | Spent
+    | Erasing
+    | Erased
+    | SetAside
+)
 
 KINDS: Mapping[str, type[Entry]] = {
     "distilled": Distilled,
     "answered": Answered,
     "wrote-back": WroteBack,
     "retired": Retired,
+    "reinstated": Reinstated,
+    "stated": Stated,
     "redistilled": Redistilled,
     "spent": Spent,
     "erasing": Erasing,

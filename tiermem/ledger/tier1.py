@@ -7,12 +7,12 @@ run twice leaves the same state as a step that ran once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 
-from pagestore import PageId, Record, SessionId
+from pagestore import PageId, Record, SessionId, Span
 from tiermem.ledger.entries import (
     Answered,
     Distilled,
@@ -20,14 +20,26 @@ from tiermem.ledger.entries import (
     Erased,
     Erasing,
     Redistilled,
+    Reinstated,
     Retired,
     SetAside,
     Spent,
+    Stated,
     WroteBack,
     decode,
 )
 from tiermem.llm.meter import plus
-from tiermem.model import Action, AnswerId, Finding, FindingId, SummaryUnit, UnitId, Usage, WriteBack
+from tiermem.model import (
+    Action,
+    AnswerId,
+    Finding,
+    FindingId,
+    SummaryUnit,
+    TakenBack,
+    UnitId,
+    Usage,
+    WriteBack,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +99,7 @@ class Tier1:
         self._by_page: dict[PageId, dict[UnitId, None]] = {}
         self._superseded_by: dict[UnitId, dict[UnitId, None]] = {}
         self._retired: dict[UnitId, str] = {}
+        self._corrected_by: dict[UnitId, dict[UnitId, None]] = {}
         self._changed: dict[UnitId, int] = {}
         self._pages: dict[PageId, PageSummary] = {}
         self._pending: dict[FindingId, Finding] = {}
@@ -119,13 +132,12 @@ class Tier1:
                 self._fold_answered(entry, record)
             case WroteBack():
                 self._fold_write_back(entry, record.seq)
-            case Retired():
+            case Retired() | Reinstated():
                 self._fold_retired(entry, record.seq)
-            case Erasing():
-                self._erasing[record.seq] = entry
-            case Erased():
-                self._erasing.pop(entry.intent, None)
-                self._erased_answers.update(entry.answers)
+            case Stated():
+                self._fold_stated(entry, record.seq)
+            case Erasing() | Erased():
+                self._fold_erasing(entry, record.seq)
             case SetAside():
                 self._fold_set_aside(entry)
         self.head = record.seq
@@ -147,6 +159,37 @@ class Tier1:
     def superseded_by(self, unit_id: UnitId) -> tuple[UnitId, ...]:
         """The units, not retired, that contradict this one with newer evidence."""
         return tuple(u for u in self._superseded_by.get(unit_id, ()) if u not in self._retired)
+
+    def corrected_by(self, unit_id: UnitId) -> SummaryUnit | None:
+        """The newest unit, not retired, that was stated in correction of this one."""
+        left = [unit for unit in self._corrected_by.get(unit_id, ()) if unit not in self._retired]
+        return self._units.get(left[-1]) if left else None
+
+    def corrected_with(self, unit_id: UnitId) -> tuple[UnitId, ...]:
+        """The unit, and those that it was stated in correction of."""
+        older = (old for old, newer in self._corrected_by.items() if unit_id in newer)
+        return (unit_id, *older)
+
+    def taken_back(self, page_id: PageId) -> tuple[TakenBack, ...]:
+        """The words of a page that a unit which was withdrawn or corrected rests on, and no active one."""
+        if not (self._retired or self._corrected_by):
+            return ()
+        units = self.units_of_page(page_id, inactive=True)
+        kept = [span for unit in units if self.is_active(unit.id) for span in unit.spans]
+        return tuple(
+            TakenBack(span=left, reason=reason, unit_id=unit.id)
+            for unit in units
+            if (reason := self._taken_back_because(unit.id)) is not None
+            for span in unit.spans
+            if span.page_id == page_id
+            for left in _beside(span, kept)
+        )
+
+    def _taken_back_because(self, unit_id: UnitId) -> str | None:
+        if unit_id in self._retired:
+            return self._retired[unit_id]
+        newer = self.corrected_by(unit_id)
+        return None if newer is None else f"corrected to {newer.text!r}"
 
     def units(self, session: SessionId | None = None) -> tuple[SummaryUnit, ...]:
         """Active units, in order of creation."""
@@ -301,14 +344,32 @@ class Tier1:
         if unit is not None:
             self._put(unit, seq)
 
-    def _fold_retired(self, entry: Retired, seq: int) -> None:
+    def _fold_erasing(self, entry: Erasing | Erased, seq: int) -> None:
+        if isinstance(entry, Erasing):
+            self._erasing[seq] = entry
+        else:
+            self._erasing.pop(entry.intent, None)
+            self._erased_answers.update(entry.answers)
+
+    def _fold_retired(self, entry: Retired | Reinstated, seq: int) -> None:
+        retires = isinstance(entry, Retired)
         for unit_id in entry.unit_ids:
-            if unit_id in self._retired:
+            if retires == (unit_id in self._retired):
                 continue
-            self._retired[unit_id] = entry.reason
+            if retires:
+                self._retired[unit_id] = entry.reason
+            else:
+                del self._retired[unit_id]
             unit = self._units.get(unit_id)
             for changed in (unit_id, *(unit.supersedes if unit is not None else ())):
                 self._touch(changed, seq)
+
+    def _fold_stated(self, entry: Stated, seq: int) -> None:
+        if entry.unit.id in self._units:
+            return
+        for older in entry.corrects:
+            self._corrected_by.setdefault(older, {})[entry.unit.id] = None
+        self._put(entry.unit, seq)
 
     def _fold_set_aside(self, entry: SetAside) -> None:
         self._aside.pop((entry.page_id, entry.step), None)
@@ -339,3 +400,15 @@ class Tier1:
         if unit_id in self._units:
             self._changed.pop(unit_id, None)
             self._changed[unit_id] = seq
+
+
+def _beside(span: Span, others: Iterable[Span]) -> Iterator[Span]:
+    """What is left of a span without the characters that any of the others covers."""
+    at = span.start
+    for other in sorted(others, key=lambda other: other.start):
+        if other.page_id == span.page_id and other.start < span.end and at < other.end:
+            if at < other.start:
+                yield replace(span, start=at, end=other.start)
+            at = other.end
+    if at < span.end:
+        yield replace(span, start=at)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import IO, Any, ParamSpec, Self, TypeVar
 from weakref import finalize
 
-from pagestore import Checkpoint, GrowthProof, Page, PageInfo, SpaceId, VerifyReport
+from pagestore import Checkpoint, GrowthProof, Page, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
 from tiermem.dialogue import TimeLike
 from tiermem.errors import MemoryClosed
@@ -30,11 +30,11 @@ from tiermem.memory.opening import EngineName, Mode, shared_as
 from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
 from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
-from tiermem.model import Answer, Budget, Evidence, SummaryUnit, WriteBack
+from tiermem.model import Answer, Budget, Evidence, MarkedPage, MarkedPageInfo, SummaryUnit, WriteBack
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
 from tiermem.settings import Settings
-from tiermem.writing import Progress, Withdrawn
+from tiermem.writing import Progress, Remembered, Restored, Withdrawn
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -250,11 +250,11 @@ class Memory:
         """See `AsyncMemory.answers`."""
         return self._call(self._async.answers)
 
-    def page(self, page_id: str) -> Page:
+    def page(self, page_id: str) -> MarkedPage:
         """See `AsyncMemory.page`."""
         return self._call(self._async.page, page_id)
 
-    def pages(self, session: str | None = None) -> Sequence[PageInfo]:
+    def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """See `AsyncMemory.pages`."""
         return self._call(self._async.pages, session)
 
@@ -265,6 +265,10 @@ class Memory:
     def units(self, session: str | None = None, *, as_of: TimeLike | None = None) -> tuple[SummaryUnit, ...]:
         """See `AsyncMemory.units`."""
         return self._call(self._async.units, session, as_of=as_of)
+
+    def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
+        """See `AsyncMemory.get`."""
+        return self._call(self._async.get, id)
 
     def apply_findings(self) -> tuple[WriteBack, ...]:
         """See `AsyncMemory.apply_findings`."""
@@ -330,9 +334,52 @@ class Memory:
         """See `AsyncMemory.withdraw`."""
         return self._call(self._async.withdraw, unit_id, reason=reason)
 
+    def restore(self, unit_id: str, *, reason: str) -> Restored:
+        """See `AsyncMemory.restore`."""
+        return self._call(self._async.restore, unit_id, reason=reason)
+
+    def remember(
+        self,
+        fact: str,
+        *,
+        session: str = "main",
+        speaker: str | None = None,
+        said_at: TimeLike | None = None,
+        trust: str | None = None,
+    ) -> Remembered:
+        """See `AsyncMemory.remember`."""
+        return self._call(
+            self._async.remember, fact, session=session, speaker=speaker, said_at=said_at, trust=trust
+        )
+
+    def correct(
+        self,
+        unit_id: str,
+        text: str,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        said_at: TimeLike | None = None,
+        trust: str | None = None,
+    ) -> Remembered:
+        """See `AsyncMemory.correct`."""
+        return self._call(
+            self._async.correct,
+            unit_id,
+            text,
+            session=session,
+            speaker=speaker,
+            said_at=said_at,
+            trust=trust,
+        )
+
     def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
         """See `AsyncMemory.trail`."""
         return self._call(self._async.trail, unit_id)
+
+    def history(self, unit_id: str) -> tuple[Standpoint, ...]:
+        """See `AsyncMemory.history`."""
+        return self._call(self._async.history, unit_id)
 
     def erase(
         self,
@@ -346,6 +393,20 @@ class Memory:
         """See `AsyncMemory.erase`."""
         return self._call(
             self._async.erase, turn=turn, page=page, session=session, space=space, reason=reason
+        )
+
+    def delete(
+        self,
+        *,
+        turn: int | str | None = None,
+        page: str | None = None,
+        session: str | None = None,
+        space: bool = False,
+        reason: str,
+    ) -> Receipt:
+        """See `AsyncMemory.delete`."""
+        return self._call(
+            self._async.delete, turn=turn, page=page, session=session, space=space, reason=reason
         )
 
     def residual_scan(self, words: Sequence[str]) -> ResidualScan:

@@ -24,17 +24,16 @@ from pagestore import (
     GrowthProof,
     Page,
     PageId,
-    PageInfo,
     SpaceId,
     Turn,
     TurnTimes,
     VerifyReport,
 )
 from pagestore.bundle import Bundle
-from pagestore.errors import PageStoreError, ReadOnly
+from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import MemoryClosed, TierMemError, unexpected
+from tiermem.errors import MemoryClosed, TierMemError, UnknownId, text_in, unexpected
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
@@ -50,9 +49,13 @@ from tiermem.memory.stats import Stats, stats
 from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
+    AnswerId,
     Budget,
     Evidence,
+    MarkedPage,
+    MarkedPageInfo,
     SummaryUnit,
+    UnitId,
     WriteBack,
 )
 from tiermem.reading import (
@@ -67,7 +70,7 @@ from tiermem.reading import (
 from tiermem.reasoning import Engine
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.text import Telltales, exactly
-from tiermem.writing import Progress, Selection, Withdrawn, WriteBackReport
+from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
 
 Says = str | Turn | Mapping[str, Any]
 
@@ -337,14 +340,17 @@ class AsyncMemory:
         return tuple(self._open.ledger.tier1.answers.values())
 
     @cut_short
-    async def page(self, page_id: str) -> Page:
-        """One page with its words and lines. Raises `pagestore.errors.PageNotFound`."""
-        return await self._open.ledger.page(arguments.page(page_id))
+    async def page(self, page_id: str) -> MarkedPage:
+        """One page with its words and lines, all of them, and which were taken back and why.
+
+        Raises `pagestore.errors.PageNotFound`.
+        """
+        return await self._open.reader.page(arguments.page(page_id))
 
     @cut_short
-    async def pages(self, session: str | None = None) -> Sequence[PageInfo]:
-        """Sealed pages, oldest first, without their words."""
-        return await self._open.ledger.pages(arguments.any_session(session))
+    async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
+        """Sealed pages, oldest first, without their words, and where words of them were taken back."""
+        return await self._open.reader.pages(arguments.any_session(session))
 
     @cut_short
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
@@ -359,6 +365,23 @@ class AsyncMemory:
         ledger, moment, only = self._open.ledger, arguments.past(as_of), arguments.any_session(session)
         tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
         return tier1.units(only)
+
+    @cut_short
+    async def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
+        """The unit, page or answer of this id, whichever it is; a unit also when it no longer holds.
+
+        Raises `UnknownId`.
+        """
+        ledger, wanted = self._open.ledger, text_in(id, "id")
+        unit, answer = ledger.tier1.unit(UnitId(wanted)), AnswerId(wanted)
+        if unit is not None:
+            return unit
+        if answer in ledger.tier1.answers or ledger.tier1.was_erased(answer):
+            return await ledger.answer(answer)
+        try:
+            return await self._open.reader.page(PageId(wanted))
+        except PageNotFound as error:
+            raise UnknownId(f"space {ledger.space!r} has no unit, page or answer {id!r}") from error
 
     @cut_short
     async def apply_findings(self) -> tuple[WriteBack, ...]:
@@ -504,13 +527,82 @@ class AsyncMemory:
 
     @finished
     async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
-        """Take a unit back: it is recalled no more, and what it superseded returns. Its words stay.
+        """Take a unit back: it is recalled no more, and what it superseded returns.
 
-        The record of both stays, and `units(as_of=…)` shows what held when. Raises `UnknownId`.
+        The words that only it rests on stay on their page, are shown as taken back, with the reason, and are
+        no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
+        stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
+        The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. Raises
+        `UnknownId`.
         """
         house, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
         async with self._gate.shared():
             return await house.writer.withdraw(unit, why)
+
+    @finished
+    async def restore(self, unit_id: str, *, reason: str) -> Restored:
+        """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
+
+        A unit that holds stays as it is, and nothing is recorded. Raises `UnknownId`, and `InvalidInput` for
+        one that was not withdrawn and that a newer one supersedes.
+        """
+        house, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        async with self._gate.shared():
+            return await house.writer.restore(unit, why)
+
+    @finished
+    async def remember(
+        self,
+        fact: str,
+        *,
+        session: str = "main",
+        speaker: str | None = None,
+        said_at: TimeLike | None = None,
+        trust: str | None = None,
+    ) -> Remembered:
+        """Keep what a person states, word for word, as a unit that holds when this returns; no model call.
+
+        It is a turn of its own, said by `speaker` ("user") in `session`, now or at `said_at`, and trusted as
+        its teller, or as `trust` stamps it. Its page seals. Like all that was said it can be audited and
+        erased. Raises `InvalidInput`, and then stores nothing, for what cannot be a unit: a single word, more
+        than 1,000 characters, words that read like an order to a model.
+        """
+        house, into = self._writable, arguments.session(session)
+        turn = self._statement(text_in(fact, "fact"), speaker, said_at, trust)
+        return await self._stated(await house.writer.remember(into, turn))
+
+    @finished
+    async def correct(
+        self,
+        unit_id: str,
+        text: str,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        said_at: TimeLike | None = None,
+        trust: str | None = None,
+    ) -> Remembered:
+        """`remember` what holds in place of a unit, which is superseded; in the unit's session by default.
+
+        The words that only that unit rests on are shown as taken back and are no evidence, as by `withdraw`.
+        `trail` shows both; withdrawing the correction brings the old unit back. Raises `UnknownId`, and
+        `InvalidInput` where `remember` does, for a unit that no longer holds, and for one that is trusted
+        more than its correction.
+        """
+        house, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
+        turn = self._statement(text_in(text, "text"), speaker, said_at, trust)
+        return await self._stated(await house.writer.correct(unit, turn, session=into))
+
+    def _statement(self, text: str, speaker: str | None, said_at: TimeLike | None, trust: str | None) -> Turn:
+        said = arguments.moment(said_at, "said_at")
+        given = as_turns(text, speaker=speaker, said_at=said, now=self._open.clock())
+        return stamped(given, arguments.trust(trust, self._levels), self._levels)[0]
+
+    async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
+        remembered, sealed = done
+        await self._sealed(sealed)
+        self._index_said()
+        return remembered
 
     @cut_short
     async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
@@ -519,6 +611,11 @@ class AsyncMemory:
         Raises `UnknownId`.
         """
         return await self._open.reader.trail(arguments.unit(unit_id))
+
+    @cut_short
+    async def history(self, unit_id: str) -> tuple[Standpoint, ...]:
+        """The same as `trail`."""
+        return await self.trail(unit_id)
 
     @finished
     async def erase(
@@ -556,6 +653,19 @@ class AsyncMemory:
         return Receipt(
             space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
         )
+
+    @finished
+    async def delete(
+        self,
+        *,
+        turn: int | str | None = None,
+        page: str | None = None,
+        session: str | None = None,
+        space: bool = False,
+        reason: str,
+    ) -> Receipt:
+        """The same as `erase`."""
+        return await self.erase(turn=turn, page=page, session=session, space=space, reason=reason)
 
     @cut_short
     async def residual_scan(self, words: Sequence[str]) -> ResidualScan:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
-from tiermem.text import Source, stems
+from tiermem.text import Source, kept, readable, remaining, stems
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -35,10 +35,10 @@ def said(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(
         Source(
-            printable(page.text[line.body : line.end]),
+            printable(remaining(page, line.body, line.end)),
             line.turn.said_at,
             printable(line.turn.speaker),
-            (Span(page_id=page.id, start=line.body, end=line.end),),
+            kept(page, line.body, line.end),
         )
         for line in lines(page, span)
         if line.turn is not None
@@ -48,12 +48,15 @@ def said(page: Page, span: Span) -> tuple[Source, ...]:
 def turn_evidence(
     page: Page, line: PageLine, *, score: float = 0.0, similarity: float | None = None
 ) -> Evidence:
-    """One turn as evidence: its text says who speaks (`Ann: words`), its span covers the words alone."""
+    """One turn as evidence: its text says who speaks (`Ann: words`), its spans cover the words alone.
+
+    Words that were taken back are not among them; an ellipsis stands in their place.
+    """
     turn = line.turn
-    said = printable(page.text[line.body : line.end]).replace("\n\t", "\n").rstrip("\n")
+    said = printable(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
     return Evidence(
         text=f"{printable(turn.speaker)}: {said}" if turn is not None else said,
-        spans=(Span(page_id=page.id, start=line.body, end=line.end),),
+        spans=kept(page, line.body, line.end),
         score=score,
         source="turn",
         said_at=turn.said_at if turn is not None else None,
@@ -75,7 +78,7 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
     """A whole page as evidence."""
     first = next((line.turn for line in page.lines if line.turn is not None), None)
     return Evidence(
-        text=printable(page.text),
+        text=printable(readable(page.text)),
         spans=(Span(page_id=page.id, start=0, end=len(page.text)),),
         score=score,
         source="page",
@@ -94,15 +97,15 @@ def closest_turns(page: Page, answer: str, question: str) -> tuple[Span, ...]:
     and those that hold further words of the answer, as they stand on the page.
     """
     turns = (turn_evidence(page, line) for line in page.lines if line.turn is not None)
-    held = {turn.spans[0]: set(stems(turn.text)) for turn in turns}
+    held = {turn.spans: set(stems(turn.text)) for turn in turns}
     if not held:
         return (Span(page_id=page.id, start=0, end=len(page.text)),)
     wanted = set(stems(answer))
     about = wanted.union(stems(question))
-    chosen = [max(held, key=lambda span: len(about & held[span]))]
+    chosen = [max(held, key=lambda spans: len(about & held[spans]))]
     while True:
-        lacking = wanted.difference(*(held[span] for span in chosen))
-        best = max(held, key=lambda span: len(lacking & held[span]))
+        lacking = wanted.difference(*(held[spans] for spans in chosen))
+        best = max(held, key=lambda spans: len(lacking & held[spans]))
         if not lacking & held[best]:
-            return tuple(sorted(chosen, key=lambda span: span.start))
+            return tuple(sorted((span for spans in chosen for span in spans), key=lambda span: span.start))
         chosen.append(best)

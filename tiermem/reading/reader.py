@@ -6,17 +6,28 @@ Each method makes the parts for one question and lets them run; the steps are in
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
-from pagestore import TokenCounter
+from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import Collection, Index
 from tiermem.ledger import NOT_RECORDED, Ledger
 from tiermem.llm.meter import Meter
-from tiermem.model import Answer, AnswerId, AskMode, Degradation, Evidence, Finding, UnitId
+from tiermem.model import (
+    Answer,
+    AnswerId,
+    AskMode,
+    Degradation,
+    Evidence,
+    Finding,
+    MarkedPage,
+    MarkedPageInfo,
+    UnitId,
+)
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
@@ -25,12 +36,13 @@ from tiermem.reading.going_on import GoingOn
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence
+from tiermem.reading.quoting import page_evidence, printable
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
+from tiermem.text import marked
 
 log = logging.getLogger("tiermem")
 
@@ -177,6 +189,16 @@ class Reader:
         shelf = await view.fetch(span.page_id for span in spans)
         return audited(answer, shelf, context=self._options.context_chars)
 
+    async def page(self, page_id: PageId) -> MarkedPage:
+        """A page with all its words, and which were taken back; raises `PageNotFound`, `Corrupt`."""
+        page = await self._ledger.page(page_id)
+        return MarkedPage(**_fields(page), taken_back=self._ledger.tier1.taken_back(page.id))
+
+    async def pages(self, session: SessionId | None = None) -> Sequence[MarkedPageInfo]:
+        """Sealed pages, oldest first, without their words, and what of them was taken back."""
+        pages, tier1 = await self._ledger.pages(session), self._ledger.tier1
+        return tuple(MarkedPageInfo(**_fields(page), taken_back=tier1.taken_back(page.id)) for page in pages)
+
     async def trail(self, unit_id: UnitId) -> tuple[Standpoint, ...]:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
         view = await self._view(EVERYTHING, whole=True)
@@ -206,20 +228,38 @@ class Reader:
         )
 
 
+def _fields(value: Page | PageInfo) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
 async def _found(
     lookup: LookUp, query: str, limit: int, kind: Collection
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """The best units, pages or turns, and what could not run as meant."""
+    view = lookup.view
     if kind == "units":
         found = await lookup.units_or_turns(query, limit=limit)
         return found.units, found.degradations
     if kind == "turns":
         turns = await lookup.turns(query)
-        return tuple(turn.evidence() for turn in turns.turns[:limit]), turns.degradations
+        told = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
+        return tuple(told), turns.degradations
     ranked = await lookup.pages(query, limit=limit, mode="hybrid")
     pages = await lookup.read(ranked.pages, limit=limit)
     evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
-    return tuple(evidence), ranked.degradations
+    told = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
+    return tuple(told), ranked.degradations
+
+
+def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:
+    """A turn or a page as it is shown: marked where words of it were taken back, and why."""
+    taken = view.taken_back(page)
+    if not taken:
+        return evidence
+    start, end = (0, len(page.text)) if line is None else (line.body, line.end)
+    head = "" if line is None or line.turn is None else f"{line.turn.speaker}: "
+    words = marked(page, start, end, taken)
+    return replace(evidence, text=printable(head + (words if line is None else words.replace("\n\t", "\n"))))
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:

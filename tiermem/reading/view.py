@@ -18,9 +18,9 @@ from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import IndexMismatch, PageSetAside, SummaryIndexError, TierMemError, unexpected
 from tiermem.index.interface import Index
 from tiermem.ledger import Around, Ledger, Tier1, Unread
-from tiermem.model import SummaryUnit, UnitId
+from tiermem.model import SummaryUnit, TakenBack, UnitId
 from tiermem.reading.backlog import Backlog, Waiting
-from tiermem.text import at_least, withheld
+from tiermem.text import at_least, withheld, without
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
 
@@ -68,10 +68,12 @@ class View:
         around: Around | None = None,
         aside: Mapping[PageId, str] = _NOTHING,
         only: Set[PageId] | None = None,
+        whole: bool = False,
     ) -> None:
         """Use `View.open`; `around` are the records around the moment that is looked back to.
 
         Pages set `aside` are not read, and those alone are that are in `only`, where that is given.
+        Words that were taken back are seen with `whole` only.
         """
         self.ledger = ledger
         self._index = index
@@ -82,6 +84,7 @@ class View:
         self._around = around
         self._aside = aside
         self._only = only
+        self._whole = whole
         self._read: dict[PageId, Page | Unread] = {}
         self._of_units: dict[PageId, None] = {}
         self._waiting: Waiting | None = None
@@ -100,8 +103,8 @@ class View:
     ) -> View:
         """The view of a space; a moment that is not past means now. A time without a zone is UTC.
 
-        `backlog` is what is known already of that which waits for the index. With `whole`, pages that
-        questions go on without are seen too.
+        `backlog` is what is known already of that which waits for the index. With `whole`, what questions
+        go on without is seen too: pages set aside, and words taken back.
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
         moment, backlog = _past(scope.as_of), backlog or Backlog(ledger)
@@ -109,9 +112,21 @@ class View:
         bounded = Scope(session=scope.session, as_of=moment, min_trust=floor)
         aside = {} if whole else ledger.tier1.aside_at("ask")
         if moment is None:
-            return cls(ledger, index, ledger.tier1, backlog, scope=bounded, trust=trust, aside=aside)
+            return cls(
+                ledger, index, ledger.tier1, backlog, scope=bounded, trust=trust, aside=aside, whole=whole
+            )
         tier1, around = await ledger.as_of(moment)
-        return cls(ledger, index, tier1, backlog, scope=bounded, trust=trust, around=around, aside=aside)
+        return cls(
+            ledger,
+            index,
+            tier1,
+            backlog,
+            scope=bounded,
+            trust=trust,
+            around=around,
+            aside=aside,
+            whole=whole,
+        )
 
     def without(self, aside: Mapping[PageId, str], *, only: Set[PageId] | None = None) -> View:
         """The same view with more pages set aside, or with `only` these seen; nothing of it is read yet."""
@@ -125,6 +140,7 @@ class View:
             around=self._around,
             aside={**self._aside, **aside},
             only=only,
+            whole=self._whole,
         )
 
     @property
@@ -171,12 +187,20 @@ class View:
         """Whether the page, as it is seen, belongs to the session and has a turn that may be seen."""
         if self.scope.session not in (None, page.session):
             return False
-        if self.scope.min_trust is not None and all(line.turn is None for line in page.lines):
+        withholds = self.scope.min_trust is not None or self.taken_back(page)
+        if withholds and all(line.turn is None for line in page.lines):
             return False
         return self._around is None or any(self._said_by_then(line) for line in page.lines)
 
+    def taken_back(self, page: Page) -> tuple[TakenBack, ...]:
+        """The words of the page that are no evidence, since what was made of them was taken back."""
+        return () if self._whole else self.tier1.taken_back(page.id)
+
     def seen(self, page: Page) -> Page:
-        """The page with the turns withheld that came later, or that are not trusted enough."""
+        """The page without the words that were taken back, and with the turns withheld that came later, or
+        that are not trusted enough.
+        """
+        page = without(page, self.taken_back(page))
         if self._around is not None and not all(map(self._said_by_then, page.lines)):
             page = withheld(page, self._said_by_then)
         if self.scope.min_trust is None:

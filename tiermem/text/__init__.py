@@ -9,12 +9,15 @@ from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.quotation import quotations
 from tiermem.text.readings import negated
 from tiermem.text.support import instruction_like
+from tiermem.text.taken_back import GAP, LEFT_OUT, kept, marked, readable, remaining, without
 from tiermem.text.telltales import FEW, Telltales, exactly, is_lone, telltales
 from tiermem.text.withheld import at_least, in_words_of, proof_rank, still_proved, withheld
 from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
 
 __all__ = [
     "FEW",
+    "GAP",
+    "LEFT_OUT",
     "STOP_WORDS",
     "UNCITED",
     "DateMention",
@@ -31,8 +34,10 @@ __all__ = [
     "in_words_of",
     "instruction_like",
     "is_lone",
+    "kept",
     "link",
     "literals",
+    "marked",
     "negated",
     "normalise",
     "omissions",
@@ -40,7 +45,9 @@ __all__ = [
     "parse_iso",
     "proof_rank",
     "quotations",
+    "readable",
     "recomputed",
+    "remaining",
     "resolve_dates",
     "sentences",
     "stem",
@@ -49,5 +56,6 @@ __all__ = [
     "telltales",
     "unsupported_literals",
     "withheld",
+    "without",
     "words",
 ]

@@ -22,6 +22,7 @@ from tiermem.model import Claim, LinkedFact, Rejected, Support
 from tiermem.text.literals import Source
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.support import Ground, Told, Verdict, instruction_like, judged
+from tiermem.text.taken_back import GAP, kept, remaining
 from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3
@@ -34,7 +35,7 @@ _MAX_QUOTES = 16
 _MAX_PLACES = 32
 _MAX_NEAR = 2_000_000
 """Characters of a quote times those of a turn, up to which a near match is looked for."""
-_ELLIPSIS = re.compile(r"(?:\[\s?(?:\.{3,}|…)\s?\]|\(\s?(?:\.{3,}|…)\s?\)|\.{3,}|…)")
+_ELLIPSIS = re.compile(r"(?:\[\s?(?:\.{3,}|…)\s?\]|\(\s?(?:\.{3,}|…)\s?\)|\.{3,}|…|␡)")
 _HEADER = re.compile(r"^[^\S\n]{0,8}\[[^\]\n]{0,40}\][^\S\n]{0,8}(?:[^:\n]{0,80}:)?", re.MULTILINE)
 _EDGE = " \t\n\"'“”‘’.,;:!?-"
 
@@ -290,10 +291,10 @@ def _told(page: Page, index: int, places: Sequence[_Place]) -> Told:
         if line.start <= span.start < line.end
     )  # fmt: skip
     source = Source(
-        text=_body(page, line),
+        text=remaining(page, line.body, line.end),
         said_at=line.turn.said_at if line.turn else None,
         speaker=line.turn.speaker if line.turn else "",
-        spans=(Span(page_id=page.id, start=line.body, end=line.end),),
+        spans=kept(page, line.body, line.end),
     )
     return Told(
         quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
@@ -342,6 +343,6 @@ def _whole_words(page: Page, line: PageLine, place: tuple[int, int]) -> Span | N
     touched = [
         match.span() for match in WORD.finditer(body) if match.start() < place[1] and place[0] < match.end()
     ]
-    if not touched:
+    if not touched or GAP in body[touched[0][0] : touched[-1][1]]:
         return None
     return Span(page_id=page.id, start=line.body + touched[0][0], end=line.body + touched[-1][1])

@@ -12,7 +12,8 @@ What a step was shown is what its record rests on. The rules, one for each kind 
   read a page of theirs whole, or when it repeats their words; what it cost stays. A finding goes with its
   answer; a decision goes with its unit, and its finding, where the answer stays, is pending again. The
   reason of a decision goes with the answer, and with any unit that it was weighed against.
-- The reason why a unit was withdrawn goes with the unit. No record names a unit that goes, whose id is made
+- The reason why a unit was withdrawn or reinstated goes with the unit. What was stated rests on its own turn
+  alone, and a correction stays when what it corrects goes. No record names a unit that goes, whose id is made
   of its words, nor decides on a finding that nobody has any more.
 - An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns;
   of its units the wording is held to its words only where the turns stood on their own pages.
@@ -37,9 +38,11 @@ from tiermem.ledger import (
     Erasing,
     Held,
     Redistilled,
+    Reinstated,
     Retired,
     SetAside,
     Spent,
+    Stated,
     TurnAt,
     WroteBack,
     told_in,
@@ -169,6 +172,8 @@ def _left_of(entry: Entry, one: Held, gone: Gone, past: Past) -> Entry | None:
                 past.note(unit, None)
         case WroteBack() if entry.unit is not None:
             past.note(entry.unit, None)
+        case Stated():
+            past.note(entry.unit, None)
         case _:
             pass
     usage = entry.answer.usage if isinstance(entry, Answered) else getattr(entry, "usage", Usage())
@@ -290,7 +295,16 @@ def _wrote_back(entry: WroteBack, gone: Gone, past: Past) -> Entry | None:
     return replace(entry, write_back=decision, shown=shown)
 
 
-def _retired(entry: Retired, gone: Gone, past: Past) -> Entry | None:
+def _stated(entry: Stated, gone: Gone, past: Past) -> Entry | None:
+    left = unit_left(entry.unit, gone, shown=False)
+    past.note(entry.unit, left)
+    if left is None:
+        return None
+    unit = replace(left, supersedes=past.left_of(left.supersedes))
+    return replace(entry, unit=unit, corrects=past.left_of(entry.corrects))
+
+
+def _retired(entry: Retired | Reinstated, gone: Gone, past: Past) -> Entry | None:
     left = past.left_of(entry.unit_ids)
     if not left:
         return None
@@ -321,6 +335,8 @@ RULES: Mapping[type[Entry], Callable[[Any, Gone, Past], Entry | None]] = {
     Answered: _answered,
     WroteBack: _wrote_back,
     Retired: _retired,
+    Reinstated: _retired,
+    Stated: _stated,
     Erasing: _erasing,
     SetAside: _set_aside,
     Erased: _without_words,

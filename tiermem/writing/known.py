@@ -1,4 +1,7 @@
-"""Whether Tier 1 already says the same of the same words, so that nothing is stored twice under two ids."""
+"""Whether Tier 1 already says the same of the same words, so that nothing is stored twice under two ids.
+
+What a person stated, to be remembered as it stands, is all that its turn comes to.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from tiermem.text import normalise
 
 
 def known(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUnit | None:
-    """A unit, active or not, with this text and at least these words.
+    """A unit, active or not, with this text and at least these words, or one stated in these very words.
 
     One that was superseded counts: what newer words contradicted does not come back as a new unit.
     """
@@ -19,4 +22,10 @@ def known(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUnit | None:
     for unit in tier1.units_of_page(spans[0].page_id, inactive=True):
         if set(spans) <= set(unit.spans) and normalise(unit.text).text == wanted:
             return unit
+        if unit.kind == "stated" and all(any(_within(span, one) for one in unit.spans) for span in spans):
+            return unit
     return None
+
+
+def _within(span: Span, other: Span) -> bool:
+    return span.page_id == other.page_id and other.start <= span.start and span.end <= other.end

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from pagestore import PageId
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import SetAside
-from tiermem.model import SummaryUnit, WriteBack, WriteBackVariant
+from tiermem.model import SummaryUnit, UnitId, WriteBack, WriteBackVariant
 
 Progress = Callable[[int, int], None]
 
@@ -83,7 +84,37 @@ class WriteBackReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawn:
-    """A unit that was taken back, and the units it had superseded that hold again."""
+    """A unit that was taken back, and the units it had superseded that hold again.
+
+    Its words are no evidence any more, but for those that units which hold rest on too: these are `beside`.
+    """
 
     unit: SummaryUnit
     returned: tuple[SummaryUnit, ...]
+    beside: tuple[SummaryUnit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A unit that was withdrawn and is so no longer, and the units that it supersedes again.
+
+    It holds unless a newer one supersedes it: then that is `superseded_by`.
+    """
+
+    unit: SummaryUnit
+    superseded: tuple[SummaryUnit, ...]
+    superseded_by: tuple[UnitId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What a person stated, as a unit that holds, and the page with the turn in which it was said.
+
+    `corrected` is the unit it was stated in correction of. That one's words are no evidence any more, but for
+    those that units which hold rest on too: these are `beside`.
+    """
+
+    unit: SummaryUnit
+    page_id: PageId
+    corrected: SummaryUnit | None = None
+    beside: tuple[SummaryUnit, ...] = ()

@@ -32,7 +32,7 @@ from tiermem.model import (
     is_proved,
 )
 from tiermem.reasoning.interface import Engine
-from tiermem.text import link, proof_rank
+from tiermem.text import link, proof_rank, without
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
@@ -164,7 +164,9 @@ class WriteBacks:
             return ()
         fact = _proof(finding.fact, pages)
         if isinstance(fact, Rejected):
-            await self._write(run, skipped(finding.id, f"not proved: {fact.reason}"))
+            taken = any(self._ledger.tier1.taken_back(page.id) for page in pages)
+            besides = "; some words of its pages were taken back" if taken else ""
+            await self._write(run, skipped(finding.id, f"not proved: {fact.reason}{besides}"))
             return ()
         trust = self._options.trust
         rank = proof_rank(claim_of(fact), fact.spans, pages, trust.rank_of)
@@ -223,7 +225,10 @@ class WriteBacks:
         return Neighbour(unit=unit, grounds=grounds_of(unit.spans, pages, trust, at_most=rank))
 
     async def _pages(self, spans: Sequence[Span]) -> tuple[Page, ...]:
-        pages = [await self._ledger.page(page_id) for page_id in dict.fromkeys(s.page_id for s in spans)]
+        """The pages of spans, without the words that were taken back: a finding does not bring them back."""
+        read = [await self._ledger.page(page_id) for page_id in dict.fromkeys(s.page_id for s in spans)]
+        tier1 = self._ledger.tier1
+        pages = (without(page, tier1.taken_back(page.id)) for page in read)
         return tuple({page.id: page for page in pages}.values())
 
     async def _write(self, run: _Run, entry: WroteBack) -> None:

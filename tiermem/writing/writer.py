@@ -17,7 +17,7 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Span, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import (
     InvalidInput,
@@ -29,11 +29,21 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.interface import Index
-from tiermem.ledger import Answered, Distilled, Ledger, Redistilled, Retired, SetAside, Spent
+from tiermem.ledger import (
+    Answered,
+    Distilled,
+    Ledger,
+    Redistilled,
+    Reinstated,
+    Retired,
+    SetAside,
+    Spent,
+    Stated,
+)
 from tiermem.llm.meter import Meter, current, metered
-from tiermem.model import Answer, Finding, UnitId, Usage, WriteBackVariant
+from tiermem.model import Answer, Finding, SummaryUnit, UnitId, Usage, WriteBackVariant
 from tiermem.reasoning.interface import Engine
-from tiermem.text import Telltales, omissions
+from tiermem.text import Telltales, omissions, without
 from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.erase import Eraser, Erasure, Selection
@@ -41,10 +51,13 @@ from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, 
 from tiermem.writing.in_order import in_order
 from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
+from tiermem.writing.state import check_correction, check_statement, stated_unit
 from tiermem.writing.values import (
     DistilReport,
     Progress,
     Projected,
+    Remembered,
+    Restored,
     Unfinished,
     Withdrawn,
     WriteBackReport,
@@ -168,6 +181,7 @@ class Writer:
     async def _redistilled(self, page: Page) -> Redistilled:
         tier1 = self._ledger.tier1
         kept = tier1.units_of_page(page.id)
+        page = self._readable(page)
         lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
         async with self.recording("distil"):
             entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
@@ -223,12 +237,10 @@ class Writer:
     async def withdraw(self, unit_id: UnitId, reason: str) -> Withdrawn:
         """Take a unit back: it stays on record, is recalled no more, and what it superseded returns.
 
-        Withdrawing it again writes nothing. Raises `UnknownId`.
+        Words that no unit rests on which holds are no evidence from now on. Withdrawing it again writes
+        nothing. Raises `UnknownId`.
         """
-        tier1 = self._ledger.tier1
-        unit = tier1.unit(unit_id)
-        if unit is None:
-            raise UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
+        tier1, unit = self._ledger.tier1, self._unit(unit_id)
         before = {older for older in unit.supersedes if tier1.is_active(older)}
         if tier1.retired_because(unit_id) is None:
             await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
@@ -236,7 +248,92 @@ class Writer:
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older not in before)
         returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
-        return Withdrawn(unit=unit, returned=returned)
+        return Withdrawn(unit=unit, returned=returned, beside=self._beside(unit))
+
+    async def restore(self, unit_id: UnitId, reason: str) -> Restored:
+        """Undo `withdraw`; a unit that is not withdrawn stays as it is, and nothing is written.
+
+        Raises `UnknownId`, and `InvalidInput` for a unit that was not withdrawn and is superseded.
+        """
+        tier1, unit = self._ledger.tier1, self._unit(unit_id)
+        withdrawn = tier1.retired_because(unit_id) is not None
+        if not withdrawn and (newer := tier1.superseded_by(unit_id)):
+            raise InvalidInput(
+                f"unit {unit_id!r} is not withdrawn: {newer[-1]!r} supersedes it; withdraw that"
+            )
+        before = {older for older in unit.supersedes if tier1.is_active(older)}
+        if withdrawn:
+            await self._ledger.write(Reinstated(unit_ids=(unit_id,), reason=reason))
+            await self._projection.attempt()
+        tier1 = self._ledger.tier1
+        older = (tier1.unit(older) for older in unit.supersedes if older in before)
+        superseded = tuple(one for one in older if one is not None and not tier1.is_active(one.id))
+        return Restored(unit=unit, superseded=superseded, superseded_by=tier1.superseded_by(unit_id))
+
+    async def remember(self, session: SessionId, turn: Turn) -> tuple[Remembered, tuple[PageId, ...]]:
+        """Store a turn, seal its page, and keep what it says as a unit; the pages that sealed come with it.
+
+        Raises `InvalidInput` before anything is stored: see `writing.state`.
+        """
+        check_statement(turn)
+        page, unit, sealed = await self._stated(session, turn, corrects=None)
+        return Remembered(unit=unit, page_id=page), sealed
+
+    async def correct(
+        self, unit_id: UnitId, turn: Turn, *, session: SessionId | None = None
+    ) -> tuple[Remembered, tuple[PageId, ...]]:
+        """`remember` a turn in place of a unit, in its session unless another is given.
+
+        Raises `UnknownId`, and `InvalidInput` before anything is stored.
+        """
+        old = self._unit(unit_id)
+        check_statement(turn)
+        check_correction(self._ledger.tier1, old, turn, self._options.trust)
+        page, unit, sealed = await self._stated(session or old.session, turn, corrects=old)
+        beside = tuple(one for one in self._beside(old) if one.id != unit.id)
+        return Remembered(unit=unit, page_id=page, corrected=old, beside=beside), sealed
+
+    async def _stated(
+        self, session: SessionId, turn: Turn, *, corrects: SummaryUnit | None
+    ) -> tuple[PageId, SummaryUnit, tuple[PageId, ...]]:
+        appended = await self._ledger.append(session, (turn,))
+        sealed = (*appended.sealed, *await self._ledger.seal(session))
+        page = await self._page_with(session, appended.seqs[0])
+        older = () if corrects is None else (corrects.id, *corrects.supersedes)
+        unit = stated_unit(page, appended.seqs[0], self._options.trust, older)
+        corrected = () if corrects is None else self._ledger.tier1.corrected_with(corrects.id)
+        await self._ledger.write(Stated(unit=unit, corrects=corrected))
+        await self._projection.attempt()
+        return page.id, unit, sealed
+
+    async def _page_with(self, session: SessionId, seq: int) -> Page:
+        """The sealed page that holds a turn which was just stored."""
+        for info in reversed(await self._ledger.pages(session)):
+            page = await self._ledger.page(info.id)
+            if any(line.seq == seq for line in page.lines):
+                return page
+        raise UnknownId(f"no sealed page of session {session!r} holds turn {seq}")
+
+    def _unit(self, unit_id: UnitId) -> SummaryUnit:
+        unit = self._ledger.tier1.unit(unit_id)
+        if unit is None:
+            raise UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
+        return unit
+
+    def _beside(self, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:
+        """The units that hold and rest on some of the same words, each once."""
+        return tuple(
+            {
+                other.id: other
+                for span in unit.spans
+                for other in self._ledger.tier1.units_of_page(span.page_id)
+                if other.id != unit.id and any(_overlap(span, one) for one in other.spans)
+            }.values()
+        )
+
+    def _readable(self, page: Page) -> Page:
+        """The page as an engine may read it: without what was taken back, which no look brings back."""
+        return without(page, self._ledger.tier1.taken_back(page.id))
 
     async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Telltales]:
         """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
@@ -259,7 +356,7 @@ class Writer:
         try:
             run.check_patience()
             async with self.recording("distil"):
-                pages = [await self._ledger.page(info.id) for info in infos]
+                pages = [self._readable(await self._ledger.page(info.id)) for info in infos]
                 outcomes = await distil(pages, self._engine, self._options.trust)
         except (TierMemError, Corrupt) as error:
             down = isinstance(error, ModelUnavailable | ModelRefused)
@@ -349,3 +446,7 @@ class _DistilRun:
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
             aside=(*self._aside, *not_indexed),
         )
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.page_id == other.page_id and one.start < other.end and other.start < one.end

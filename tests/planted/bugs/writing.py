@@ -6,6 +6,27 @@ _ALL = ("tests/writing", "tests/door")
 
 BUGS = (
     Bug(
+        name="a finding of before brings back what was withdrawn",
+        file="tiermem/writing/write_back.py",
+        before="pages = (without(page, tier1.taken_back(page.id)) for page in read)",
+        after="pages = (page for page in read)",
+        found_by=("tests/door/test_taken_back.py",),
+    ),
+    Bug(
+        name="a second look brings back what was withdrawn",
+        file="tiermem/writing/writer.py",
+        before="        page = self._readable(page)\n",
+        after="",
+        found_by=("tests/door/test_taken_back.py",),
+    ),
+    Bug(
+        name="a correction takes the place of what is trusted more",
+        file="tiermem/writing/state.py",
+        before="trust.rank_of(turn) < trust.rank(unit.trust)",
+        after="False",
+        found_by=("tests/door/test_remember.py",),
+    ),
+    Bug(
         name="what is merged is trusted as the higher side",
         file="tiermem/writing/edit.py",
         before="rank = min(ranks) if sources else 0",

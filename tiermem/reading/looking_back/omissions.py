@@ -12,7 +12,7 @@ from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger, Loss
 from tiermem.model import SummaryUnit
-from tiermem.text import omissions, page_literals
+from tiermem.text import omissions, page_literals, without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,7 @@ async def omission_report(
 ) -> OmissionReport:
     """Read the distilled pages again (one page, one session, or all) and compare them with their units.
 
+    What was taken back is not counted: that no unit keeps it is meant.
     Raises `PageNotFound`, and `InvalidInput` for a page that is not distilled.
     """
     wanted = await _wanted(ledger, page, session)
@@ -78,6 +79,7 @@ async def omission_report(
     for page_id in wanted:
         try:
             read = await ledger.page(page_id)
+            read = without(read, ledger.tier1.taken_back(read.id))
         except (PageNotFound, Corrupt):
             unreadable.append(page_id)
             continue

@@ -13,6 +13,7 @@ from datetime import datetime
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
 from tiermem.reasoning.interface import PageView
+from tiermem.text import readable
 
 NOTHING = "(none)"
 
@@ -116,7 +117,7 @@ def views(shown_pages: Sequence[PageView]) -> str:
 
 
 def _page(number: int, session: int, view: PageView) -> str:
-    text = f"--- page {number}, session {session} ---\n{view.page.text.rstrip()}"
+    text = f"--- page {number}, session {session} ---\n{readable(view.page.text).rstrip()}"
     if not view.units:
         return text
     return f"{text}\n--- summaries of page {number} ---\n{listed(unit.text for unit in view.units)}"
@@ -141,4 +142,4 @@ def _turns_around(span: Span, page: Page | None) -> list[str]:
     if not held:
         return []
     lines = page.lines[max(held[0] - 1, 0) : held[-1] + 1]
-    return [page.text[line.start : line.end].rstrip("\n") for line in lines]
+    return [readable(page.text[line.start : line.end]).rstrip("\n") for line in lines]

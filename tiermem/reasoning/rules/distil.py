@@ -17,7 +17,7 @@ from functools import lru_cache
 from pagestore import Page, Turn
 from tiermem.model import Claim
 from tiermem.reasoning.rules.passages import Passage, passage
-from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
+from tiermem.text import GAP, LEFT_OUT, DateMention, literals, resolve_dates, sentences, stem, stems, words
 from tiermem.text.words import STOP_WORDS, word_list
 
 _LONGEST = 320
@@ -194,7 +194,7 @@ def _claim(page: Page, run: Sequence[Told], people: frozenset[str], scene: str |
     first, at = run[0].passage, run[0].line
     quote = _body(page, at)[run[0].start : run[-1].end]
     mentions = resolve_dates(quote, first.said_at)
-    said = " ".join(_with_dates(quote, mentions).split())
+    said = " ".join(_with_dates(quote, mentions).split()).replace(GAP, LEFT_OUT)
     asked = f', asked "{first.asked}"' if first.asked else ""
     return Claim(
         text=f"{first.speaker}{asked}: {said}",

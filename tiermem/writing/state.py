@@ -1,0 +1,77 @@
+"""What a person states directly, as a unit in its own words: proved by the turn that says it, like any other.
+
+The rule: nothing is stored that could not become a unit, and a correction takes the place of nothing that
+somebody trusted more has said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
+from pagestore.rendering import Said, render_page
+from tiermem.dialogue.trust import TrustLevels
+from tiermem.errors import InvalidInput
+from tiermem.ledger import Tier1, summary_unit_id
+from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved
+from tiermem.text import link, proof_rank, withheld
+from tiermem.text.link import NOT_FOUND
+
+
+def check_statement(turn: Turn) -> None:
+    """Raise `InvalidInput`, with the reason, for a turn whose words cannot become a unit as they stand."""
+    text, lines = render_page([Said(seq=0, turn=turn)])
+    page = Page(
+        id=PageId("p1:"), space=SpaceId(""), session=SessionId(""), number=1, text=text, lines=lines,
+        tokens=0, token_counter="", sealed_at=None,
+    )  # fmt: skip
+    _fact(turn, page, lines[0])
+
+
+def check_correction(tier1: Tier1, unit: SummaryUnit, turn: Turn, trust: TrustLevels) -> None:
+    """Raise `InvalidInput` for a unit that no longer holds, or that is trusted more than its correction."""
+    newer = tier1.superseded_by(unit.id)
+    if tier1.retired_because(unit.id) is not None:
+        raise InvalidInput(f"unit {unit.id!r} was withdrawn: `remember` what holds, or `restore` it first")
+    if newer:
+        raise InvalidInput(f"unit {unit.id!r} holds no longer, {newer[-1]!r} does: correct that one")
+    if unit.trust is not None and trust.rank_of(turn) < trust.rank(unit.trust):
+        raise InvalidInput(
+            f"unit {unit.id!r} is trusted {unit.trust!r} and this correction {trust.of(turn)!r}: give it the "
+            "trust it deserves, or `withdraw` the unit"
+        )
+
+
+def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[UnitId] = ()) -> SummaryUnit:
+    """The unit of a turn of this page; raises `InvalidInput` where its words do not prove it."""
+    line = next(line for line in page.lines if line.seq == seq)
+    if line.turn is None:
+        raise InvalidInput("the turn was erased before it became a unit")
+    alone = withheld(page, lambda other: other.seq == seq)
+    fact = _fact(line.turn, alone, line)
+    claim = Claim(text=fact.claim, quotes=fact.quotes)
+    rank = proof_rank(claim, fact.spans, (alone,), trust.rank_of)
+    return SummaryUnit(
+        id=summary_unit_id(page.space, page.id, fact.claim, fact.spans),
+        text=fact.claim,
+        spans=fact.spans,
+        kind="stated",
+        session=page.session,
+        said_at=line.turn.said_at,
+        made_by="stated",
+        trust=trust.names[rank],
+        support=fact.support,
+        derivations=fact.derivations,
+        supersedes=tuple(supersedes),
+    )
+
+
+def _fact(turn: Turn, page: Page, line: PageLine) -> LinkedFact:
+    """The turn's words as a fact; with the teller's name before them where a colon names somebody."""
+    text, quote = " ".join(turn.text.split()), page.text[line.body : line.end]
+    for claim in (text, f"{turn.speaker}: {text}"):
+        fact = link(Claim(text=claim, quotes=(quote,)), (page,))
+        if isinstance(fact, LinkedFact) and is_proved(fact.support):
+            return fact
+    reason = "it has too few words to be known by" if fact.reason == NOT_FOUND else fact.reason
+    raise InvalidInput(f"this cannot be remembered as it stands: {reason}; say it otherwise, or `add` it")
