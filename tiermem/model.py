@@ -187,13 +187,15 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Which tier is to answer, how sure whoever decided is (`None` where nobody said), and why.
+    """Which tier is to answer, the number whoever decided gives for it (`None` where it gives none), and why.
 
-    `confidence` runs from 0 to 1 and is what the router says of itself; it is calibrated against nothing.
+    `score` runs from 0 to 1 and is no probability of being right; numbers of different routers do not
+    compare. Of `rules` and `gate` it is the share of the question's words that the best evidence holds, of
+    `llm` how sure the model calls itself. No decision reads it.
     """
 
     action: Action
-    confidence: float | None
+    score: float | None
     reason: str
     router: str
 

@@ -115,6 +115,7 @@ def test_what_routing_saved_is_told_beside_what_each_route_would_have_cost(open_
     assert told.tokens_raw == sum(a.trace.raw_tokens for a in answers)
     saved = [a.trace.raw_tokens - a.trace.read_tokens for a in answers if a.route == "ANSWER"]
     assert told.tokens_saved == sum(saved)
+    assert bool(told.tokens_saved_note) == (sum(saved) < 0)
     memory.close()
     assert open_memory().stats().tokens_summary == told.tokens_summary
 

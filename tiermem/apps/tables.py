@@ -162,13 +162,21 @@ def stats_view(stats: Stats) -> Group:
         ("tokens", f"worded from {stats.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
         (
             "unread",
-            f"{stats.tokens_saved:,} tokens of linked pages; from what was recalled alone all answers would "
-            f"have read {stats.tokens_summary:,}",
+            f"{_unread(stats)}; from what was recalled alone all answers would have read "
+            f"{stats.tokens_summary:,}",
         ),
         ("today", _today(stats)),
     ]
     rows += [("problem", Text(safe(problem), style="yellow")) for problem in stats.problems]
     return Group(pairs(rows))
+
+
+def _unread(stats: Stats) -> str:
+    if stats.tokens_saved < 0:
+        return (
+            f"nothing: {-stats.tokens_saved:,} tokens more than the linked pages ({stats.tokens_saved_note})"
+        )
+    return f"{stats.tokens_saved:,} tokens of linked pages"
 
 
 def _today(stats: Stats) -> str:

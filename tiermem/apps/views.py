@@ -51,7 +51,7 @@ def answer_view(answer: Answer, cost: ReadingCost) -> Group:
 
 
 def route(answer: Answer) -> Text:
-    """How far reading went, what the router decided, how sure it was, and why."""
+    """How far reading went, what the router decided, with its score, and why."""
     words, style = _WAYS[answer.trace.way]
     decision = answer.trace.decision
     told = Text(words, style=style)
@@ -64,7 +64,7 @@ def tokens(cost: ReadingCost) -> str:
     """What was read, beside what the raw pages hold."""
     if cost.pages:
         pages = counted(cost.pages, "page")
-        return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} of them"
+        return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} tokens of evidence"
     saved = (
         f", {1 - cost.evidence / cost.linked_tokens:.0%} saved" if cost.linked_tokens > cost.evidence else ""
     )
