@@ -39,6 +39,10 @@ Unproved = Literal["mark", "abstain"]
 """What becomes of an answer whose wording code cannot confirm: it is marked, or withheld."""
 
 
+_NEAREST = 5
+"""Passages that an answer which abstains still names."""
+
+
 def is_proved(support: Support) -> bool:
     """Whether code confirms it: it may enter Tier 1."""
     return support != "worded"
@@ -344,7 +348,8 @@ class Answer:
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says
     how far the cited words bear the answer out; `None` when it abstains. `derivations` are what code
     computed for it. `complete` is `False` where a part of what was asked is missing, and `missing` says
-    what. `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    what. `trust` is the lowest level among the sources it cites; `None` when it cites none. Without a model
+    `text` is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
     `recorded` is `False` where the answer was only given: by a memory opened read-only, or to compare.
     """
 
@@ -366,6 +371,25 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def nearest(self) -> tuple[Evidence, ...]:
+        """Where it abstains, the turns and units nearest the question: who said what, when, on which page.
+
+        Best first, no turn twice, five at most. They are no evidence of anything, and nothing cites them.
+        They are among the candidates of the trace, and go with it when their words are erased.
+        """
+        found: list[Evidence] = []
+        for item in self.trace.candidates if self.abstained else ():
+            if item.source != "page" and not any(_overlap(item, other) for other in found):
+                found.append(item)
+        return tuple(found[:_NEAREST])
+
+
+def _overlap(one: Evidence, other: Evidence) -> bool:
+    return any(
+        a.page_id == b.page_id and a.start < b.end and b.start < a.end for a in one.spans for b in other.spans
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

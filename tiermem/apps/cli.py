@@ -231,6 +231,7 @@ def ask(
 
     The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
     """
+    from tiermem.apps.as_json import plain
     from tiermem.apps.reading_cost import reading_cost
 
     limits = _budget(budget)
@@ -244,15 +245,24 @@ def ask(
             budget=limits,
             min_trust=min_trust,
         )
-        cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, space)
+        cost = reading_cost(memory, answer)
 
     def view() -> Any:
         from tiermem.apps.views import answer_view, next_step
 
+        steps = []
+        if answer.recorded:
+            steps.append(next_step("how it came about", _command("audit", answer.id, store, space)))
+        if answer.nearest:
+            page = answer.nearest[0].spans[0].page_id
+            steps.append(next_step("read the nearest where it stands", _command("page", page, store, space)))
+        if answer.nearest and answer.trace.way == "recall":
+            again = _command("ask", question, store, space) + " --mode raw"
+            steps.append(next_step("have the pages read for it", again))
         told = answer_view(answer, cost)
-        return (told, next_step("how it came about", command)) if answer.recorded else told
+        return (told, *steps) if steps else told
 
-    _show(answer, view, as_json=as_json)
+    _show({**plain(answer), "nearest": answer.nearest}, view, as_json=as_json)
 
 
 @app.command()
