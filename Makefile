@@ -26,7 +26,7 @@ torture: $(VENV)/.installed  ## set up, then run every harness of the failure ta
 # The data is looked for beside the checkout; SHARED=… names another place. Runs go on where they stopped.
 SHARED ?= ../shared
 RUNS   ?= runs
-EVAL    = $(BIN)/tiermem eval
+EVAL    = $(BIN)/python -m eval
 LOCOMO  = $(SHARED)/data/locomo/locomo_dev7.json
 LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
 
