@@ -31,7 +31,7 @@ LOCOMO  = $(SHARED)/data/locomo/locomo_dev7.json
 LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
 
 $(VENV)/.mem0: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mem0]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mem0]'
 	touch $@
 
 eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key

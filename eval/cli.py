@@ -136,7 +136,8 @@ Concurrency = Annotated[
 Keep = Annotated[
     bool,
     typer.Option(
-        "--keep", help="Keep the memories in the run's folder: for `tiermem audit` and `python -m eval audit`."
+        "--keep",
+        help="Keep the memories in the run's folder: for `tiermem audit` and `python -m eval audit`.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]

@@ -28,8 +28,23 @@ WAYS_OUT = (
 )
 
 
+_NEEDED = ("huggingface_hub", "onnxruntime", "tokenizers")
+"""Packages of the extra `local`."""
+
+
+def check_installed() -> None:
+    """Raise `EmbedderUnavailable` where the packages that embed on this machine are not installed."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise EmbedderUnavailable(
+            f"embedding on this machine needs {', '.join(missing)}: pip install 'tiermem[local]'; "
+            "or use a model endpoint's embeddings"
+        )
+
+
 def find_weights(named: str | Path | None = None) -> Path:
     """A directory that holds both files; `EmbedderUnavailable`, with the ways out, when there is none."""
+    check_installed()
     if named is not None:
         directory = Path(named).expanduser()
         if not _holds_both(directory):

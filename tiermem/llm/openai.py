@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
 import anyio
@@ -29,6 +30,9 @@ from tiermem.model import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+_NEEDED = ("openai", "tenacity")
+"""Packages of the extra `model`."""
 
 _Send = Callable[[], Awaitable[Any]]
 _Decode = Callable[[bytes], Any]
@@ -72,6 +76,11 @@ class OpenAIModel:
                 return other
             return Endpoint(model=other, base_url=base_url, api_key=api_key)
 
+        missing = [name for name in _NEEDED if find_spec(name) is None]
+        if missing:
+            raise InvalidInput(
+                f"a model's endpoint is asked with {' and '.join(missing)}: pip install 'tiermem[model]'"
+            )
         unknown = set(roles or ()) - set(get_args(Role))
         if unknown:
             raise InvalidInput(f"unknown roles {sorted(unknown)}; there are {', '.join(get_args(Role))}")
