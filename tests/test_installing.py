@@ -73,7 +73,7 @@ def test_without_what_embeds_words_are_searched_and_everybody_is_told_which_extr
 @pytest.mark.parametrize("without", ["model"], indirect=True)
 @pytest.mark.parametrize("named", [{"model": "small"}, {"embedder": "openai:small"}])
 def test_a_model_without_its_client_is_refused_with_the_extra_that_brings_it(
-    without: str, named: dict[str, str], tmp_path: Path
+    without: str, named: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
         tiermem.open(tmp_path / "memory", **named)

@@ -953,11 +953,13 @@ def _command(name: str, argument: str, store: Path, space: str | None) -> str:
     import os
     import shlex
 
+    from tiermem.apps.terminal import program
+
     usual = os.environ.get("TIERMEM_STORE", str(DEFAULT_STORE))
     where = [] if str(store) == usual else ["--store", str(store)]
     if space is not None and space != os.environ.get("TIERMEM_SPACE"):
         where += ["--space", space]
-    return shlex.join(["tiermem", name, argument, *where])
+    return f"{program()} {shlex.join([name, argument, *where])}"
 
 
 def _show(value: object, view: Any, *, as_json: bool) -> None:
