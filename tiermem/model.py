@@ -259,13 +259,18 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Cost of one step or one whole ask. `cost` is `None` where nobody knows the price."""
+    """Cost of one step or one whole ask. `cost` is `None` where nobody knows the price.
+
+    `calls` are requests that were made; `failed` are those of them that an endpoint rejected or that nobody
+    received, which no limit of a day counts.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     embedding_tokens: int = 0
     calls: int = 0
+    failed: int = 0
     seconds: float = 0.0
     cost: float | None = None
 

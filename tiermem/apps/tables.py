@@ -183,11 +183,12 @@ def _today(stats: Stats) -> str:
     """What was spent today, beside the limits there are."""
     spent, daily = stats.spent_today, stats.daily
     paid = (
-        (f"{spent.calls:,} calls", daily.calls),
+        (counted(spent.calls - spent.failed, "call"), daily.calls),
         (f"{spent.input_tokens + spent.output_tokens:,} tokens", daily.tokens),
         (f"{spent.cost or 0:.4f} cost", daily.cost),
     )
-    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid)
+    failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
+    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid) + failed
 
 
 def verify_view(reports: Sequence[VerifyReport]) -> Group:
