@@ -57,3 +57,10 @@ def test_tokens_saved_need_no_word_where_some_were() -> None:
 def test_evidence_beside_the_pages_that_were_read_is_not_said_to_come_of_them() -> None:
     cost = ReadingCost(evidence=38, pages=1, page_tokens=23, linked_tokens=23)
     assert tokens(cost) == "1 page of 23 tokens; worded from 38 tokens of evidence"
+
+
+def test_one_of_a_thing_is_not_told_as_many() -> None:
+    figures = replace(standing(read=10, linked=40), units=1, claims_worded=1, pages_pending=1)
+    told = shown(figures)
+    assert "1 unit; 1 claim kept" in told
+    assert "1 page to summarise, 0 findings to write back" in told

@@ -207,7 +207,8 @@ def ingest(
     if unfinished:
         pages = sum(result.pending for result in unfinished)
         reason = next((problem for result in unfinished for problem in result.problems), "no reason given")
-        complain(f"{pages} pages are stored but not summarised yet: {reason} (run the same command again)")
+        told = "1 page is" if pages == 1 else f"{pages:,} pages are"
+        complain(f"{told} stored but not summarised yet: {reason} (run the same command again)")
         raise typer.Exit(EXIT_ERROR)
 
 

@@ -142,12 +142,14 @@ def stats_view(stats: Stats) -> Group:
         ("pages", f"{stats.pages:,} sealed, {stats.pages_open:,} still filling"),
         (
             "summarised",
-            f"{stats.units:,} units; {stats.claims_worded:,} claims kept by their words alone, "
+            f"{counted(stats.units, 'unit')}; "
+            f"{counted(stats.claims_worded, 'claim')} kept by the words alone, "
             f"{stats.claims_rejected:,} rejected",
         ),
         (
             "waiting",
-            f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back"
+            f"{counted(stats.pages_pending, 'page')} to summarise, "
+            f"{counted(stats.findings_pending, 'finding')} to write back"
             + (f"; {counted(stats.pages_aside, 'page')} set aside" if stats.pages_aside else ""),
         ),
         (

@@ -98,7 +98,9 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
         rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
     if usage.calls:
         price = "" if usage.cost is None else f", ${usage.cost:.4f}"
-        said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
+        said = (
+            f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
+        )
         rows.append(("model", f"{', '.join(trace.models)}: {said}"))
     rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     if not answer.recorded:
@@ -234,7 +236,9 @@ def page_view(
         grid.add_row("", Text("…", style="dim"))
     title = Text.assemble((short(page.id), "cyan"), f" · session {safe(page.session)}, page {page.number}")
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
-    foot = Text(f"{len(page.lines)} turns · {page.tokens:,} tokens · {sealed}", style="dim")
+    foot = Text(
+        f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"
+    )
     return Panel(grid, title=title, subtitle=foot, title_align="left", subtitle_align="left", box=box.ROUNDED)
 
 
