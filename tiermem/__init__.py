@@ -8,66 +8,147 @@ from importlib import import_module
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
-from pagestore import Checkpoint, Page, PageId, PageInfo, SessionId, SpaceId, Span, Turn, VerifyReport
+from pagestore import (
+    Checkpoint,
+    GrowthProof,
+    Page,
+    PageId,
+    PageInfo,
+    SessionId,
+    SpaceId,
+    Span,
+    Turn,
+    VerifyReport,
+)
 from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError
 from tiermem.model import (
     Answer,
     AnswerId,
     Budget,
+    Check,
     Citation,
     Decision,
     Degradation,
+    Derivation,
     Evidence,
     LinkedFact,
     Rejected,
+    Round,
+    Search,
+    StepUsage,
     SummaryUnit,
+    Term,
     Trace,
     UnitId,
     Usage,
+    WriteBack,
 )
 
 if TYPE_CHECKING:
-    from tiermem.memory import AsyncMemory, Memory, open, restore, spaces  # noqa: A004  (the door's name is `tiermem.open`)
+    from pagestore.bundle import Bundle
+    from tiermem.ledger import AnswerInfo, Redistilled
+    from tiermem.memory import (
+        Added,
+        AsyncMemory,
+        BackedUp,
+        Exported,
+        Flushed,
+        Memory,
+        Receipt,
+        Reindexed,
+        ResidualScan,
+        Stats,
+        open,  # noqa: A004  (the door's name is `tiermem.open`)
+        restore,
+        spaces,
+    )
+    from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
+    from tiermem.reasoning import Engine
     from tiermem.settings import Settings
+    from tiermem.writing import Withdrawn
 
 _LAZY = {
+    "Added": "tiermem.memory",
+    "AnswerInfo": "tiermem.ledger",
     "AsyncMemory": "tiermem.memory",
+    "Audit": "tiermem.reading",
+    "BackedUp": "tiermem.memory",
+    "Exported": "tiermem.memory",
+    "Bundle": "pagestore.bundle",
+    "Context": "tiermem.reading",
+    "Engine": "tiermem.reasoning",
+    "Flushed": "tiermem.memory",
     "Memory": "tiermem.memory",
+    "OmissionReport": "tiermem.reading",
+    "Receipt": "tiermem.memory",
+    "Redistilled": "tiermem.ledger",
+    "Reindexed": "tiermem.memory",
+    "Replay": "tiermem.reading",
+    "ResidualScan": "tiermem.memory",
+    "Settings": "tiermem.settings",
+    "Standpoint": "tiermem.reading",
+    "Stats": "tiermem.memory",
+    "Withdrawn": "tiermem.writing",
     "open": "tiermem.memory",
     "restore": "tiermem.memory",
     "spaces": "tiermem.memory",
-    "Settings": "tiermem.settings",
 }
 
 __all__ = [
+    "Added",
     "Answer",
     "AnswerId",
+    "AnswerInfo",
     "AsyncMemory",
+    "Audit",
+    "BackedUp",
     "Budget",
+    "Bundle",
+    "Check",
     "Checkpoint",
     "Citation",
+    "Context",
     "Decision",
     "Degradation",
+    "Derivation",
+    "Engine",
     "Evidence",
+    "Exported",
+    "Flushed",
+    "GrowthProof",
     "LinkedFact",
     "Memory",
+    "OmissionReport",
     "Page",
     "PageId",
     "PageInfo",
     "PageStoreError",
+    "Receipt",
+    "Redistilled",
+    "Reindexed",
     "Rejected",
+    "Replay",
+    "ResidualScan",
+    "Round",
+    "Search",
     "SessionId",
     "Settings",
     "SpaceId",
     "Span",
+    "Standpoint",
+    "Stats",
+    "StepUsage",
     "SummaryUnit",
+    "Term",
     "TierMemError",
     "Trace",
     "Turn",
     "UnitId",
     "Usage",
     "VerifyReport",
+    "Withdrawn",
+    "WriteBack",
     "open",
     "restore",
     "spaces",
@@ -75,7 +156,8 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, "__version__"})
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *own, "__version__", "errors"})
 
 
 def __getattr__(name: str) -> Any:

@@ -41,6 +41,10 @@ Unproved = Literal["mark", "abstain"]
 """What becomes of an answer whose wording code cannot confirm: it is marked, or withheld."""
 
 
+_NEAREST = 5
+"""Passages that an answer which abstains still names."""
+
+
 def is_proved(support: Support) -> bool:
     """Whether code confirms it: it may enter Tier 1."""
     return support != "worded"
@@ -215,13 +219,15 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Which tier is to answer, how sure whoever decided is (`None` where nobody said), and why.
+    """Which tier is to answer, the number whoever decided gives for it (`None` where it gives none), and why.
 
-    `confidence` runs from 0 to 1 and is what the router says of itself; it is calibrated against nothing.
+    `score` runs from 0 to 1 and is no probability of being right; numbers of different routers do not
+    compare. Of `rules` and `gate` it is the share of the question's words that the best evidence holds, of
+    `llm` how sure the model calls itself. No decision reads it.
     """
 
     action: Action
-    confidence: float | None
+    score: float | None
     reason: str
     router: str
 
@@ -281,13 +287,18 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Cost of one step or one whole ask. `cost` is `None` where nobody knows the price."""
+    """Cost of one step or one whole ask. `cost` is `None` where nobody knows the price.
+
+    `calls` are requests that were made; `failed` are those of them that an endpoint rejected or that nobody
+    received, which no limit of a day counts.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     embedding_tokens: int = 0
     calls: int = 0
+    failed: int = 0
     seconds: float = 0.0
     cost: float | None = None
 
@@ -370,7 +381,8 @@ class Answer:
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says
     how far the cited words bear the answer out; `None` when it abstains. `derivations` are what code
     computed for it. `complete` is `False` where a part of what was asked is missing, and `missing` says
-    what. `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    what. `trust` is the lowest level among the sources it cites; `None` when it cites none. Without a model
+    `text` is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
     `recorded` is `False` where the answer was only given: by a memory opened read-only, or to compare.
     """
 
@@ -392,6 +404,25 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def nearest(self) -> tuple[Evidence, ...]:
+        """Where it abstains, the turns and units nearest the question: who said what, when, on which page.
+
+        Best first, no turn twice, five at most. They are no evidence of anything, and nothing cites them.
+        They are among the candidates of the trace, and go with it when their words are erased.
+        """
+        found: list[Evidence] = []
+        for item in self.trace.candidates if self.abstained else ():
+            if item.source != "page" and not any(_overlap(item, other) for other in found):
+                found.append(item)
+        return tuple(found[:_NEAREST])
+
+
+def _overlap(one: Evidence, other: Evidence) -> bool:
+    return any(
+        a.page_id == b.page_id and a.start < b.end and b.start < a.end for a in one.spans for b in other.spans
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from eval.metrics.intervals import estimate
 from eval.metrics.routing import omissions
 from eval.records import Record
 from eval.report import routes
@@ -19,9 +18,11 @@ from eval.report.figures import (
     accuracy_by,
     by_system,
     decided,
+    estimated,
     evidence_tokens,
     in_the_main,
     input_tokens,
+    is_right,
     judge_note,
     spent,
     style_note,
@@ -30,7 +31,19 @@ from eval.report.figures import (
     verdicts,
     way,
 )
-from eval.report.values import UNKNOWN, Chart, Table, interval, mean, number, percent, quantile, share
+from eval.report.values import (
+    INTERVALS,
+    UNKNOWN,
+    Chart,
+    Table,
+    interval,
+    mark,
+    mean,
+    number,
+    percent,
+    quantile,
+    share,
+)
 from eval.types import QuestionId, Result
 
 
@@ -49,14 +62,8 @@ def _quality(systems: Systems) -> Table:
     rows = []
     for name, results in systems.items():
         within = [accuracy([one for one in results if one.category == c]) for c in categories]
-        judged = [one for one in results if one.grade.correct is not None]
-        overall = (
-            interval(
-                estimate([float(bool(one.grade.correct)) for one in judged], [one.case for one in judged])
-            )
-            if judged
-            else UNKNOWN
-        )
+        right = estimated(results, is_right)
+        overall = UNKNOWN if right is None else interval(right)
         lost = None if not raw or name == RAW else omissions(verdicts(results), raw).rate
         rows.append(
             (
@@ -69,7 +76,7 @@ def _quality(systems: Systems) -> Table:
                 share(mean([float(one.grade.exact) for one in results])),
                 share(mean([float(one.grade.soft) for one in results])),
                 percent(mean([float(one.reply.abstained) for one in results])),
-                str(len(results) - len(judged)),
+                str(len(results) - (0 if right is None else right.values)),
             )
         )
     columns = (*categories, "Overall", *judged_by, "UOR %", "F1", "EM", "Soft", "abstained %", "undecided")
@@ -179,16 +186,17 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
     """Accuracy against tokens, and which way answers went."""
     systems = {name: in_the_main(results) for name, results in by_system(records).items()}
     points = {
-        name: (max(1.0, mean([float(spent(one).total) for one in results]) or 1.0), accuracy(results) or 0.0)
+        name: mark(max(1.0, mean([float(spent(one).total) for one in results]) or 1.0), right)
         for name, results in systems.items()
-        if results
+        if (right := estimated(results, is_right)) is not None
     }
     routed = {name: results for name, results in systems.items() if any(one.reply.route for one in results)}
     found = [
         Chart(
             title="Accuracy against tokens per question",
             svg=scatter(points, x="tokens per question, router included (log)", y="accuracy"),
-            note=f"Up and to the left is better; dashed: what nobody beats. {token_note(systems)}",
+            note="Up and to the left is better; dashed: what nobody beats. "
+            f"{INTERVALS} {token_note(systems)}",
         )
     ]
     if routed:

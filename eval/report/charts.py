@@ -1,4 +1,7 @@
-"""Pictures as SVG written here: lines, points and stacked bars. Colours come from the page's style sheet."""
+"""Pictures as SVG written here: lines, points and stacked bars. Colours come from the page's style sheet.
+
+What goes up begins at zero, unless something is below it; a logarithmic axis says that it is one.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,21 @@ from html import escape
 from typing import Final, NamedTuple
 
 Point = tuple[float, float]
+
+
+class Mark(NamedTuple):
+    """A point, and the interval its `y` may be in where there is one."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """From where to where it goes up."""
+        return self.y if self.low is None else self.low, self.y if self.high is None else self.high
+
 
 WIDTH: Final = 640
 HEIGHT: Final = 360
@@ -47,43 +65,58 @@ class _Axis:
 
 
 def lines(
-    series: Mapping[str, Sequence[Point]],
+    series: Mapping[str, Sequence[Mark]],
     *,
     x: str,
     y: str,
-    low: float | None = None,
     high: float | None = None,
     ticks: Sequence[float] = (),
 ) -> str:
-    """One line a series, with a dot at each value and a legend."""
-    horizontal, vertical = _axes(series, log=False, low=low, high=high)
+    """One line a series, with a dot at each value, a band for the intervals and a legend."""
+    horizontal, vertical = _axes(series, log=False, high=high)
     parts = [_frame(horizontal, vertical, x, y, ticks or horizontal.ticks())]
     for number, (name, points) in enumerate(series.items()):
-        placed = [(horizontal.at(a), vertical.at(b)) for a, b in points]
+        placed = [(horizontal.at(one.x), vertical.at(one.y)) for one in points]
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in placed)
         dots = "".join(
             f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3.5"><title>{escape(name)}: {_plain(v)}</title></circle>'
-            for (a, b), (_, v) in zip(placed, points, strict=True)
+            for (a, b), v in zip(placed, (one.y for one in points), strict=True)
         )
+        band = _band(points, horizontal, vertical)
         ours = " ours" if name.startswith(_OURS) else ""
-        parts.append(f'<g class="c{number % COLOURS}{ours}"><polyline points="{path}"/>{dots}</g>')
+        parts.append(f'<g class="c{number % COLOURS}{ours}">{band}<polyline points="{path}"/>{dots}</g>')
     return _svg(parts, list(series))
 
 
-def scatter(points: Mapping[str, Point], *, x: str, y: str) -> str:
-    """One named point a system, `x` on a log scale, and a dashed line through those nobody beats on both."""
+def _band(points: Sequence[Mark], horizontal: _Axis, vertical: _Axis) -> str:
+    if not any(one.low != one.high for one in points):
+        return ""
+    up = [(one.x, one.reach[1]) for one in points]
+    down = [(one.x, one.reach[0]) for one in reversed(points)]
+    corners = " ".join(f"{horizontal.at(a):.1f},{vertical.at(b):.1f}" for a, b in (*up, *down))
+    return f'<polygon class="band" points="{corners}"/>'
+
+
+def scatter(points: Mapping[str, Mark], *, x: str, y: str) -> str:
+    """One named point a system, `x` on a log scale, and a dashed line through those nobody beats on both.
+
+    A line through a point, up and down, is its interval.
+    """
     horizontal, vertical = _axes({name: [point] for name, point in points.items()}, log=True)
     parts = [_frame(horizontal, vertical, x, y, horizontal.ticks())]
     front = " ".join(f"{horizontal.at(a):.1f},{vertical.at(b):.1f}" for a, b in pareto(points.values()))
     parts.append(f'<polyline class="front" points="{front}"/>')
-    places = [(horizontal.at(a), vertical.at(b)) for a, b in points.values()]
+    places = [(horizontal.at(one.x), vertical.at(one.y)) for one in points.values()]
     taken = [_Box(left - 6, left + 6, top - 6, top + 6) for left, top in places]
-    for number, ((name, (a, b)), (left, top)) in enumerate(zip(points.items(), places, strict=True)):
+    for number, ((name, one), (left, top)) in enumerate(zip(points.items(), places, strict=True)):
+        low, high = map(vertical.at, one.reach)
         label = _free(name, left, top, taken)
         taken.append(label)
         parts.append(
-            f'<g class="c{number % COLOURS}"><circle cx="{left:.1f}" cy="{top:.1f}" r="5.5">'
-            f"<title>{escape(name)}: {_plain(b)} at {_plain(a)}</title></circle>"
+            f'<g class="c{number % COLOURS}">'
+            f'<line class="interval" x1="{left:.1f}" x2="{left:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
+            f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5.5">'
+            f"<title>{escape(name)}: {_plain(one.y)} at {_plain(one.x)}</title></circle>"
             f'<text x="{label.left:.1f}" y="{label.bottom:.1f}">{escape(name)}</text></g>'
         )
     return _svg(parts, ())
@@ -145,26 +178,22 @@ def stacked(rows: Mapping[str, Sequence[float]], parts_of: Sequence[str], *, uni
     return _wrapped(height, [*drawn, *key])
 
 
-def pareto(points: Iterable[Point]) -> list[Point]:
+def pareto(points: Iterable[Mark]) -> list[Point]:
     """The points no other beats in both less `x` and more `y`, by `x`."""
     best: list[Point] = []
-    for point in sorted(points, key=lambda p: (p[0], -p[1])):
+    for point in sorted(((one.x, one.y) for one in points), key=lambda p: (p[0], -p[1])):
         if not best or point[1] > best[-1][1]:
             best.append(point)
     return best
 
 
 def _axes(
-    series: Mapping[str, Sequence[Point]],
-    *,
-    log: bool,
-    low: float | None = None,
-    high: float | None = None,
+    series: Mapping[str, Sequence[Mark]], *, log: bool, high: float | None = None
 ) -> tuple[_Axis, _Axis]:
-    across = [a for points in series.values() for a, _ in points] or [1.0]
-    upward = [b for points in series.values() for _, b in points] or [0.0]
-    room = (max(upward) - min(upward) or abs(max(upward)) or 1) * 0.12
-    bottom = min(upward) - room if low is None else low
+    across = [one.x for points in series.values() for one in points] or [1.0]
+    upward = [end for points in series.values() for one in points for end in one.reach] or [0.0]
+    room = (max(upward) - min(0.0, *upward) or 1) * 0.12
+    bottom = 0.0 if min(upward) >= 0 else min(upward) - room
     top = max(upward) + room if high is None else high
     side = (min(across) / 1.6, max(across) * 1.6) if log else (min(across), max(across))
     return (

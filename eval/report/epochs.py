@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from eval.records import Begun, Epoch, Record
-from eval.report.charts import lines
+from eval.report.charts import Mark, lines
 from eval.report.figures import (
     ESCALATED,
     accuracy,
     accuracy_by,
     by_system,
     decided,
+    estimated,
     evidence_tokens,
     in_the_main,
     input_tokens,
+    is_right,
     judge_note,
     spent,
     style_note,
     styles,
     way,
 )
-from eval.report.values import Chart, Table, mean, number, percent, share
+from eval.report.values import INTERVALS, Chart, Table, mark, mean, number, percent, share
 from eval.types import Consolidated, Result
 
+_Value = Callable[[float, Sequence[Result]], Mark | None]
 _WAYS: Final = ("recall", "widened", "researched")
 _VARIANTS: Final = {"tiermem": "retrieve-and-edit", "tiermem:no-recall": "no-recall"}
 
@@ -131,20 +135,29 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
     epochs = _by_epoch(records)
     ticks = sorted({float(epoch) for one in epochs.values() for epoch in one})
 
-    def drawn(title: str, y: str, value: Any, low: float | None = None) -> Chart:
+    def drawn(title: str, y: str, value: _Value, note: str = "") -> Chart:
         series = {
-            name: [(float(epoch), float(value(results))) for epoch, results in sorted(by_epoch.items())]
+            name: [
+                one
+                for epoch, results in sorted(by_epoch.items())
+                if (one := value(float(epoch), results)) is not None
+            ]
             for name, by_epoch in epochs.items()
         }
-        return Chart(title=title, svg=lines(series, x="epoch", y=y, ticks=ticks, low=low))
+        return Chart(title=title, svg=lines(series, x="epoch", y=y, ticks=ticks), note=note)
 
+    def averaged(
+        epoch: float, results: Sequence[Result], value: Callable[[Result], float | None]
+    ) -> Mark | None:
+        found = estimated(results, value)
+        return None if found is None else mark(epoch, found)
+
+    tokens = partial(averaged, value=lambda one: float(spent(one).total))
     return (
-        drawn("Questions answered from summaries", "S-Traffic", _traffic),
-        drawn("Answered right from summaries", "S-Correct", _right),
-        drawn(
-            "Tokens per question", "tokens", lambda rs: mean([float(spent(r).total) for r in rs]) or 0, 0.0
-        ),
-        drawn("Accuracy", "accuracy", lambda rs: accuracy(rs) or 0.0),
+        drawn("Questions answered from summaries", "S-Traffic", lambda at, rs: Mark(at, _traffic(rs))),
+        drawn("Answered right from summaries", "S-Correct", lambda at, rs: Mark(at, _right(rs))),
+        drawn("Tokens per question", "tokens", tokens, INTERVALS),
+        drawn("Accuracy", "accuracy", partial(averaged, value=is_right), INTERVALS),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from eval.metrics.intervals import Estimate, estimate
 from eval.records import Record
 from eval.report.values import mean
 from eval.types import QuestionId, Result, Way
@@ -102,6 +103,17 @@ def verdicts(results: Iterable[Result]) -> dict[QuestionId, bool | None]:
 def accuracy(results: Sequence[Result]) -> float | None:
     """The share of right answers among those the judge decided on."""
     return mean([float(one.grade.correct) for one in results if one.grade.correct is not None])
+
+
+def estimated(results: Sequence[Result], value: Callable[[Result], float | None]) -> Estimate | None:
+    """The mean of a value that answers have, with its interval; `None` where none has it."""
+    found = [(one, told) for one in results if (told := value(one)) is not None]
+    return estimate([told for _, told in found], [one.case for one, _ in found]) if found else None
+
+
+def is_right(result: Result) -> float | None:
+    """1 or 0 as the judge decided; `None` where it could not."""
+    return None if result.grade.correct is None else float(result.grade.correct)
 
 
 def styles(results: Iterable[Result]) -> tuple[str, ...]:

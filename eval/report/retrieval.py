@@ -9,7 +9,7 @@ from eval.metrics.intervals import Estimate, estimate
 from eval.metrics.retrieval import CUTOFFS
 from eval.records import Labelling, Ranking, Record, Retrieved
 from eval.report.charts import lines
-from eval.report.values import Chart, Table, interval, mean, number, quantile, share
+from eval.report.values import INTERVALS, Chart, Table, interval, mark, mean, number, quantile, share
 from eval.types import Level
 
 Group = tuple[Level, Labelling]
@@ -187,7 +187,7 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
             title=f"{TITLES[group]}: recall@k",
             svg=lines(
                 {
-                    name: [(float(k), _mean(judged, _curve(group), k) or 0.0) for k in CUTOFFS]
+                    name: [mark(float(k), _estimate(judged, _curve(group), k)) for k in CUTOFFS]
                     for name, judged in systems.items()
                 },
                 x="k",
@@ -195,6 +195,7 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
                 high=1.0,
                 ticks=[float(k) for k in CUTOFFS],
             ),
+            note=INTERVALS,
         )
         for group, systems in grouped(records).items()
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from eval.metrics.intervals import Estimate
+from eval.report.charts import Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,16 @@ def interval(estimate: Estimate) -> str:
     if estimate.clusters < 2:
         return share(estimate.mean)
     return f"{share(estimate.mean)} [{share(estimate.low, 2)}, {share(estimate.high, 2)}]"
+
+
+def mark(x: float, estimate: Estimate) -> Mark:
+    """A mean with its interval as a point; the mean alone where one conversation is all there is."""
+    if estimate.clusters < 2:
+        return Mark(x, estimate.mean)
+    return Mark(x, estimate.mean, estimate.low, estimate.high)
+
+
+INTERVALS: Final = "Shaded or drawn through a point: 95 % intervals, whole conversations drawn together."
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -155,7 +155,7 @@ def _package(directory: Path) -> tuple[Any, Any]:
         from mem0.configs.base import MemoryConfig
     except ImportError as error:
         raise InvalidInput(
-            f"the system 'mem0' needs the extra: pip install 'tiermem[mem0]' ({error})"
+            f"the system 'mem0' needs its extra, in the checkout: pip install -e '.[mem0]' ({error})"
         ) from error
     return Memory, MemoryConfig
 

@@ -16,6 +16,7 @@ from anyio import to_thread
 from eval.corpus import Corpus, Document, anybody
 from eval.types import Level, Passage, Retriever, Session
 from pagestore import TokenCounter, Turn
+from tiermem.errors import InvalidInput
 from tiermem.index.interface import Embedder
 
 RRF: Final = 60
@@ -36,7 +37,11 @@ class Keywords:
 
     async def observe(self, sessions: Sequence[Session]) -> None:
         """Index the conversation at every level."""
-        from rank_bm25 import BM25Okapi
+        try:
+            from rank_bm25 import BM25Okapi
+        except ImportError as error:
+            told = "the system 'bm25' needs an extra, in the checkout: pip install -e '.[eval]'"
+            raise InvalidInput(f"{told} ({error})") from error
 
         corpus = Corpus(sessions, self._counter, self._speaks)
         for level in _LEVELS:

@@ -198,6 +198,33 @@ def test_what_was_never_said_is_not_answered(store: Path) -> None:
     assert answer["citations"] == []
 
 
+def test_what_is_nearest_to_a_question_without_an_answer_is_shown_and_how_to_read_it(store: Path) -> None:
+    question = "Who repaired the elevator of the museum?"
+    answer = as_json(store, "ask", question)
+    assert answer["abstained"]
+    first = answer["nearest"][0]
+    assert first["text"] == "Bob: No elevator, four floors on foot."
+    printed = tiermem(store, "ask", question, env={"COLUMNS": "200"}).stdout
+    page = first["spans"][0]["page_id"]
+    assert "Bob: No elevator, four floors on foot." in printed
+    assert f"2024-06-20 · {page[:15]}" in printed
+    assert f"tiermem page {page} --store {store}" in printed
+    assert "No elevator, four floors" in tiermem(store, "page", page).stdout
+    assert "--mode raw" not in printed  # that is what was done
+    assert "--mode raw" in tiermem(store, "ask", question, "--mode", "summary").stdout
+    assert "No elevator, four floors" in tiermem(store, "audit").stdout
+
+
+def test_nothing_is_near_where_there_is_an_answer_or_where_nothing_was_said(store: Path) -> None:
+    assert as_json(store, "ask", "Where did Bob move to?")["nearest"] == []
+    assert "nearest" not in tiermem(store, "ask", "Where did Bob move to?").stdout
+
+
+def test_an_answer_without_a_model_is_called_an_extract(store: Path) -> None:
+    printed = tiermem(store, "ask", "Where did Bob move to?", env={"COLUMNS": "200"}).stdout
+    assert "local rules, no model: extracts of what was said, or computed from it" in printed
+
+
 def test_the_route_can_be_fixed(store: Path) -> None:
     assert as_json(store, "ask", "Where is Bob's flat?", "--mode", "raw")["route"] == "ESCALATE"
     assert as_json(store, "ask", "Where is Bob's flat?", "--mode", "summary")["route"] == "ANSWER"

@@ -1,6 +1,7 @@
 """The demo that a newcomer runs first."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from typer.testing import CliRunner
 
 import tiermem
 from tiermem.apps.cli import app
-from tiermem.apps.demo import SPACE, Demo, dialogue, questions, run_demo
+from tiermem.apps.demo import SPACE, Demo, dialogue, questions, run_demo, show
+from tiermem.apps.terminal import program
 from tiermem.reading import ABSTENTION
 
 EXPECTED = (
@@ -95,6 +97,31 @@ def test_the_demo_kept_in_a_store_can_be_asked_on(tmp_path: Path) -> None:
     trail = runner.invoke(app, ["audit", "--store", store])
     assert trail.exit_code == 0
     assert "intact" in trail.stdout
+
+
+def test_the_demo_says_what_was_measured_of_other_chats_and_how_to_go_on() -> None:
+    shown = " ".join(CliRunner().invoke(app, ["demo", "--engine", "local"]).stdout.split())
+    results = (Path(__file__).parents[2] / "docs/results/answers.md").read_text()
+    section = results.partition("### LoCoMo, seven conversations, ")[2]
+    assert int(section.split()[0]) == show.QUESTIONS
+    gate = [cell.strip() for cell in section.partition("| **gate** |")[2].partition("\n")[0].split("|")]
+    assert float(gate[4].split()[0]) == show.RIGHT
+    assert [float(share) for share in gate[9].split("/")] == [show.ABSTAINED, show.ABSTAINED_RIGHTLY]
+    assert f"{show.QUESTIONS} questions with an answer (LoCoMo) the local rules got 25% right" in shown
+    assert f"{program()} ingest FILE" in shown
+
+
+def test_commands_are_told_as_they_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / ".venv" / "bin" / "tiermem"
+    script.parent.mkdir(parents=True)
+    script.touch(0o755)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    monkeypatch.setenv("PATH", "")
+    assert program() == str(script)
+    monkeypatch.chdir(tmp_path)
+    assert program() == ".venv/bin/tiermem"
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert program() == "tiermem"
 
 
 def test_the_demo_in_json_names_what_it_did() -> None:

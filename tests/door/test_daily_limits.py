@@ -61,6 +61,25 @@ def test_a_limit_outlives_the_process_and_failures_count(open_memory: OpenMemory
         assert paid_for(open_memory(**at(server))) == spent
 
 
+def test_what_an_endpoint_rejects_or_never_hears_is_not_of_the_days_limit(open_memory: OpenMemory) -> None:
+    with ModelServer(answer=play) as server:
+        memory = open_memory(**at(server), daily_calls=20)
+        tell(memory)
+        memory.flush()
+        paid = memory.stats().spent_today
+        server.then(*[Status(401, "no")] * 20)
+        for _ in range(20):
+            with pytest.raises(ModelRefused):
+                memory.ask(QUESTION)
+        spent = memory.stats().spent_today
+        assert (spent.calls - paid.calls, spent.failed) == (20, 20)
+        assert memory.ask(QUESTION).citations
+        memory.close()
+        again = open_memory(**at(server), daily_calls=20)
+        assert again.stats().spent_today.failed == 20
+        assert again.ask(QUESTION).citations
+
+
 def test_everything_said_is_kept_and_waits_for_the_next_day(open_memory: OpenMemory) -> None:
     with ModelServer(answer=play) as server:
         memory = open_memory(**at(server), daily_calls=1, distil="deferred", page_tokens=50)
@@ -115,6 +134,7 @@ def test_what_routing_saved_is_told_beside_what_each_route_would_have_cost(open_
     assert told.tokens_raw == sum(a.trace.raw_tokens for a in answers)
     saved = [a.trace.raw_tokens - a.trace.read_tokens for a in answers if a.route == "ANSWER"]
     assert told.tokens_saved == sum(saved)
+    assert bool(told.tokens_saved_note) == (sum(saved) < 0)
     memory.close()
     assert open_memory().stats().tokens_summary == told.tokens_summary
 

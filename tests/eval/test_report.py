@@ -16,7 +16,7 @@ from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.metrics.intervals import estimate
 from eval.report import Report, markdown, page, report, terminal
-from eval.report.charts import LETTER, lines, pareto, scatter, stacked
+from eval.report.charts import HEIGHT, LETTER, Mark, lines, pareto, scatter, stacked
 from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
 from eval.types import Case, Grade, Question, Reply
@@ -163,11 +163,16 @@ def test_markdown_and_terminal_hold_every_table(answers: Report) -> None:
 
 def test_pictures_are_valid_and_name_every_series() -> None:
     drawn = [
-        lines({"a<b": [(1, 0.2), (5, 0.9)], "c": [(1, 0.1), (5, 0.1)]}, x="k", y="recall", high=1.0),
-        scatter({"a<b": (100, 0.5), "c": (10_000, 0.5), "d": (1, 0.0)}, x="tokens", y="accuracy"),
+        lines(
+            {"a<b": [Mark(1, 0.2), Mark(5, 0.9)], "c": [Mark(1, 0.1), Mark(5, 0.1)]},
+            x="k",
+            y="recall",
+            high=1.0,
+        ),
+        scatter({"a<b": Mark(100, 0.5), "c": Mark(10_000, 0.5), "d": Mark(1, 0.0)}, x="tokens", y="accuracy"),
         stacked({"a<b": [3, 1], "c": [0, 0]}, ["right", "wrong"], unit="questions"),
         lines({}, x="k", y="y"),
-        scatter({"only": (7, 0.3)}, x="x", y="y"),
+        scatter({"only": Mark(7, 0.3)}, x="x", y="y"),
     ]
     for svg in drawn:
         ElementTree.fromstring(svg)  # noqa: S314  (our own SVG)
@@ -175,7 +180,7 @@ def test_pictures_are_valid_and_name_every_series() -> None:
 
 
 def test_no_label_stands_on_another_or_on_a_dot() -> None:
-    close = {f"system {n}": (10_000.0 + 40 * n, 0.5 + 0.002 * (n % 3)) for n in range(8)}
+    close = {f"system {n}": Mark(10_000.0 + 40 * n, 0.5 + 0.002 * (n % 3)) for n in range(8)}
     drawn = scatter(close, x="tokens", y="accuracy")
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)]
     labels = [
@@ -189,8 +194,46 @@ def test_no_label_stands_on_another_or_on_a_dot() -> None:
         assert not any(x < dot < x + LETTER * len(text) and y - 10 < beside < y for dot, beside in dots)
 
 
+BOTTOM = HEIGHT - 46
+"""Where what goes up begins, in a picture."""
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lines({"a": [Mark(1, 0.7), Mark(5, 0.9)]}, x="k", y="recall"),
+        scatter({"a": Mark(100, 0.7), "b": Mark(9, 0.9)}, x="tokens (log)", y="accuracy"),
+    ],
+)
+def test_what_goes_up_begins_at_zero(drawn: str) -> None:
+    assert f'y="{BOTTOM + 4:.1f}" text-anchor="end">0</text>' in drawn
+    heights = [BOTTOM - float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)" r="[35]', drawn)]
+    assert heights[1] / heights[0] == pytest.approx(0.9 / 0.7, rel=0.01)
+
+
+def test_what_is_below_zero_has_room_below_it() -> None:
+    drawn = lines({"a": [Mark(1, -3.0), Mark(2, 5.0)]}, x="k", y="gain")
+    lowest = max(float(y) for y in re.findall(r'cy="([\d.]+)" r="3.5"', drawn))
+    assert lowest < BOTTOM
+    assert ">-2</text>" in drawn
+
+
+def test_intervals_are_drawn_and_have_room() -> None:
+    point = {"a": Mark(100, 0.5, 0.25, 1.0)}
+    (low, high) = re.findall(
+        r'class="interval" .* y1="([\d.]+)" y2="([\d.]+)"', scatter(point, x="x", y="y")
+    )[0]
+    assert BOTTOM > float(low) > float(high) >= 14
+    assert (BOTTOM - float(high)) / (BOTTOM - float(low)) == pytest.approx(4, rel=0.01)
+    banded = lines({"a": [Mark(1, 0.5, 0.4, 0.6), Mark(2, 0.6, 0.5, 0.7)]}, x="k", y="recall")
+    ((corners,),) = [re.findall(r'<polygon class="band" points="([^"]+)"', banded)]
+    assert len(corners.split()) == 4
+    assert "band" not in lines({"a": [Mark(1, 0.5), Mark(2, 0.6)]}, x="k", y="recall")
+
+
 def test_the_front_joins_what_nobody_beats() -> None:
-    assert pareto([(100, 0.5), (50, 0.6), (200, 0.7), (300, 0.7)]) == [(50, 0.6), (200, 0.7)]
+    points = [Mark(100, 0.5), Mark(50, 0.6), Mark(200, 0.7), Mark(300, 0.7)]
+    assert pareto(points) == [(50, 0.6), (200, 0.7)]
 
 
 def test_numbers_read_as_in_the_paper() -> None:

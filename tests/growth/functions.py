@@ -195,7 +195,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
     "Moment": lambda text: Moment(date(2023, 5, 8), date(2023, 5, 8), Term(text=text)),
     "Check": lambda text: Check(support="worded", unsupported=(text,), reason=text),
-    "Decision": lambda text: Decision(action="ANSWER", confidence=0.5, reason=text, router="rules"),
+    "Decision": lambda text: Decision(action="ANSWER", score=0.5, reason=text, router="rules"),
     "People": lambda _: People(speaker="Ann", others=("Ben",)),
     "Ground": ground,
     "Claim": claim,

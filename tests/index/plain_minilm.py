@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiermem.index.minilm_graph import EPSILON, HEADS, LAYERS, read_safetensors
+from tests.index.minilm_graph import EPSILON, HEADS
+from tiermem.index.minilm_tensors import LAYERS, read_safetensors
 
 Array = NDArray[np.float64]
 _erf = np.vectorize(math.erf)

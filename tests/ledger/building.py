@@ -110,7 +110,7 @@ def answer(answer_id: str = "a1", *, question: str = "What does Ann like?") -> A
         head=3,
         engine="rules",
         candidates=(),
-        decision=Decision(action="ESCALATE", confidence=0.5, reason="nothing recalled", router="gate"),
+        decision=Decision(action="ESCALATE", score=0.5, reason="nothing recalled", router="gate"),
         rounds=(),
         checks=(),
         rejected=(),

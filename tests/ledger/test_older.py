@@ -6,6 +6,7 @@ import pytest
 
 from pagestore import MemoryLog, Record, SessionId, SpaceId, Turn
 from pagestore.bundle import encode, make_bundle, verify_bundle
+from tests.ledger import building
 from tests.ledger.building import MOMENT
 from tiermem.ledger import Answered, Distilled, Ledger, WroteBack
 from tiermem.ledger.entries import decode_body
@@ -113,6 +114,21 @@ def test_an_answer_of_before_held_when_it_was_given(route: str, way: str) -> Non
     answer = read("answered", answered(route=route)).answer
     assert (answer.support, answer.complete, answer.trace.way) == ("stated", True, way)
     assert read("answered", answered(abstained=True)).answer.support is None
+
+
+@pytest.mark.parametrize(("router", "score"), [("llm", 0.9), ("rules", None), ("always", None)])
+def test_only_what_a_model_said_of_itself_is_the_score_of_a_decision_of_before(
+    router: str, score: float | None
+) -> None:
+    body = answered()
+    body["answer"]["trace"]["decision"]["router"] = router
+    decision = read("answered", body).answer.trace.decision
+    assert (decision.score, decision.reason) == (score, "covered")
+
+
+def test_a_decision_is_written_so_that_versions_of_before_read_it() -> None:
+    decision = encode_entry(building.answered())["answer"]["trace"]["decision"]
+    assert decision["confidence"] == decision["score"] is not None
 
 
 def test_what_was_distilled_and_decided_before_is_read() -> None:

@@ -142,6 +142,32 @@ async def test_a_server_that_is_not_there_is_unavailable() -> None:
     await model.close()
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_where_nobody_listens_is_asked_once_and_costs_nothing(host: str) -> None:
+    with ModelServer() as server:
+        url = server.url.replace("127.0.0.1", host)
+    model = OpenAIModel("m", base_url=url, options=QUICK)
+    with metered(Meter()) as meter, pytest.raises(ModelUnavailable, match="nothing listens there"):
+        await model.complete(call())
+    await model.close()
+    total = meter.total()
+    assert (total.calls, total.failed, total.cost) == (1, 1, 0.0)
+
+
+async def test_who_waits_is_told_for_whom_why_and_how_often(caplog: pytest.LogCaptureFixture) -> None:
+    with ModelServer(answer=lambda request: "fine") as server:
+        server.then(Status(503, "warming up"), CutOff())
+        async with model_at(server) as model:
+            with metered(Meter()) as meter:
+                await model.complete(call())
+    first, second = (record.getMessage() for record in caplog.records if record.name == "tiermem")
+    assert first.startswith(f"'test-model' at {server.url}: ")
+    assert "warming up; trying again in 0.0 s (attempt 2 of 4)" in first
+    assert "the connection failed" in second
+    assert "(attempt 3 of 4)" in second
+    assert (meter.total().calls, meter.total().failed) == (3, 1)  # what a lost reply cost, nobody knows
+
+
 async def test_retry_after_is_waited_for() -> None:
     with ModelServer() as server:
         server.then(Status(429, retry_after="0.3"))

@@ -123,6 +123,32 @@ async def test_an_abstention_leaves_no_finding() -> None:
     assert findings == ()
 
 
+@pytest.mark.parametrize("decision", [None, ANSWER, ESCALATE])
+async def test_an_abstention_names_the_passages_nearest_the_question_each_once_and_cites_none(
+    decision: Decision | None,
+) -> None:
+    world = await World.new()
+    page, _ = await world.linked_page("Ann: I adopted three cats", "Bob: my dog is old")
+    await world.say("Ann: the cats sleep all day")
+    world.judge.on_compose = lambda evidence: silence()
+    answer, _ = await ask(world, "What do the cats eat?", decision, recall_turns=9)
+    told = {item.text: (item.said_at, item.spans[0].page_id) for item in answer.nearest}
+    assert told["Ann: I adopted three cats"] == (START, page.id)
+    assert "Ann: the cats sleep all day" in told
+    assert len(told) == len(answer.nearest) <= 5
+    spans = [span for item in answer.nearest for span in item.spans]
+    assert len({(span.page_id, span.start) for span in spans}) == len(spans)
+    assert answer.citations == ()
+    assert (await world.ledger.answer(answer.id)).nearest == answer.nearest
+
+
+async def test_an_answer_names_no_nearest_passages_beside_what_it_cites() -> None:
+    world = await World.new()
+    await world.linked_page("Ann: I adopted three cats")
+    answer, _ = await ask(world, "How many cats?")
+    assert (answer.abstained, answer.nearest) == (False, ())
+
+
 async def test_a_question_about_the_past_leaves_no_finding() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted three cats")

@@ -29,8 +29,8 @@ MAIN = SessionId("main")
 START = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 ASKED = datetime(2023, 9, 1, 12, 0, tzinfo=UTC)
 
-ANSWER = Decision(action="ANSWER", confidence=1.0, reason="test", router="test")
-ESCALATE = Decision(action="ESCALATE", confidence=1.0, reason="test", router="test")
+ANSWER = Decision(action="ANSWER", score=1.0, reason="test", router="test")
+ESCALATE = Decision(action="ESCALATE", score=1.0, reason="test", router="test")
 DONE = Planned(done=True, reason="enough")
 
 

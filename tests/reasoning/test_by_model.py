@@ -210,22 +210,22 @@ def test_a_page_whose_reply_is_malformed_after_repair_raises() -> None:
 def test_route_translates_the_published_actions(action: str, expected: str) -> None:
     ask = Asked(("route", {"thinking": "Stated.", "action": action, "confidence": 0.9}))
     decided = ask("route", "What pet?", [EVIDENCE], asked_at=NOW)
-    assert decided == Decision(action=expected, confidence=0.9, reason="Stated.", router="llm")  # type: ignore[arg-type]  # parametrised
+    assert decided == Decision(action=expected, score=0.9, reason="Stated.", router="llm")  # type: ignore[arg-type]  # parametrised
     assert "2023-06-09 18:30, Friday" in ask.shown
 
 
 def test_route_needs_no_model_when_nothing_was_recalled_and_no_thinking_to_decide() -> None:
     assert Asked()("route", "What pet?", [], asked_at=NOW).action == "ESCALATE"
     decided = Asked(("route", {"action": "R"}))("route", "What pet?", [EVIDENCE], asked_at=NOW)
-    assert (decided.confidence, decided.reason) == (None, "the model chose R")
+    assert (decided.score, decided.reason) == (None, "the model chose R")
 
 
 @pytest.mark.parametrize(
     "line", ["S", '{"action": "S/R"}', '{"action": "s"}', '{"action": ["S"]}', '{"thinking": "S"}']
 )
-def test_a_route_that_cannot_be_read_escalates_without_confidence_and_says_why(line: str) -> None:
+def test_a_route_that_cannot_be_read_escalates_without_a_score_and_says_why(line: str) -> None:
     decided = Asked(("route", line), ("route", line))("route", "What pet?", [EVIDENCE], asked_at=NOW)
-    assert (decided.action, decided.confidence, decided.router) == ("ESCALATE", 0.0, "llm")
+    assert (decided.action, decided.score, decided.router) == ("ESCALATE", None, "llm")
     assert "could not be used" in decided.reason
 
 

@@ -29,9 +29,9 @@ def check_claims(claims: Any) -> None:
 
 def check_route(route: Decision) -> None:
     assert route.action in ("ANSWER", "ESCALATE")
-    assert route.confidence is None or 0 <= route.confidence <= 1
+    assert route.score is None or 0 <= route.score <= 1
     assert route.reason
-    if route.confidence == 0 and route.reason.startswith("the reply could not be used"):
+    if route.reason.startswith("the reply could not be used"):
         assert route.action == "ESCALATE"
         raise MalformedReply(route.reason)  # counted with the others
 

@@ -43,6 +43,20 @@ async def test_always_and_never_do_not_look(recalled: Sequence[Evidence]) -> Non
     assert (await never("?", recalled, asked_at=ASKED)).action == "ANSWER"
 
 
+@pytest.mark.parametrize(
+    ("question", "held"), [("How many grey cats did Ann adopt?", 1.0), ("Why did Bob sell?", 0.0)]
+)
+async def test_the_score_of_rules_is_the_share_of_the_question_that_is_held(
+    question: str, held: float
+) -> None:
+    decided = await gate(question, RECALLED, asked_at=ASKED)
+    assert decided.score == held
+
+
+async def test_a_fixed_route_gives_no_score() -> None:
+    assert (await always("?", RECALLED, asked_at=ASKED)).score is None
+
+
 async def test_the_gate_answers_what_a_unit_states_and_escalates_what_none_does() -> None:
     stated = await gate("How many grey cats did Ann adopt?", RECALLED, asked_at=ASKED)
     assert (stated.action, stated.router) == ("ANSWER", "gate")
@@ -58,8 +72,8 @@ def test_rules_decide_every_question_the_same_way_twice_and_sign_it(question: st
         first = await gate(question, recalled, asked_at=ASKED)
         assert first == await gate(question, recalled, asked_at=ASKED)
         assert first.action == "ESCALATE" or texts
-        assert first.confidence is not None
-        assert 0 <= first.confidence <= 1
+        assert first.score is not None
+        assert 0 <= first.score <= 1
         theirs = await route(question, recalled, asked_at=ASKED)
         assert (theirs.action, theirs.reason, theirs.router) == (first.action, first.reason, "rules")
 
@@ -104,7 +118,7 @@ async def test_a_judgement_that_a_test_does_not_give_fails_loudly(judgement: str
 
 
 async def test_a_judgement_that_a_test_gives_is_asked() -> None:
-    decided = Decision(action="ANSWER", confidence=1.0, reason="so", router="mine")
+    decided = Decision(action="ANSWER", score=1.0, reason="so", router="mine")
 
     async def mine(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
         return decided

@@ -207,7 +207,8 @@ def ingest(
     if unfinished:
         pages = sum(result.pending for result in unfinished)
         reason = next((problem for result in unfinished for problem in result.problems), "no reason given")
-        complain(f"{pages} pages are stored but not summarised yet: {reason} (run the same command again)")
+        told = "1 page is" if pages == 1 else f"{pages:,} pages are"
+        complain(f"{told} stored but not summarised yet: {reason} (run the same command again)")
         raise typer.Exit(EXIT_ERROR)
 
 
@@ -231,6 +232,7 @@ def ask(
 
     The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
     """
+    from tiermem.apps.as_json import plain
     from tiermem.apps.reading_cost import reading_cost
 
     limits = _budget(budget)
@@ -244,15 +246,24 @@ def ask(
             budget=limits,
             min_trust=min_trust,
         )
-        cost, command = reading_cost(memory, answer), _command("audit", answer.id, store, space)
+        cost = reading_cost(memory, answer)
 
     def view() -> Any:
         from tiermem.apps.views import answer_view, next_step
 
+        steps = []
+        if answer.recorded:
+            steps.append(next_step("how it came about", _command("audit", answer.id, store, space)))
+        if answer.nearest:
+            page = answer.nearest[0].spans[0].page_id
+            steps.append(next_step("read the nearest where it stands", _command("page", page, store, space)))
+        if answer.nearest and answer.trace.way == "recall":
+            again = _command("ask", question, store, space) + " --mode raw"
+            steps.append(next_step("have the pages read for it", again))
         told = answer_view(answer, cost)
-        return (told, next_step("how it came about", command)) if answer.recorded else told
+        return (told, *steps) if steps else told
 
-    _show(answer, view, as_json=as_json)
+    _show({**plain(answer), "nearest": answer.nearest}, view, as_json=as_json)
 
 
 @app.command()
@@ -1001,11 +1012,13 @@ def _command(name: str, argument: str, store: Path, space: str | None) -> str:
     import os
     import shlex
 
+    from tiermem.apps.terminal import program
+
     usual = os.environ.get("TIERMEM_STORE", str(DEFAULT_STORE))
     where = [] if str(store) == usual else ["--store", str(store)]
     if space is not None and space != os.environ.get("TIERMEM_SPACE"):
         where += ["--space", space]
-    return shlex.join(["tiermem", name, argument, *where])
+    return f"{program()} {shlex.join([name, argument, *where])}"
 
 
 def _show(value: object, view: Any, *, as_json: bool) -> None:

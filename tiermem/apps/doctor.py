@@ -22,7 +22,13 @@ from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.tables import counted
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
-from tiermem.index.minilm_weights import WAYS_OUT, find_weights, from_hugging_face, from_package
+from tiermem.index.minilm_weights import (
+    WAYS_OUT,
+    check_installed,
+    find_weights,
+    from_hugging_face,
+    from_package,
+)
 from tiermem.index.qdrant import check_server
 from tiermem.llm.endpoint import ModelOptions
 from tiermem.llm.openai import OpenAIModel
@@ -86,6 +92,11 @@ def _installed(name: str) -> bool:
 def _weights(settings: Settings) -> Finding:
     if not settings.embedder.startswith("minilm"):
         return Finding(what="weights", verdict="absent", told=f"not needed: {settings.embedder} embeds")
+    try:
+        check_installed()
+    except EmbedderUnavailable as error:
+        advice = "until then what was said is found by its words alone"
+        return Finding(what="weights", verdict="missing", told=str(error), advice=advice)
     try:
         found = find_weights(settings.weights) if settings.weights is not None else _local_weights()
     except EmbedderUnavailable as error:

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tiermem.apps.tables import pairs, short, table
+from tiermem.apps.tables import counted, pairs, short, table
 from tiermem.apps.terminal import safe, when
 from tiermem.apps.views import route
 from tiermem.model import Evidence
@@ -120,7 +120,7 @@ def redistilled_view(done: Redistilled) -> Group:
         ("page", short(done.page_id)),
         ("lost before", f"{len(done.hints):,} literals"),
         ("lost now", f"{len(done.omissions):,} of {done.literals:,}"),
-        ("added", f"{len(done.units):,} units by {done.made_by}"),
+        ("added", f"{counted(len(done.units), 'unit')} by {done.made_by}"),
     ]
     rows += [("", Text(safe(unit.text), style="green")) for unit in done.units]
     if done.rejected:

@@ -148,13 +148,14 @@ def stats_view(stats: Stats) -> Group:
         ("pages", f"{stats.pages:,} sealed, {stats.pages_open:,} still filling"),
         (
             "summarised",
-            f"{stats.units:,} units; {stats.claims_worded:,} claims kept by their words alone, "
+            f"{counted(stats.units, 'unit')}; "
+            f"{counted(stats.claims_worded, 'claim')} kept by the words alone, "
             f"{stats.claims_rejected:,} rejected",
         ),
         (
             "waiting",
-            f"{stats.pages_pending:,} pages to summarise, {stats.findings_pending:,} findings to write back"
-            + f", {_to_index(stats)}"
+            f"{counted(stats.pages_pending, 'page')} to summarise, "
+            f"{counted(stats.findings_pending, 'finding')} to write back, {_to_index(stats)}"
             + (f"; {counted(stats.pages_aside, 'page')} set aside" if stats.pages_aside else ""),
         ),
         (
@@ -169,8 +170,8 @@ def stats_view(stats: Stats) -> Group:
         ("tokens", f"worded from {stats.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
         (
             "unread",
-            f"{stats.tokens_saved:,} tokens of linked pages; from what was recalled alone all answers would "
-            f"have read {stats.tokens_summary:,}",
+            f"{_unread(stats)}; from what was recalled alone all answers would have read "
+            f"{stats.tokens_summary:,}",
         ),
         ("today", _today(stats)),
     ]
@@ -183,15 +184,24 @@ def _to_index(stats: Stats) -> str:
     return "the index not looked at" if pending is None else f"{pending:,} turns and units to index"
 
 
+def _unread(stats: Stats) -> str:
+    if stats.tokens_saved < 0:
+        return (
+            f"nothing: {-stats.tokens_saved:,} tokens more than the linked pages ({stats.tokens_saved_note})"
+        )
+    return f"{stats.tokens_saved:,} tokens of linked pages"
+
+
 def _today(stats: Stats) -> str:
     """What was spent today, beside the limits there are."""
     spent, daily = stats.spent_today, stats.daily
     paid = (
-        (f"{spent.calls:,} calls", daily.calls),
+        (counted(spent.calls - spent.failed, "call"), daily.calls),
         (f"{spent.input_tokens + spent.output_tokens:,} tokens", daily.tokens),
         (f"{spent.cost or 0:.4f} cost", daily.cost),
     )
-    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid)
+    failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
+    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid) + failed
 
 
 def verify_view(reports: Sequence[VerifyReport]) -> Group:

@@ -7,10 +7,13 @@ one symbol a character, so that offsets into a page stay true.
 from __future__ import annotations
 
 import io
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import (
@@ -58,6 +61,15 @@ def when(moment: datetime | None) -> str:
     if moment is None:
         return "time unknown"
     return f"{moment:%Y-%m-%d}" if moment.time().isoformat() == "00:00:00" else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def program() -> str:
+    """How this command line is called here: by its name where that is found, else by where it lies."""
+    script = Path(sys.prefix) / "bin" / "tiermem"
+    if shutil.which("tiermem") is not None or not script.exists():
+        return "tiermem"
+    here = Path.cwd()
+    return shlex.quote(str(script.relative_to(here) if script.is_relative_to(here) else script))
 
 
 @contextmanager

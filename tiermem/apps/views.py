@@ -16,7 +16,8 @@ from pagestore import Page, PageId, PageLine, Span
 from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import counted, page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
-from tiermem.model import Answer, Check, Citation, MarkedPage, Round, Way, is_proved
+from tiermem.model import Answer, Check, Citation, Evidence, MarkedPage, Round, Way, is_proved
+from tiermem.reasoning import by_rules
 from tiermem.text.in_words import (
     check_in_words,
     decision_in_words,
@@ -36,6 +37,8 @@ _WAYS: Mapping[Way, tuple[str, str]] = {
 }
 _AROUND = 1
 """Turns shown before and after a cited one."""
+_PASSAGE = 240
+"""Characters shown of a passage that is near a question."""
 
 
 # Answers
@@ -47,11 +50,27 @@ def answer_view(answer: Answer, cost: ReadingCost) -> Group:
     parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer, cost))]
     if answer.citations:
         parts += [Text(), sources(answer.citations)]
-    return Group(*parts)
+    return Group(*parts, *nearest(answer))
+
+
+def nearest(answer: Answer) -> list[RenderableType]:
+    """What comes nearest to a question that was not answered: who said it, when, on which page."""
+    if not answer.nearest:
+        return []
+    head = Text("\nnearest to the question, but no answer was found in them:", style="dim")
+    return [head, *(Padding(_passage(item), (0, 0, 0, 2)) for item in answer.nearest)]
+
+
+def _passage(item: Evidence) -> Text:
+    words = " ".join(item.text.split())
+    told = Text(safe(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
+    where = ", ".join(map(short, page_ids(item.spans)))
+    kind = "summary, " if item.source == "unit" else ""
+    return told.append(f"\n{kind}{when(item.said_at)} · {where}", style="dim")
 
 
 def route(answer: Answer) -> Text:
-    """How far reading went, what the router decided, how sure it was, and why."""
+    """How far reading went, what the router decided, with its score, and why."""
     words, style = _WAYS[answer.trace.way]
     decision = answer.trace.decision
     told = Text(words, style=style)
@@ -64,7 +83,7 @@ def tokens(cost: ReadingCost) -> str:
     """What was read, beside what the raw pages hold."""
     if cost.pages:
         pages = counted(cost.pages, "page")
-        return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} of them"
+        return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} tokens of evidence"
     saved = (
         f", {1 - cost.evidence / cost.linked_tokens:.0%} saved" if cost.linked_tokens > cost.evidence else ""
     )
@@ -75,9 +94,13 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     trace, usage = answer.trace, answer.usage
     rows: list[tuple[str, str | Text]] = [("support", support(answer)), ("route", route(answer))]
     rows.append(("read", tokens(cost)))
+    if trace.engine == by_rules().name:
+        rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
     if usage.calls:
         price = "" if usage.cost is None else f", ${usage.cost:.4f}"
-        said = f"{usage.calls} calls, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
+        said = (
+            f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
+        )
         rows.append(("model", f"{', '.join(trace.models)}: {said}"))
     rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     if not answer.recorded:
@@ -141,7 +164,8 @@ def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, co
         parts += [cited_in_page(page, spans, console) for page in kept]
         parts += [Text(f"missing: {safe(what)}", style="red") for what in cited.missing]
     if not audit.citations:
-        parts += [Text(), Text("No citations: nothing in memory supports an answer.", style="yellow")]
+        parts += [Text(), Text("No citations: nothing that was found supports an answer.", style="yellow")]
+    parts += nearest(answer)
     return Group(*parts)
 
 
@@ -220,7 +244,9 @@ def page_view(
         grid.add_row("", Text("…", style="dim"))
     title = Text.assemble((short(page.id), "cyan"), f" · session {safe(page.session)}, page {page.number}")
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
-    foot = Text(f"{len(page.lines)} turns · {page.tokens:,} tokens · {sealed}", style="dim")
+    foot = Text(
+        f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"
+    )
     return Panel(grid, title=title, subtitle=foot, title_align="left", subtitle_align="left", box=box.ROUNDED)
 
 

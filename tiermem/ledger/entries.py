@@ -207,6 +207,9 @@ def kind_of(entry: Entry) -> str:
 def encode(entry: Entry) -> dict[str, Any]:
     """The body of the record: survives JSON unchanged, lone surrogates included."""
     body: dict[str, Any] = _adapter(kind_of(entry)).dump_python(entry, mode="json")
+    if isinstance(entry, Answered):
+        decision = body["answer"]["trace"]["decision"]
+        decision["confidence"] = decision["score"]
     return body
 
 

@@ -3,6 +3,10 @@
 Before there were grades of support, a fact had one `quote` and a `grade` (`verbatim`, `close`, `page`), a
 check said `passed`, and a question was given units and a `tail`. `verbatim` was what is `stated` now;
 every other grade was shown and never kept, as what is `worded` is.
+
+A decision's `score` was called `confidence`. Only what a model said of itself is read as its score: of
+rules it was another number (their reason tells the coverage), of all others a constant. Today's records
+have it under both names, for the versions that know it by the earlier one.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ def _value(value: dict[str, Any]) -> dict[str, Any]:
         value["support"] = "stated" if value.pop("passed") else "contradicted"
     if value.get("source") in _SOURCES and "score" in value:
         value["source"] = _SOURCES[value["source"]]
+    if "confidence" in value and "router" in value and "score" not in value:
+        value["score"] = value["confidence"] if value["router"] == "llm" else None
     if "trace" in value and "route" in value and "support" not in value:
         value |= _answer(value)
     return value

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
 import anyio
@@ -29,6 +30,9 @@ from tiermem.model import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+_NEEDED = ("openai", "tenacity")
+"""Packages of the extra `model`."""
 
 _Send = Callable[[], Awaitable[Any]]
 _Decode = Callable[[bytes], Any]
@@ -72,6 +76,11 @@ class OpenAIModel:
                 return other
             return Endpoint(model=other, base_url=base_url, api_key=api_key)
 
+        missing = [name for name in _NEEDED if find_spec(name) is None]
+        if missing:
+            raise InvalidInput(
+                f"a model's endpoint is asked with {' and '.join(missing)}: pip install 'tiermem[model]'"
+            )
         unknown = set(roles or ()) - set(get_args(Role))
         if unknown:
             raise InvalidInput(f"unknown roles {sorted(unknown)}; there are {', '.join(get_args(Role))}")
@@ -190,9 +199,8 @@ class OpenAIModel:
         self, endpoint: Endpoint, send: _Send, decode: _Decode, read_usage: _Read, prompt: str | None
     ) -> tuple[Any, Usage]:
         """The decoded body of the first attempt that got through, and what that attempt cost."""
-        return await patiently(
-            partial(self._attempt, endpoint, send, decode, read_usage, prompt), self._options
-        )
+        attempt = partial(self._attempt, endpoint, send, decode, read_usage, prompt)
+        return await patiently(attempt, self._options, who=str(endpoint))
 
     async def _attempt(
         self, endpoint: Endpoint, send: _Send, decode: _Decode, read_usage: _Read, prompt: str | None
@@ -222,10 +230,11 @@ class OpenAIModel:
         return body, usage
 
     def _pay_failed(self, endpoint: Endpoint, error: BaseException, seconds: float) -> None:
-        """A rejection costs nothing; what a lost reply cost, nobody knows."""
+        """A rejection, or what nobody received, costs nothing; what a lost reply cost, nobody knows."""
+        unheard = _refused(error)
         rejected = getattr(error, "status_code", None) is not None
-        free = rejected and endpoint.model in self._prices
-        pay(Usage(calls=1, seconds=seconds, cost=0.0 if free else None))
+        free = unheard or (rejected and endpoint.model in self._prices)
+        pay(Usage(calls=1, failed=int(rejected or unheard), seconds=seconds, cost=0.0 if free else None))
 
     def _here(self) -> _Connections:
         connections = self._connections.get()
@@ -252,12 +261,23 @@ class OpenAIModel:
         return connections.clients[endpoint.address]
 
 
+def _refused(error: BaseException | None) -> bool:
+    """Whether nobody listens at the address, as whatever wraps it says."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_refused, error.exceptions))
+    if error is None or isinstance(error, ConnectionRefusedError):
+        return error is not None
+    return _refused(error.__cause__ or error.__context__)
+
+
 def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> Exception:
     """Our error in place of the vendor's: may it pass, was the form rejected, or is it final?"""
     import openai
 
     if isinstance(error, (openai.APITimeoutError, TimeoutError)):
         return Passing("no reply in time")
+    if _refused(error):
+        return ModelUnavailable(f"{endpoint} could not be used: the connection failed: nothing listens there")
     if isinstance(error, openai.APIConnectionError):
         return Passing(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")
     if not isinstance(error, openai.APIStatusError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+log = logging.getLogger("tiermem")
+
 
 class Passing(Exception):
     """A failure that may pass. `wait` is how long the endpoint asked to be left alone."""
@@ -27,10 +30,11 @@ class Passing(Exception):
         self.wait = wait
 
 
-async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) -> T:
+async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions, *, who: str) -> T:
     """The result of the first attempt that succeeds; the last `Passing` when patience ends.
 
-    Patience ends early when the endpoint asks for a wait that would go past the deadline, if there is one.
+    The log of the process says for whom it is waited, why, and for how long. Patience ends early when the
+    endpoint asks for a wait that would go past the deadline, if there is one.
     """
     import tenacity
 
@@ -41,6 +45,17 @@ async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) 
         asked = failure.wait if isinstance(failure, Passing) else 0.0
         return asked + backoff(state)
 
+    def tell(state: RetryCallState) -> None:
+        failure = state.outcome.exception() if state.outcome else None
+        log.warning(
+            "%s: %s; trying again in %.1f s (attempt %d of %d)",
+            who,
+            failure,
+            state.upcoming_sleep,
+            state.attempt_number + 1,
+            options.attempts,
+        )
+
     stops: list[stop_base] = [tenacity.stop_after_attempt(options.attempts)]
     if options.deadline is not None:
         stops.append(tenacity.stop_before_delay(options.deadline))
@@ -49,6 +64,7 @@ async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions) 
         wait=wait,
         stop=tenacity.stop_any(*stops),
         sleep=anyio.sleep,
+        before_sleep=tell,
         reraise=True,
     )
     return await retrying(attempt)

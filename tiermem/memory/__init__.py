@@ -4,6 +4,7 @@ from tiermem.memory.blocking import Memory, open  # noqa: A004  (the door's name
 from tiermem.memory.copies import restore
 from tiermem.memory.door import AsyncMemory
 from tiermem.memory.opening import spaces
+from tiermem.memory.residual import ResidualScan
 from tiermem.memory.stats import Stats
 from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 
@@ -16,6 +17,7 @@ __all__ = [
     "Memory",
     "Receipt",
     "Reindexed",
+    "ResidualScan",
     "Stats",
     "open",
     "restore",

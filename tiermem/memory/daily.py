@@ -1,7 +1,8 @@
 """What a space may spend in a day, counted from what the ledger recorded and enforced before every call.
 
 The rule: a limit is never passed by more than the calls in flight, also over a restart: what was paid
-today stands in the ledger, whether it led to an answer or failed. A day is a day of UTC.
+today stands in the ledger, whether it led to an answer or not. Calls that an endpoint rejected, or that
+nobody received, are no part of the limit. A day is a day of UTC.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class DailyMeter(Meter):
         """Raise `BudgetExceeded` when a limit of the day has been reached; it says which, and until when."""
         spent = self.today()
         used = {
-            "calls": (spent.calls, self.limits.calls),
+            "calls": (spent.calls - spent.failed, self.limits.calls),
             "tokens": (spent.input_tokens + spent.output_tokens, self.limits.tokens),
             "cost": (spent.cost or 0.0, self.limits.cost),
         }

@@ -260,7 +260,8 @@ class AsyncMemory:
 
         `Answer.support` says how far these bear the answer out (`stated` and `derived` are proved, `worded`
         is marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or
-        what is asked is told of somebody else, `abstained` is true.
+        what is asked is told of somebody else, `abstained` is true, and `nearest` are the passages that
+        come nearest. Without a model the answer is an extract of what was said, picked by rules.
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,

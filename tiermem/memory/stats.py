@@ -11,6 +11,7 @@ from tiermem.model import Budget, StepUsage, Usage
 
 _SHOWN = 20
 """Pages set aside whose reasons are told."""
+_NOTHING_SAVED = "what was recalled was longer than the pages it links to, as it is in a small memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class Stats:
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from what
     was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond
-    what these read (below zero where the linked pages are shorter than that).
+    what these read; where it is below zero, `tokens_saved_note` says why.
     `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
     claims that nothing confirms: of these the words are kept, and the wording is not.
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
@@ -57,6 +58,7 @@ class Stats:
     tokens_raw: int
     tokens_summary: int
     tokens_saved: int
+    tokens_saved_note: str
     usage: tuple[StepUsage, ...]
     spent_today: Usage
     daily: Budget
@@ -79,6 +81,7 @@ def stats(
     problems: tuple[str, ...],
 ) -> Stats:
     """The counts of one space; one pass over pages, units and answers."""
+    saved = sum(a.raw_tokens - a.read_tokens for a in tier1.answers.values() if a.route == "ANSWER")
     answers, pages, aside = tier1.answers.values(), tier1.pages.values(), tier1.aside
     return Stats(
         space=space,
@@ -104,7 +107,8 @@ def stats(
         tokens_read=sum(a.read_tokens for a in answers),
         tokens_raw=sum(a.raw_tokens for a in answers),
         tokens_summary=sum(a.summary_tokens for a in answers),
-        tokens_saved=sum(a.raw_tokens - a.read_tokens for a in answers if a.route == "ANSWER"),
+        tokens_saved=saved,
+        tokens_saved_note=_NOTHING_SAVED if saved < 0 else "",
         usage=usage,
         spent_today=spent_today,
         daily=daily,

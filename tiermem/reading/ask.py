@@ -123,7 +123,7 @@ class _Reading:
             first = await self._from_recall(recalled)
         except MalformedReply as error:
             reason = f"the reply could not be used: {error}"
-            return Decision(action="ESCALATE", confidence=0.0, reason=reason, router=FUSED), None
+            return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED), None
         return fused_decision(first.composed), first
 
     async def _routed(self, recalled: Recalled) -> Decision:
@@ -135,7 +135,7 @@ class _Reading:
                 return await route(self._asking.question, recalled.items, asked_at=self._asking.asked_at)
         except BudgetExceeded as error:
             self._note("route", error, "answer from what was recalled")
-            return Decision(action="ANSWER", confidence=0.0, reason=str(error), router="budget")
+            return Decision(action="ANSWER", score=None, reason=str(error), router="budget")
 
     def ways_on(self, first: _Step | None) -> tuple[Way, ...]:
         """What may follow, in order, where the answer does not suffice.
@@ -301,14 +301,14 @@ def fused_decision(first: Composed) -> Decision:
     """What a wording decides about itself: enough, or read more."""
     if first.suffices:
         told = "no reading would tell more" if first.abstained else "what was recalled tells it"
-        return Decision(action="ANSWER", confidence=None, reason=told, router=FUSED)
+        return Decision(action="ANSWER", score=None, reason=told, router=FUSED)
     reason = first.missing or first.withheld or "what was recalled does not tell it"
-    return Decision(action="ESCALATE", confidence=None, reason=reason, router=FUSED)
+    return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED)
 
 
 def _fixed(mode: AskMode) -> Decision:
     action: Action = "ANSWER" if mode == "summary" else "ESCALATE"
-    return Decision(action=action, confidence=1.0, reason=f"asked with mode {mode!r}", router="mode")
+    return Decision(action=action, score=None, reason=f"asked with mode {mode!r}", router="mode")
 
 
 def _item(evidence: Evidence) -> EvidenceItem:

@@ -33,7 +33,7 @@ from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source, link, proof_rank
 
-ABSTENTION = "Nothing in memory answers this."
+ABSTENTION = "Nothing that was found in memory answers this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ class Fixed:
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
         """The one decision there is."""
         reason = f"the router {self.name!r} was chosen"
-        return Decision(action=self.action, confidence=1.0, reason=reason, router=self.name)
+        return Decision(action=self.action, score=None, reason=reason, router=self.name)
 
 
 always = Fixed(name="always", action="ESCALATE")

@@ -36,9 +36,9 @@ def support_in_words(answer: Answer) -> str:
 
 
 def decision_in_words(decision: Decision) -> str:
-    """Who decided what, how sure where that was said, and why."""
-    sure = "" if decision.confidence is None else f", confidence {decision.confidence:.2f}"
-    return f"{decision.router} decided {decision.action}{sure}: {decision.reason}"
+    """Who decided what, with what score where there is one, and why."""
+    score = "" if decision.score is None else f", score {decision.score:.2f}"
+    return f"{decision.router} decided {decision.action}{score}: {decision.reason}"
 
 
 def check_in_words(check: Check) -> str:

@@ -78,8 +78,8 @@ BUGS = (
     Bug(
         name="a router's reply that cannot be read answers",
         file="tiermem/reasoning/model/route.py",
-        before='return _escalate(f"the reply could not be used: {error}", confidence=0.0)',
-        after='return Decision(action="ANSWER", confidence=0.0, reason=str(error), router=_ROUTER)',
+        before='return _escalate(f"the reply could not be used: {error}")',
+        after='return Decision(action="ANSWER", score=None, reason=str(error), router=_ROUTER)',
         found_by=_ALL,
     ),
     Bug(

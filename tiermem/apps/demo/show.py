@@ -14,8 +14,12 @@ from rich.text import Text
 from tiermem.apps.demo import SPACE, Asked, Demo, dialogue, run_demo
 from tiermem.apps.ingest import Engine, Ingested
 from tiermem.apps.tables import pairs, table
-from tiermem.apps.terminal import out, safe
+from tiermem.apps.terminal import out, program, safe
 from tiermem.apps.views import cited_in_page, next_step, route, support, tokens
+from tiermem.reasoning import by_rules
+
+QUESTIONS, RIGHT, ABSTAINED, ABSTAINED_RIGHTLY = 215, 0.251, 0.191, 0.492
+"""Of the local engine on LoCoMo, as measured in docs/results/answers.md."""
 
 _TIERS = {"recall": "recall", "widened": "more turns", "researched": "pages"}
 
@@ -31,6 +35,8 @@ def show_demo(store: Path | None, engine: Engine) -> None:
         on_answer=lambda asked: console.print(_answered(next(numbers), asked, console)),
     )
     console.print(_sums(result))
+    for part in _expected(result):
+        console.print(part)
     for step in _next(result):
         console.print(step, soft_wrap=True)
 
@@ -92,11 +98,28 @@ def _tier(one: Asked) -> str:
 
 
 def _next(result: Demo) -> list[Text]:
+    own = next_step("Your own chats (exports of WhatsApp, Slack, ChatGPT, …)", f"{program()} ingest FILE")
     if not result.kept:
-        again = "tiermem demo --store demo-memory"
-        return [next_step("This memory is gone now. Keep one to look around", again)]
-    where = ["--store", str(result.store), "--space", SPACE]
+        again = f"{program()} demo --store demo-memory"
+        return [next_step("This memory is gone now. Keep one to look around", again), own]
+    where = shlex.join(["--store", str(result.store), "--space", SPACE])
+    asked = shlex.quote("When is the canoe ready?")
     return [
-        next_step("The whole trail of the last answer", shlex.join(["tiermem", "audit", *where])),
-        next_step("Ask something", shlex.join(["tiermem", "ask", "When is the canoe ready?", *where])),
+        next_step("The whole trail of the last answer", f"{program()} audit {where}"),
+        next_step("Ask something", f"{program()} ask {asked} {where}"),
+        own,
     ]
+
+
+def _expected(result: Demo) -> list[Text]:
+    """What is to be expected of other chats without a model: what was measured."""
+    if result.engine != by_rules().name:
+        return []
+    told = (
+        f"No model was asked, and this dialogue suits that. On chats of people, do not expect as much: of "
+        f"{QUESTIONS} questions with an answer (LoCoMo) the local rules got {RIGHT:.0%} right and abstained "
+        f"from {ABSTAINED:.0%}; of those without one they abstained from {ABSTAINED_RIGHTLY:.0%} "
+        "(docs/results/answers.md). An answer says what it rests on, an abstention what comes nearest; with "
+        "a model (TIERMEM_MODEL) the model words answers from what is found."
+    )
+    return [Text(f"\n{told}", style="yellow")]

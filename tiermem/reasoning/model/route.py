@@ -27,7 +27,7 @@ class RouteReply(Reply):
 
 @dataclass(frozen=True, slots=True)
 class RouteByModel:
-    """Whether the evidence states the answer. A reply that cannot be used escalates, with confidence 0.
+    """Whether the evidence states the answer. A reply that cannot be used escalates.
 
     `prompt` is `route`, or `route_action` for a reply that is the action alone, as published.
     """
@@ -38,7 +38,7 @@ class RouteByModel:
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
         """ANSWER only where the model says so in form; with nothing recalled it is not asked."""
         if not evidence:
-            return _escalate("nothing was recalled", confidence=1.0)
+            return _escalate("nothing was recalled")
         try:
             reply = await ask(
                 self.model,
@@ -50,18 +50,18 @@ class RouteByModel:
                 asked_at=shown.moment(asked_at),
             )
         except MalformedReply as error:
-            return _escalate(f"the reply could not be used: {error}", confidence=0.0)
+            return _escalate(f"the reply could not be used: {error}")
         return _decision(reply)
 
 
 def _decision(reply: RouteReply) -> Decision:
     return Decision(
         action="ANSWER" if reply.action == "S" else "ESCALATE",
-        confidence=reply.confidence,
+        score=reply.confidence,
         reason=reply.thinking or f"the model chose {reply.action}",
         router=_ROUTER,
     )
 
 
-def _escalate(reason: str, *, confidence: float) -> Decision:
-    return Decision(action="ESCALATE", confidence=confidence, reason=reason, router=_ROUTER)
+def _escalate(reason: str) -> Decision:
+    return Decision(action="ESCALATE", score=None, reason=reason, router=_ROUTER)

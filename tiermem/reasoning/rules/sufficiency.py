@@ -94,15 +94,14 @@ def assess(
     *,
     router: str = "rules",
 ) -> Decision:
-    """ANSWER when the evidence states what is asked, else ESCALATE. Confidence runs from 0.5 to 1."""
+    """ANSWER when the evidence states what is asked, else ESCALATE; the score is the coverage."""
     limits = options or SufficiencyOptions()
     seen = features(question, evidence)
     reason = _refusal(seen, limits) or _too_little(seen, limits)
     action: Action = "ESCALATE" if reason else "ANSWER"
-    share = 1 - seen.coverage if reason else seen.coverage
     return Decision(
         action=action,
-        confidence=_confidence(share),
+        score=round(min(seen.coverage, 1.0), 2),
         reason=reason or f"a unit covers {seen.coverage:.0%} of the question",
         router=router,
     )
@@ -133,7 +132,3 @@ def _needed(seen: Features, limits: SufficiencyOptions) -> float:
     needed = limits.complete if seen.kind in _MANY else limits.coverage
     near = seen.similarity is not None and seen.similarity >= limits.very_similar
     return needed - limits.relief if near and seen.kind not in _MANY else needed
-
-
-def _confidence(share: float) -> float:
-    return round(min(1.0, max(0.5, 0.5 + share / 2)), 2)

@@ -1,0 +1,105 @@
+"""What an installation brings: the two packages and extras for what not all need."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tiermem
+from eval.systems.ranking import Keywords
+from pagestore import EstimateCounter
+from tests.eval.tiny import sessions
+from tiermem.apps.cli import app
+from tiermem.errors import InvalidInput
+
+ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT: dict[str, Any] = PYPROJECT["project"]
+WHEEL: dict[str, Any] = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+
+
+def test_the_wheel_brings_two_packages_and_takes_nobody_elses_name() -> None:
+    tops = {Path(name).parts[0] for name in (*WHEEL["packages"], *WHEEL["force-include"].values())}
+    assert tops == {"tiermem", "pagestore"}
+
+
+def test_nothing_installed_points_at_what_is_not() -> None:
+    targets = [*PROJECT["scripts"].values()]
+    targets += [one for group in PROJECT.get("entry-points", {}).values() for one in group.values()]
+    assert {target.partition(".")[0] for target in targets} == {"tiermem"}
+
+
+def test_evaluation_runs_from_a_checkout() -> None:
+    command = [sys.executable, "-m", "eval", "systems"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "bm25" in done.stdout.split()
+
+
+def package(requirement: str) -> str:
+    """The name that a requirement is imported by."""
+    return re.split(r"[^\w-]", requirement)[0].replace("-", "_")
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """An environment in which the packages of an extra are not installed."""
+    extra: str = request.param
+    for requirement in PROJECT["optional-dependencies"][extra]:
+        if package(requirement) != "tiermem":
+            monkeypatch.setitem(sys.modules, package(requirement), None)
+    return extra
+
+
+@pytest.mark.parametrize("without", ["local"], indirect=True)
+def test_without_what_embeds_words_are_searched_and_everybody_is_told_which_extra_is_missing(
+    without: str, tmp_path: Path
+) -> None:
+    with tiermem.open(tmp_path / "memory") as memory:
+        memory.add("My dog Biscuit is allergic to chicken.", speaker="Ann")
+        assert "chicken" in memory.ask("What is Biscuit allergic to?").text
+        problem = memory.stats().problems[-1]
+    assert "by its words alone" in problem
+    assert f"pip install 'tiermem[{without}]'" in problem
+    examined = CliRunner().invoke(app, ["doctor", "--store", str(tmp_path / "memory")])
+    assert examined.exit_code == 1
+    assert f"pip install 'tiermem[{without}]'" in examined.output
+
+
+@pytest.mark.parametrize("without", ["model"], indirect=True)
+@pytest.mark.parametrize("named", [{"model": "small"}, {"embedder": "openai:small"}])
+def test_a_model_without_its_client_is_refused_with_the_extra_that_brings_it(
+    without: str, named: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
+        tiermem.open(tmp_path / "memory", **named)
+
+
+@pytest.mark.parametrize("without", ["eval"], indirect=True)
+@pytest.mark.anyio
+async def test_evaluation_without_its_baseline_names_the_extra(without: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(f"pip install -e '.[{without}]'")):
+        await Keywords(EstimateCounter()).observe(sessions())
+
+
+BARE = """
+import sys
+sys.modules |= dict.fromkeys(sys.argv[1:])
+import tiermem, tiermem.apps.cli
+with tiermem.open(":memory:") as memory:
+    memory.add("My dog Biscuit is allergic to chicken.", speaker="Ann")
+    print(memory.ask("What is Biscuit allergic to?"))
+"""
+
+
+def test_a_memory_works_where_no_extra_is_installed() -> None:
+    extras = PROJECT["optional-dependencies"].values()
+    absent = {package(one) for extra in extras for one in extra} - {"tiermem"}
+    done = subprocess.run(
+        [sys.executable, "-c", BARE, *absent], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "chicken" in done.stdout, done.stderr
