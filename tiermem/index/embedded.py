@@ -8,14 +8,20 @@ is nothing. Whatever a crash leaves of the other form is deleted at the next ope
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable
 from tiermem.index.arrays import Packed, unpacked
-from tiermem.index.folder import GROWING, forget_file, forget_shards, form_of, give_description, sync
+from tiermem.index.folder import (
+    GROWING,
+    forget_left_overs,
+    forget_shards,
+    form_of,
+    give_description,
+    sync,
+)
 from tiermem.index.interface import Embedder
 from tiermem.index.ownership import opening
 from tiermem.index.projection import BATCH, COLLECTIONS, Point
@@ -48,7 +54,7 @@ def open_embedded(
     with opening(path):
         if form_of(path) == "shards" and not fresh:
             shards = QdrantEdgeIndex(path, embedder)
-            forget_file(path)
+            forget_left_overs(path)
             return shards
         small = SqliteIndex(path, embedder, fresh=fresh)
         try:
@@ -72,8 +78,7 @@ def _in_shards(small: SqliteIndex, path: Path, embedder: Embedder) -> SqliteInde
     sync(path)
     give_description(path / GROWING, path)  # from here on the shards count
     small.let_go()
-    forget_file(path)
-    shutil.rmtree(path / GROWING)
+    forget_left_overs(path)
     return QdrantEdgeIndex(path, embedder)
 
 

@@ -95,10 +95,20 @@ def forget_file(path: Path) -> None:
 def forget_shards(path: Path) -> None:
     """Delete shards: units first, for the marks are with them."""
     for name in (*COLLECTIONS, GROWING):
-        if (path / name).is_symlink():
-            (path / name).unlink()
-        elif (path / name).exists():
-            shutil.rmtree(path / name)
+        _forget_folder(path / name)
+
+
+def forget_left_overs(path: Path) -> None:
+    """Delete what is left of the file that these shards took the place of."""
+    forget_file(path)
+    _forget_folder(path / GROWING)
+
+
+def _forget_folder(place: Path) -> None:
+    if place.is_symlink():
+        place.unlink()
+    elif place.exists():
+        shutil.rmtree(place)
 
 
 def as_the_folder(path: Path) -> None:

@@ -348,21 +348,21 @@ class SqliteIndex(ArraysIndex):
         self, connection: sqlite3.Connection, number: int, space: str, collection: Collection
     ) -> Iterator[Packed]:
         vectors, terms = VECTORS[collection], TERMS[collection]
-        sizes = [4 * self._embedder.dimensions] * len(vectors) + [TERM_BYTES] * len(terms)
+        sizes = dict.fromkeys(vectors, 4 * self._embedder.dimensions) | dict.fromkeys(terms, TERM_BYTES)
         rows = connection.execute(
             f"SELECT point, payload, {', '.join((*vectors, *terms))} FROM entries "  # noqa: S608  # constants
             "WHERE space = ? AND collection = ? ORDER BY rowid",
             (number, collection),
         )
         for point, payload, *fields in rows:
-            held = [field or b"" for field in fields]
-            if any(len(field) % size for field, size in zip(held, sizes, strict=True)):
+            held = dict(zip((*vectors, *terms), fields, strict=True))
+            if any(len(held[name] or b"") % size for name, size in sizes.items()):
                 raise ValueError("numbers of an entry are cut short")
             yield Packed(
                 id=str(UUID(bytes=point)),
                 payload={**json.loads(payload), "space": space},
-                vectors=dict(zip(vectors, held, strict=False)),
-                terms=dict(zip(terms, held[len(vectors) :], strict=True)),
+                vectors={name: held[name] for name in vectors if held[name]},
+                terms={name: held[name] for name in terms if held[name]},
             )
 
     def _mark(self, space: str) -> History:
