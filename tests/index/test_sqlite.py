@@ -312,7 +312,7 @@ async def test_what_another_process_wrote_of_a_space_is_read_again(tmp_path: Pat
 async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands(tmp_path: Path) -> None:
     index = await SqliteIndex.open(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
-    with pytest.raises(IndexLocked, match="open in another process"):
+    with pytest.raises(IndexLocked, match="open in another memory"):
         await SqliteIndex.open(tmp_path, HashEmbedder(), fresh=True)
     await index.set_mark(ANN, upto(1))
     assert await index.count(ANN, "units") == len(GARDEN)

@@ -19,7 +19,7 @@ from pathlib import Path
 from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable
 
 WAIT = 30.0
-"""Seconds to wait for another process that is opening the same index."""
+"""Seconds to wait for somebody else who is opening the same index."""
 
 _STEP = 0.02
 
@@ -42,7 +42,7 @@ class Ownership:
             raise
 
     def alone(self) -> None:
-        """Own what was shared; `IndexLocked` when another process shares it, and then it stays shared.
+        """Own what was shared; `IndexLocked` when somebody else shares it, and then it stays shared.
 
         Nobody else may be opening the index meanwhile: the change of one lock for the other has a gap.
         """
@@ -51,7 +51,8 @@ class Ownership:
         except IndexLocked:
             self._take(fcntl.LOCK_SH)
             raise IndexLocked(
-                f"the index at {str(self._path.parent)!r} is open in another process; close that memory first"
+                f"the index at {str(self._path.parent)!r} is open in another memory, of this process or "
+                "another; close that first"
             ) from None
         note = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(self._file, 0)
@@ -110,7 +111,7 @@ def opening(path: Path) -> Iterator[None]:
         until = time.monotonic() + WAIT
         while not _locked(there):
             if time.monotonic() > until:
-                raise IndexLocked(f"the index at {str(path)!r} is being opened by another process")
+                raise IndexLocked(f"the index at {str(path)!r} is being opened by somebody else")
             time.sleep(_STEP)
         yield
     finally:

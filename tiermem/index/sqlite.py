@@ -51,7 +51,7 @@ from tiermem.index.projection import TERMS, VECTORS, Point
 FORM = "sqlite"
 
 PAGE = 1024
-"""Bytes of a page of the file. An entry takes some three thousand, and half a page beyond its end."""
+"""Bytes of a page of the file. A turn takes some six thousand, and half a page beyond."""
 
 UNWRITTEN = 1_000
 """Entries put or removed after which they are written without a mark."""
