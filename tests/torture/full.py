@@ -112,8 +112,8 @@ ROWS = (
         name="small-disks",
         failure="a disk that is nearly full, under the embedded index",
         done="a memory, its index in one file or in shards, opened, used, erased from and reopened on file "
-        "systems of 300 kB to 140 MB, and of 400 MB with 20, 60, 100, 1,000, 40,000 kB left; each in a process "
-        "of its own, which no signal ends",
+        "systems of 300 kB to 140 MB, and of 400 MB with 20, 60, 100, 1,000, 40,000 kB left; each in a "
+        "process of its own, which no signal ends",
         unit="lives",
         count=90,
         share=9,

@@ -260,8 +260,8 @@ ROWS = (
     Row(
         name="lost-index",
         failure="index gone, emptied, older, of another store, of another past of the same one",
-        done="kept in one file, in shards, and growing from the one to the others; searched and answered from "
-        "at once; once it has caught up, as one made anew finds it",
+        done="kept in one file, in shards, and growing from the one to the others; searched and answered "
+        "from at once; once it has caught up, as one made anew finds it",
         unit="indexes",
         count=120,
         share=6,

@@ -1,4 +1,4 @@
-"""The default index: Qdrant's own engine inside this process, on a directory that may be deleted.
+"""The embedded index of a store that has grown: Qdrant's own engine, on a directory that may be deleted.
 
     index/
       LOCK         which process owns the directory

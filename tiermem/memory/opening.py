@@ -91,8 +91,8 @@ class House:
     model: LanguageModel | None
     meter: DailyMeter
     """Pays for everything this opening does, and holds the space to its daily limits."""
-    scratch: Callable[[Path], QdrantEdgeIndex]
-    """Makes an empty index in a directory, for looking at a past state."""
+    scratch: Callable[[], MemoryIndex]
+    """Makes an empty index, for looking at a past state."""
 
     def clock(self) -> datetime:
         """Now, with its time zone."""
@@ -161,7 +161,7 @@ async def build(
             directory=None if str(path) == IN_MEMORY else Path(path),
             model=model,
             meter=_daily_meter(settings, ledger, judging),
-            scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
+            scratch=lambda: MemoryIndex(embedder),
         )
 
 
