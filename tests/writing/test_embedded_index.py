@@ -1,4 +1,4 @@
-"""Writing on the index that is used by default, in either form: behind, gone or copied back, it ends the same."""
+"""Writing on the index used by default, in either form: behind, gone or copied back, it ends up the same."""
 
 import shutil
 from collections.abc import Sequence
