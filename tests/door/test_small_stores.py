@@ -31,7 +31,7 @@ WORDS = (
 
 
 def house_of(memory: tiermem.Memory) -> House:
-    house = memory._async._house
+    house = memory._async._opened.house
     assert house is not None
     return house
 
