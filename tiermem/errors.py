@@ -15,7 +15,7 @@ TierMemError
 ├─ SummaryIndexError      the index could not be used; it can always be rebuilt
 │  ├─ IndexUnavailable    the index could not be reached
 │  │  └─ IndexFull        the disk has too little room left to use the embedded index
-│  ├─ IndexLocked         another process owns the embedded index
+│  ├─ IndexLocked         somebody else has the embedded index open
 │  └─ IndexMismatch       built with another embedder or schema; offers `reindex`
 ├─ PageSetAside           a step raised something unexpected on this page; says what and where
 ├─ Unexpected             a step raised something unexpected, and no page is to blame; says what and where
@@ -105,11 +105,11 @@ class IndexUnavailable(SummaryIndexError):
 
 
 class IndexFull(IndexUnavailable):
-    """The disk has too little room left to use the embedded index; the message says how much it takes."""
+    """The disk has too little room left for the embedded index."""
 
 
 class IndexLocked(SummaryIndexError):
-    """Another process owns the embedded index directory."""
+    """Somebody else has the embedded index open: its shards, or the file that is to be made anew."""
 
 
 class IndexMismatch(SummaryIndexError):

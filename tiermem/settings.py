@@ -68,8 +68,9 @@ class Settings(BaseSettings):
     """Directory that holds the MiniLM weights, instead of looking for them."""
 
     index: str = EMBEDDED
-    """`embedded` (Qdrant Edge, in the directory of the pages), `memory` (in this process, nothing written,
-    made anew from pages and ledger at each opening) or the `http://` or `https://` URL of a Qdrant server.
+    """`embedded` (in the directory of the pages: one file, and shards of Qdrant's engine once it has grown
+    beyond 10,000 entries), `memory` (in this process, nothing written, made anew from pages and ledger at
+    each opening) or the `http://` or `https://` URL of a Qdrant server.
     """
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""

@@ -1,4 +1,4 @@
-"""Where the disk is nearly full the embedded index is not used, and no signal ends the process."""
+"""Where the disk is nearly full shards are not used, and no signal ends the process."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +9,7 @@ import tiermem
 from pagestore import SessionId, SpaceId
 from tests.torture import full
 from tiermem.errors import IndexFull
-from tiermem.index import QdrantEdgeIndex
+from tiermem.index import QdrantEdgeIndex, embedded
 from tiermem.index.interface import Entry
 from tiermem.index.testing import HashEmbedder, upto
 
@@ -58,10 +58,12 @@ async def test_an_index_that_is_open_takes_nothing_in_while_there_is_no_room(
     await index.close()
 
 
-def test_a_memory_opens_without_its_index_answers_from_the_log_and_says_so(
+def test_a_memory_opens_without_its_shards_answers_from_the_log_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(embedded, "GROWN", -1)
     asked = "When does the ferry to Anholt leave?"
+    tiermem.open(tmp_path, engine="local", embedder=HashEmbedder()).close()
     with monkeypatch.context() as patch:
         nearly_full(patch, 60_000)
         with tiermem.open(tmp_path, engine="local", embedder=HashEmbedder()) as memory:
@@ -76,7 +78,21 @@ def test_a_memory_opens_without_its_index_answers_from_the_log_and_says_so(
         assert memory.ask(asked).trace.degradations == ()
 
 
+def test_a_small_index_is_used_however_little_room_there_is_and_stays_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "GROWN", -1)
+    nearly_full(monkeypatch, 60_000)
+    with tiermem.open(tmp_path, engine="local", embedder=HashEmbedder()) as memory:
+        memory.add("The ferry to Anholt leaves at nine.", speaker="Ann")
+        memory.flush()
+        answer = memory.ask("When does the ferry to Anholt leave?")
+        assert (answer.trace.degradations, memory.stats().problems) == ((), ())
+    assert (tmp_path / "index" / "entries.sqlite").exists()
+
+
 @pytest.mark.skipif(not full.can_mount(), reason="this machine lets nobody mount a file system")
+@pytest.mark.parametrize("form", full.FORMS)
 @pytest.mark.parametrize(("kilobytes", "left"), [(300, None), (80_000, None), (400_000, 20)])
-def test_no_signal_on_a_file_system_that_is_really_full(kilobytes: int, left: int | None) -> None:
-    assert full.on_a_small_disk(kilobytes=kilobytes, left=left) == "done"
+def test_no_signal_on_a_file_system_that_is_really_full(kilobytes: int, left: int | None, form: str) -> None:
+    assert full.on_a_small_disk(kilobytes=kilobytes, left=left, form=form) == "done"

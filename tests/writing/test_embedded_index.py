@@ -1,4 +1,4 @@
-"""Writing on the index that is used by default: behind, gone or copied back, it ends up the same."""
+"""Writing on the index used by default, in either form: behind, gone or copied back, it ends up the same."""
 
 import shutil
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import pytest
 
 from pagestore import SpaceId
 from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
-from tiermem.index import Hit, QdrantEdgeIndex
+from tiermem.index import Hit, QdrantEdgeIndex, SqliteIndex
 from tiermem.index.interface import Collection
 from tiermem.index.projection import COLLECTIONS, Point
 from tiermem.index.testing import HashEmbedder
@@ -16,13 +16,15 @@ from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Projected, Selection, Writer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("form", [SqliteIndex, QdrantEdgeIndex])]
+
+Form = type[SqliteIndex] | type[QdrantEdgeIndex]
 
 QUESTIONS = ("Which bicycle did Ann buy?", "tomatoes in the garden", "Who is Clara?", "80 euros")
 SOLD = turn("Ann sold the red bicycle to Clara for 80 euros.", day=9)
 
 
-async def results(index: QdrantEdgeIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
+async def results(index: SqliteIndex | QdrantEdgeIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     return [
         await index.search(space, collection, question, limit=5, inactive=inactive)
         for question in QUESTIONS
@@ -31,12 +33,14 @@ async def results(index: QdrantEdgeIndex, space: SpaceId) -> list[tuple[Hit, ...
     ]
 
 
-async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tmp_path: Path) -> None:
+async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
+    tmp_path: Path, form: Form
+) -> None:
     def replaces_the_nearest(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="ADD", reason="sold", supersedes=(neighbours[0].id,))
 
     ledger, rules = await opened(), Rules(reconciles=replaces_the_nearest)
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = await form.open(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     for said in (GARDEN, [SOLD]):
         await writer.observe(S1, said)
@@ -51,7 +55,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     await index.close()
 
     shutil.rmtree(tmp_path / "index")
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = await form.open(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
     assert await results(index, ledger.indexed_as) == before
@@ -62,9 +66,9 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     await index.close()
 
 
-async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path) -> None:
+async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path, form: Form) -> None:
     ledger, rules = await opened(), Rules()
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = await form.open(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
@@ -72,24 +76,26 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
     await index.close()
     shutil.copytree(tmp_path / "index", tmp_path / "backup")
 
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = await form.open(tmp_path / "index", HashEmbedder())
     await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
     await Writer(ledger, index, rules.engine).distil_pending()
     before = await results(index, ledger.indexed_as)
     await index.close()
 
-    index = await QdrantEdgeIndex.open(tmp_path / "backup", HashEmbedder())
+    index = await form.open(tmp_path / "backup", HashEmbedder())
     assert await results(index, ledger.indexed_as) != before
     await Writer(ledger, index, rules.engine).project()
     assert await results(index, ledger.indexed_as) == before
     await index.close()
 
 
-async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(tmp_path: Path) -> None:
+async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(
+    tmp_path: Path, form: Form
+) -> None:
     ledger, rules = await opened(), Rules()
     space = ledger.indexed_as
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = await form.open(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     said = [turn(f"Ann planted {n} tomatoes by the shed {n % 4}.", day=1 + n // 4) for n in range(40)]
     for start in range(0, 40, 10):
@@ -112,7 +118,7 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         assert len(put) < 30
         shown = await results(index, space), await index.turns(space, "tomatoes by the shed 3", limit=40)
         counts = [await index.count(space, collection) for collection in COLLECTIONS]
-        fresh = await QdrantEdgeIndex.open(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
+        fresh = await form.open(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
         await Writer(ledger, fresh, rules.engine).project()
         assert shown == (
             await results(fresh, space),

@@ -10,7 +10,7 @@ from pagestore import DiskLog, History, MemoryLog, SessionId, SpaceId, Turn
 from pagestore.files import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.errors import IndexMismatch
-from tiermem.index import Entry, MemoryIndex, QdrantEdgeIndex, QdrantIndex
+from tiermem.index import Entry, MemoryIndex, QdrantEdgeIndex, QdrantIndex, SqliteIndex
 from tiermem.index.interface import Exclusive, Index
 from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger
@@ -18,7 +18,7 @@ from tiermem.writing import Projected, Selection, Writer
 
 pytestmark = pytest.mark.anyio
 
-BACKENDS = ("memory", "embedded", "server")
+BACKENDS = ("memory", "one file", "shards", "server")
 """Local mode stands for a server: the same adapter, which other processes may use."""
 
 HARBOUR = (
@@ -35,7 +35,9 @@ async def index_of(kind: str, folder: Path) -> AsyncIterator[Index]:
     match kind:
         case "memory":
             index = MemoryIndex(HashEmbedder())
-        case "embedded":
+        case "one file":
+            index = await SqliteIndex.open(folder, HashEmbedder())
+        case "shards":
             index = await QdrantEdgeIndex.open(folder, HashEmbedder())
         case _:
             index = await QdrantIndex.open(":memory:", HashEmbedder())
@@ -106,7 +108,7 @@ class Restored:
 
 
 @pytest.mark.parametrize("sealed_before", [True, False], ids=["sealed", "open"])
-@pytest.mark.parametrize("kind", ["memory", "embedded"])
+@pytest.mark.parametrize("kind", ["memory", "one file", "shards"])
 async def test_an_index_newer_than_a_log_that_was_restored_is_made_anew(
     tmp_path: Path, kind: str, sealed_before: bool
 ) -> None:

@@ -1,6 +1,7 @@
-"""Finding by meaning and by words: a projection of pages and ledger, on Qdrant embedded or as a server."""
+"""Finding by meaning and by words: a projection of pages and ledger, embedded or on a Qdrant server."""
 
 from tiermem.index.absent import AbsentIndex
+from tiermem.index.embedded import open_embedded
 from tiermem.index.interface import (
     Collection,
     Compacts,
@@ -22,6 +23,7 @@ from tiermem.index.minilm import MiniLMEmbedder, Precision
 from tiermem.index.openai_embedder import EndpointEmbedder
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 
 __all__ = [
     "AbsentIndex",
@@ -42,7 +44,9 @@ __all__ = [
     "QdrantEdgeIndex",
     "QdrantIndex",
     "Said",
+    "SqliteIndex",
     "TurnHit",
     "TurnHits",
     "lexicon_of",
+    "open_embedded",
 ]

@@ -159,7 +159,7 @@ class Compacts(Protocol):
 
 @runtime_checkable
 class Exclusive(Protocol):
-    """An index that one process writes, for one store: what of another history it holds, nobody misses."""
+    """An index of one store, each space by one writer: what it holds of another history, nobody misses."""
 
     @property
     def exclusive(self) -> Literal[True]:

@@ -121,7 +121,7 @@ class ProjectedIndex(ABC):
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None: ...
 
     @abstractmethod
-    def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None: ...
+    def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None: ...
 
     @abstractmethod
     def _clear(self, collection: Collection, space: str) -> None: ...
@@ -136,7 +136,9 @@ class ProjectedIndex(ABC):
     def _tally(self, collection: Collection, space: str) -> int: ...
 
     @abstractmethod
-    def _payloads(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]: ...
+    def _payloads(
+        self, collection: Collection, space: str, point_ids: Sequence[str]
+    ) -> list[Mapping[str, Any]]: ...
 
     @abstractmethod
     def _values(
@@ -195,7 +197,8 @@ class ProjectedIndex(ABC):
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
         """Forget ids; unknown ids are ignored."""
         if ids:
-            await self._call(self._delete, collection, [encoding.point_id(space, entry) for entry in ids])
+            points = [encoding.point_id(space, entry) for entry in ids]
+            await self._call(self._delete, collection, encoding.key(space), points)
 
     async def search(
         self,
@@ -294,7 +297,8 @@ class ProjectedIndex(ABC):
     def _with_neighbours(self, scope: Scope, entries: Iterable[str]) -> tuple[str, ...]:
         """The points of these turns and of those beside them."""
         points = [_point(scope, entry) for entry in sorted(entries)]
-        near = (entry for payload in self._payloads("turns", points) for entry in payload.get("near", ()))
+        found = self._payloads("turns", scope.match["space"], points)
+        near = (entry for payload in found for entry in payload.get("near", ()))
         return tuple(dict.fromkeys([*points, *(_point(scope, entry) for entry in near)]))
 
     def _rarity(self, scope: Scope, stems: Sequence[str]) -> dict[str, float]:
@@ -328,27 +332,35 @@ class ProjectedIndex(ABC):
 
     async def mark(self, space: SpaceId) -> History:
         """The log that this index reflects, up to which record; `History()` when it holds nothing."""
-        payloads = await self._call(self._payloads, "units", [encoding.mark_id(space)])
-        if not payloads:
-            return History()
-        return History(seq=int(payloads[0]["mark"]), digest=str(payloads[0]["history"]))
+        return await self._call(self._mark, space)
 
     async def set_mark(self, space: SpaceId, mark: History) -> None:
         """Say what the index reflects of the space: what was put before is made durable first."""
-        # The mark's point has no field `space`, so no search, count or clearing of a space ever sees it.
-        payload = {"mark_of": encoding.key(space), "mark": mark.seq, "history": mark.digest}
-        point = Point(id=encoding.mark_id(space), payload=payload)
-        await self._call(self._sync)
-        await self._call(self._upsert, "units", [point])
-        await self._call(self._sync)
+        await self._call(self._set_mark, space, mark)
 
     async def drop(self, space: SpaceId) -> None:
         """Forget everything of a space, its mark first."""
         self._kept.clear()
-        await self._call(self._delete, "units", [encoding.mark_id(space)])
-        await self._call(self._sync)
+        await self._call(self._forget_mark, space)
         for collection in COLLECTIONS:
             await self._call(self._clear, collection, encoding.key(space))
+
+    # The mark's point has no field `space`, so no search, count or clearing of a space ever sees it.
+
+    def _mark(self, space: str) -> History:
+        payloads = self._payloads("units", encoding.key(space), [encoding.mark_id(space)])
+        if not payloads:
+            return History()
+        return History(seq=int(payloads[0]["mark"]), digest=str(payloads[0]["history"]))
+
+    def _set_mark(self, space: str, mark: History) -> None:
+        self._sync()
+        self._upsert("units", [mark_point(space, mark)])
+        self._sync()
+
+    def _forget_mark(self, space: str) -> None:
+        self._delete("units", encoding.key(space), [encoding.mark_id(space)])
+        self._sync()
 
     async def flush(self) -> None:
         """Make everything put so far durable."""
@@ -364,6 +376,12 @@ class ProjectedIndex(ABC):
         if self._closed:
             raise MemoryClosed("this index was closed")
         return await to_thread.run_sync(function, *args)
+
+
+def mark_point(space: str, mark: History) -> Point:
+    """The point that holds a space's mark."""
+    payload = {"mark_of": encoding.key(space), "mark": mark.seq, "history": mark.digest}
+    return Point(id=encoding.mark_id(space), payload=payload)
 
 
 def _payload_of(space: str, entry: Entry) -> dict[str, Any]:

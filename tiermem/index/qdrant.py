@@ -225,7 +225,7 @@ class QdrantIndex(ProjectedIndex):
             with self._translated():
                 self._client.upsert(self._names[collection], batch, wait=True)
 
-    def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None:
+    def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         from qdrant_client import models
 
         with self._translated():
@@ -258,7 +258,9 @@ class QdrantIndex(ProjectedIndex):
             )
         return found.count
 
-    def _payloads(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]:
+    def _payloads(
+        self, collection: Collection, space: str, point_ids: Sequence[str]
+    ) -> list[Mapping[str, Any]]:
         with self._translated():
             found = self._client.retrieve(self._names[collection], list(point_ids), with_payload=True)
         return [point.payload for point in found if point.payload]

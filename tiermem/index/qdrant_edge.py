@@ -1,4 +1,4 @@
-"""The default index: Qdrant's own engine inside this process, on a directory that may be deleted.
+"""The embedded index of a store that has grown: Qdrant's own engine, on a directory that may be deleted.
 
     index/
       LOCK         which process owns the directory
@@ -17,12 +17,9 @@ no write-ahead log, which would hold what was removed as well: what is not flush
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -31,12 +28,13 @@ from typing import Any, Literal
 
 from anyio import to_thread
 
-from tiermem.errors import IndexFull, IndexMismatch, IndexUnavailable, MemoryClosed
-from tiermem.index import encoding
+from pagestore import History
+from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed
 from tiermem.index.encoding import Terms, key
+from tiermem.index.folder import agree, as_the_folder, damaged, description, forget_everything
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Embedder, Period
-from tiermem.index.ownership import Ownership
+from tiermem.index.ownership import owned
 from tiermem.index.projection import (
     COLLECTIONS,
     FILTERED,
@@ -48,6 +46,7 @@ from tiermem.index.projection import (
     Probe,
     ProjectedIndex,
     Scope,
+    mark_point,
 )
 from tiermem.index.room import demand_room, room_of
 
@@ -90,14 +89,14 @@ class QdrantEdgeIndex(ProjectedIndex):
         self._unsynced: set[Collection] = set()
         self._untidied: Counter[Collection] = Counter()
         demand_room(self._path)
-        self._ownership = _own(self._path)
+        self._ownership = owned(self._path)
         try:
             if fresh:
-                self._forget_everything()
+                forget_everything(self._path)
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
-            _as_the_folder(self._path)
+            as_the_folder(self._path)
         except BaseException:
             self._shut()  # or the directory stays locked for as long as the error is held
             raise
@@ -107,56 +106,30 @@ class QdrantEdgeIndex(ProjectedIndex):
         """The constructor, awaited."""
         return await to_thread.run_sync(partial(cls, path, embedder, fresh=fresh))
 
-    def _forget_everything(self) -> None:
-        # Units first, for the marks are with them; the description last, so that half of this is done again.
-        for collection in COLLECTIONS:
-            if (self._path / collection).exists():
-                shutil.rmtree(self._path / collection)
-        (self._path / "index.json").unlink(missing_ok=True)
-
     def _agree(self) -> None:
         """Compare what the directory was built with, or write it down in a new one."""
-        mine = {
-            "schema": encoding.SCHEMA,
-            "embedder": self._embedder.name,
-            "dimensions": self._embedder.dimensions,
-        }
-        file = self._path / "index.json"
+        agree(self._path, description(self._embedder))
         there = [name for name in COLLECTIONS if (self._path / name).exists()]
-        if not file.exists() and not there:
-            _write(file, json.dumps(mine, indent=2) + "\n")
-            return
-        theirs = _read(file)
-        if theirs != mine:
-            raise IndexMismatch(
-                f"the index at {str(self._path)!r} was built with {_told(theirs)}, this memory uses "
-                f"{_told(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
-            )
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all shards.
             gone = [name for name in COLLECTIONS if name not in there]
-            raise self._damaged(f"its {' and '.join(gone)} are gone")
+            raise damaged(self._path, f"its {' and '.join(gone)} are gone")
 
     def _opened(self, collection: Collection) -> Any:
         from qdrant_edge import EdgeShard
 
         place = self._path / collection
         if any(one.is_symlink() for one in (place, place / "segments", *place.glob("segments/*"))):
-            raise self._damaged(f"{collection}: it lies elsewhere, and a link is not followed")
+            raise damaged(self._path, f"{collection}: it lies elsewhere, and a link is not followed")
         if not place.exists():
             _create(place, collection, self._embedder.dimensions)
         if not any(place.glob("segments/*")):
             # The engine would start with none, and the marks speak for all they held.
-            raise self._damaged(f"{collection}: its segments are gone")
+            raise damaged(self._path, f"{collection}: its segments are gone")
         try:
             return EdgeShard.load(str(place))
         except Exception as error:
-            raise self._damaged(f"{collection}: {error}") from error
-
-    def _damaged(self, why: str) -> IndexMismatch:
-        return IndexMismatch(
-            f"the index at {str(self._path)!r} is damaged ({why}); `reindex` rebuilds it, without model calls"
-        )
+            raise damaged(self._path, f"{collection}: {error}") from error
 
     @contextmanager
     def _shard(self, collection: Collection) -> Iterator[Any]:
@@ -188,7 +161,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         size = sum(map(_size, points))
         self._update(collection, UpdateOperation.upsert_points(stored), entries=len(stored), size=size)
 
-    def _delete(self, collection: Collection, point_ids: Sequence[str]) -> None:
+    def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         from qdrant_edge import UpdateOperation
 
         self._update(collection, UpdateOperation.delete_points(list(point_ids)), entries=len(point_ids))
@@ -214,7 +187,9 @@ class QdrantEdgeIndex(ProjectedIndex):
         with self._shard(collection) as shard:
             return int(shard.count(CountRequest(exact=True, filter=_filter({"space": space}))))
 
-    def _payloads(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]:
+    def _payloads(
+        self, collection: Collection, space: str, point_ids: Sequence[str]
+    ) -> list[Mapping[str, Any]]:
         with self._shard(collection) as shard:
             return [found.payload for found in shard.retrieve(list(point_ids), True, False)]
 
@@ -244,6 +219,18 @@ class QdrantEdgeIndex(ProjectedIndex):
             for hits, probe in zip(results, probes, strict=True)
         ]
 
+    def take_over(
+        self, points: Iterable[tuple[Collection, Sequence[Point]]], marks: Mapping[str, History]
+    ) -> None:
+        """Put what an index of another form kept, its marks last, and close; durable when this returns."""
+        try:
+            for collection, some in points:
+                self._upsert(collection, some)
+            self._sync()
+            self._upsert("units", [mark_point(space, mark) for space, mark in marks.items()])
+        finally:
+            self._shut()
+
     def _sync(self) -> None:
         with self._lock:
             # Units last: the marks are with them and speak for all.
@@ -267,7 +254,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         shard.optimize()
         shard.flush()  # the files of segments that were replaced go only now
         del self._untidied[collection]
-        _as_the_folder(self._path)
+        as_the_folder(self._path)
 
     async def compact(self) -> None:
         """Rewrite what segments anything was removed from, so that no file of theirs holds it."""
@@ -291,16 +278,8 @@ class QdrantEdgeIndex(ProjectedIndex):
                 while self._shards:
                     self._shards.popitem()[1].close()
                 if opened:
-                    _as_the_folder(self._path)
+                    as_the_folder(self._path)
                 self._ownership.release()
-
-
-def _own(path: Path) -> Ownership:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        return Ownership(path / "LOCK")
-    except OSError as error:
-        raise IndexUnavailable(f"cannot use {str(path)!r} for an index: {error}") from error
 
 
 def _create(place: Path, collection: Collection, dimensions: int) -> None:
@@ -335,20 +314,6 @@ def _create(place: Path, collection: Collection, dimensions: int) -> None:
     shard.flush()
     shard.close()
     unfinished.rename(place)
-
-
-def _as_the_folder(path: Path) -> None:
-    """Give all files and directories of the index the mode of its folder, whatever they were made with."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    for place in path.rglob("*"):
-        there = place.lstat()
-        wanted = mode if stat.S_ISDIR(there.st_mode) else mode & 0o666
-        if (
-            stat.S_IMODE(there.st_mode) != wanted
-            and not stat.S_ISLNK(there.st_mode)
-            and there.st_uid == os.geteuid()
-        ):
-            place.chmod(wanted)
 
 
 def _size(point: Point) -> int:
@@ -400,30 +365,3 @@ def _filter(match: Mapping[str, str], among: Sequence[str] | None = None, said: 
     moments = [RangeDateTime(gte=f"{first}T00:00", lte=f"{last}T23:59:59.999999") for first, last in said]
     then: list[Any] = [FieldCondition("said_at", range=moment) for moment in moments]
     return Filter(must=conditions, should=then or None)
-
-
-def _write(file: Path, text: str) -> None:
-    unfinished = file.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    with unfinished.open("x") as out:  # so that a link is not followed
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    unfinished.replace(file)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _told(description: Mapping[str, Any]) -> str:
-    if not description:
-        return "something that left no readable index.json"
-    return (
-        f"{description.get('embedder')!r} ({description.get('dimensions')} dimensions, "
-        f"schema {description.get('schema')})"
-    )

@@ -16,7 +16,16 @@ from anyio import to_thread
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from pagestore.files import possible_path
 from tiermem.dialogue.trust import TrustLevels
-from tiermem.errors import EmbedderUnavailable, IndexFull, InvalidInput, UnknownId, not_one_of, shown
+from tiermem.errors import (
+    EmbedderUnavailable,
+    IndexFull,
+    IndexLocked,
+    InvalidInput,
+    SummaryIndexError,
+    UnknownId,
+    not_one_of,
+    shown,
+)
 from tiermem.index import (
     AbsentIndex,
     EndpointEmbedder,
@@ -25,6 +34,8 @@ from tiermem.index import (
     Precision,
     QdrantEdgeIndex,
     QdrantIndex,
+    SqliteIndex,
+    open_embedded,
 )
 from tiermem.index.interface import Embedder, Index
 from tiermem.index.minilm_weights import find_weights
@@ -47,7 +58,7 @@ Mode = AskMode
 
 IN_MEMORY = ":memory:"
 
-_indexes: SharedParts[QdrantEdgeIndex] = SharedParts()
+_indexes: SharedParts[SqliteIndex | QdrantEdgeIndex] = SharedParts()
 _embedders: SharedParts[MiniLMEmbedder] = SharedParts()
 
 
@@ -80,8 +91,8 @@ class House:
     model: LanguageModel | None
     meter: DailyMeter
     """Pays for everything this opening does, and holds the space to its daily limits."""
-    scratch: Callable[[Path], QdrantEdgeIndex]
-    """Makes an empty index in a directory, for looking at a past state."""
+    scratch: Callable[[], MemoryIndex]
+    """Makes an empty index, for looking at a past state."""
 
     def clock(self) -> datetime:
         """Now, with its time zone."""
@@ -150,7 +161,7 @@ async def build(
             directory=None if str(path) == IN_MEMORY else Path(path),
             model=model,
             meter=_daily_meter(settings, ledger, judging),
-            scratch=lambda directory: QdrantEdgeIndex(directory, embedder),
+            scratch=lambda: MemoryIndex(embedder),
         )
 
 
@@ -311,7 +322,7 @@ async def _embedder(
         precision: Precision = "int8" if name else "fp32"
         unasked = MiniLMEmbedder(settings.weights, precision=precision)
         if read_only:
-            return unasked, ""  # nothing is searched by meaning
+            return unasked, ""  # it loads when something is searched by meaning
         key = (settings.weights, precision)
         try:
             embedder = await _embedders.take(
@@ -345,9 +356,12 @@ async def _index(
         remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=own)
         stack.push_async_callback(remote.close)
         return remote
+    in_process = settings.index == IN_PROCESS or str(path) == IN_MEMORY
+    if read_only and in_process:
+        return AbsentIndex("a memory opened read-only makes no index of its own")
     if read_only:
-        return AbsentIndex("a memory opened read-only leaves the index to the process that writes")
-    if settings.index == IN_PROCESS or str(path) == IN_MEMORY:
+        return await _looked_at(Path(path) / "index", embedder, stack)
+    if in_process:
         index = MemoryIndex(embedder)
         stack.push_async_callback(index.close)
         return index
@@ -371,17 +385,36 @@ def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
 
 
 async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, fresh: bool) -> Index:
-    """The one index of a directory, which the spaces of a store share; none while the disk is full."""
+    """The one index of a directory, which the spaces of a store share.
+
+    None while the disk is full, and where it has grown into shards that another process uses: then what was
+    said is found by its words. One that is to be made anew has to be there.
+    """
     key = (_resolved(where), embedder.name)
     try:
-        if not fresh:
-            index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder))
-        else:
-            index = await _indexes.take(key, lambda: QdrantEdgeIndex(where, embedder, fresh=True))
+        index = await _indexes.take(key, lambda: open_embedded(where, embedder, fresh=fresh))
     except IndexFull as error:
         return AbsentIndex(str(error))
-    stack.push_async_callback(_indexes.let_go, key, QdrantEdgeIndex.close)
+    except IndexLocked as error:
+        if fresh:
+            raise
+        return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
+    stack.push_async_callback(_indexes.let_go, key, _close)
     return index
+
+
+async def _looked_at(where: Path, embedder: Embedder, stack: AsyncExitStack) -> Index:
+    """The index of a directory as it is, or none where it cannot be read."""
+    try:
+        index = await to_thread.run_sync(lambda: open_embedded(where, embedder, read_only=True))
+    except SummaryIndexError as error:
+        return AbsentIndex(str(error))
+    stack.push_async_callback(index.close)
+    return index
+
+
+async def _close(index: SqliteIndex | QdrantEdgeIndex) -> None:
+    await index.close()
 
 
 def _resolved(where: Path) -> Path:

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from anyio import to_thread
 
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
@@ -60,10 +56,9 @@ async def _reader(house: House, then: Ledger, head: int) -> AsyncIterator[Reader
     if not changes.units and not changes.pages and not changes.filling:
         yield house.reader.over(then)
         return
-    with TemporaryDirectory(prefix="tiermem-replay-") as directory:
-        index = await to_thread.run_sync(house.scratch, Path(directory))
-        try:
-            await Projection(then, index).project()
-            yield house.reader.over(then, index)
-        finally:
-            await index.close()
+    index = house.scratch()
+    try:
+        await Projection(then, index).project()
+        yield house.reader.over(then, index)
+    finally:
+        await index.close()

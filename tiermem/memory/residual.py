@@ -17,7 +17,9 @@ import errno
 import json
 import os
 import re
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from typing import Any
 from pagestore import SpaceId
 from pagestore.errors import PageStoreError
 from pagestore.store import directory_name
+from tiermem.index.folder import FILE
 from tiermem.ledger import told_in
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.held import INSTEAD
@@ -164,6 +167,9 @@ def _holds_no_text(name: str) -> bool:
 
 def _written(file: Path) -> Iterator[bytes]:
     """The stretches of a file that were ever written; most of an index is room kept free, all zeros."""
+    if file.name == FILE:
+        yield _copy_of(file)
+        return
     with file.open("rb") as opened:
         at, size = 0, file.stat().st_size
         while at < size:
@@ -215,6 +221,15 @@ def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:
             if text and any(word in text for word in needed):
                 yield at, at + len(line)
             at += len(line)
+
+
+def _copy_of(file: Path) -> bytes:
+    """The bytes of a file of SQLite's; closed after it was read otherwise, its locks would be given up."""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+            return opened.serialize() if file.stat().st_size else b""
+    except sqlite3.DatabaseError:  # not one of its files, whatever it is called
+        return file.read_bytes()
 
 
 def _readings(data: bytes) -> Iterator[str]:

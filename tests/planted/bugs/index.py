@@ -93,7 +93,7 @@ BUGS = (
         name="dropping a space leaves its mark",
         file="tiermem/index/projection.py",
         before="""        self._kept.clear()
-        await self._call(self._delete, "units", [encoding.mark_id(space)])
+        await self._call(self._forget_mark, space)
 """,
         after="        self._kept.clear()\n",
         found_by=("tests/index/test_memory.py", "tests/index", "tests/writing"),

@@ -1,0 +1,392 @@
+"""The small form of the embedded index: one file, several processes, nothing mapped, nothing left behind."""
+
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagestore import History, SpaceId
+from tests.index.conftest import QUICK
+from tests.index.test_compact import KEPT, ONE, OTHER, SECRET, TWO, files_with, point_of
+from tests.torture import full
+from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
+from tiermem.index import MemoryIndex, QdrantEdgeIndex, SqliteIndex, arrays
+from tiermem.index.arrays import packed
+from tiermem.index.encoding import unit_terms
+from tiermem.index.folder import FILE
+from tiermem.index.interface import Compacts, Entry, Exclusive, Index
+from tiermem.index.projection import Point
+from tiermem.index.testing import (
+    ANN,
+    BOB,
+    GARDEN,
+    TALK,
+    HashEmbedder,
+    IndexContract,
+    entry,
+    ids,
+    same,
+    turn,
+    upto,
+)
+
+
+class TestSqliteIndex(IndexContract):
+    async def new_index(self, where: Path) -> Index:
+        return await SqliteIndex.open(where / "index", HashEmbedder())
+
+
+async def found_in(index: Index) -> list[tuple[str, float]]:
+    """Whatever is found of a space, with its scores."""
+    hits = [
+        hit
+        for query in ("the neighbour grows beans", "red bicycle")
+        for collection in ("units", "turns", "pages")
+        for hit in await index.search(ANN, collection, query, limit=50)
+    ]
+    turns = await index.turns(ANN, "Does Ann fear thunderstorms in the garden?", limit=5)
+    scores = [(one.id, score) for one in turns.hits for score in (one.meaning, one.exchange, one.around)]
+    return [*((hit.id, hit.score) for hit in hits), *scores, *sorted(turns.rarity.items())]
+
+
+@pytest.mark.anyio
+async def test_scores_are_those_of_the_other_form_and_of_the_index_of_a_process(tmp_path: Path) -> None:
+    small = SqliteIndex(tmp_path / "small", HashEmbedder())
+    shards = QdrantEdgeIndex(tmp_path / "shards", HashEmbedder())
+    indexes: Sequence[Index] = (small, shards, MemoryIndex(HashEmbedder()))
+    for index in indexes:
+        await index.put(ANN, "units", GARDEN)
+        await index.put(ANN, "turns", TALK)
+        await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms and beans")])
+        await index.put(BOB, "turns", TALK)
+    mine, theirs, in_process = [await found_in(index) for index in indexes]
+    assert mine == in_process
+    assert [name for name, _ in mine] == [name for name, _ in theirs]
+    assert [score for _, score in mine] == pytest.approx([score for _, score in theirs], abs=1e-4)
+    for index in indexes:
+        await index.close()
+
+
+changes = st.lists(
+    st.tuples(st.sampled_from(["put", "remove", "mark", "reopen", "drop"]), st.integers(0, 7)), max_size=24
+)
+said = ("the red bicycle", "a garden of beans", "beans", "the neighbour", "thunderstorms", "grows", "", "a")
+
+
+@given(changes=changes)
+@settings(max_examples=40)
+def test_whatever_was_put_and_removed_it_is_found_as_if_put_at_once(changes: list[tuple[str, int]]) -> None:
+    """Entries in arrays that grow and close up, written and read again, score as those laid out anew."""
+
+    async def scenario(where: Path) -> None:
+        index, there = SqliteIndex(where, HashEmbedder(16)), dict[str, Entry]()
+        for step, (change, number) in enumerate(changes):
+            name = f"u{number}"
+            match change:
+                case "put":
+                    there[name] = turn(name, said[(number + step) % len(said)], near=(f"u{number ^ 1}",))
+                    await index.put(ANN, "turns", [there[name]])
+                case "remove":
+                    there.pop(name, None)
+                    await index.remove(ANN, "turns", [name])
+                case "mark":
+                    await index.set_mark(ANN, upto(step))
+                case "drop":
+                    there.clear()
+                    await index.drop(ANN)
+                case _:
+                    await index.close()
+                    index = SqliteIndex(where, HashEmbedder(16))
+        fresh = MemoryIndex(HashEmbedder(16))
+        await fresh.put(ANN, "turns", list(there.values()))
+        assert await index.count(ANN, "turns") == len(there)
+        assert await found_in(index) == await found_in(fresh)
+        await index.close()
+
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir=QUICK) as place:
+        patch.setattr(arrays, "FEW", 1)
+        anyio.run(scenario, Path(place) / "index")
+
+
+async def numbers_of(one: Entry) -> list[bytes]:
+    """The vector of an entry and each of its terms, as the file holds them."""
+    (vector,) = await HashEmbedder(8).embed([one.text])
+    entry = packed(
+        Point(id="", vectors={"meaning": [vector]}, terms={"words": unit_terms(one)}, payload={"space": ""})
+    )
+    terms = entry.terms["words"]
+    return [entry.vectors["meaning"], *(terms[at : at + 8] for at in range(0, len(terms), 8))]
+
+
+@pytest.mark.anyio
+async def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
+    index = await SqliteIndex.open(tmp_path, HashEmbedder(8))
+    assert isinstance(index, Compacts)
+    assert isinstance(index, Exclusive)
+    crowd = [Entry(id=f"c{n}", session=SECRET.session, text=f"note {n}", kind="summary") for n in range(300)]
+    await index.put(ONE, "units", [*crowd[:150], KEPT, SECRET, *crowd[150:]])
+    await index.put(TWO, "units", [OTHER])
+    await index.set_mark(ONE, upto(7))
+    traces = [point_of(SECRET), *await numbers_of(SECRET), SECRET.id.encode()]
+    assert all(files_with(tmp_path, [trace]) for trace in traces)
+    await index.remove(ONE, "units", [SECRET.id])
+    await index.compact()
+    assert files_with(tmp_path, traces) == []
+    assert files_with(tmp_path, [point_of(KEPT)])
+    await index.drop(TWO)
+    await index.compact()
+    assert files_with(tmp_path, [b'"other"', b"two", (await numbers_of(OTHER))[0]]) == []
+    assert await index.mark(ONE) == upto(7)
+    assert ids(await index.search(ONE, "units", "ferry", limit=3))[0] == "kept"
+    await index.close()
+
+
+@pytest.mark.anyio
+async def test_on_a_full_disk_what_is_new_is_found_and_not_written_until_there_is_room(
+    tmp_path: Path,
+) -> None:
+    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", GARDEN[:2])
+    await index.set_mark(ANN, upto(1))
+    assert index._connection is not None
+    (pages,) = index._connection.execute("PRAGMA page_count").fetchone()
+    index._connection.execute(f"PRAGMA max_page_count = {pages}")
+    crowd = [entry(f"u{n + 9}", f"the note {n} on beans") for n in range(40)]
+    await index.put(ANN, "units", [*GARDEN, *crowd])
+    for _ in range(2):
+        with pytest.raises(IndexFull, match="full"):
+            await index.set_mark(ANN, upto(2))
+        assert await index.mark(ANN) == upto(1)
+        assert ids(await index.search(ANN, "units", "thunderstorms", limit=1)) == ["u4"]
+    index._connection.execute("PRAGMA max_page_count = 1000000")
+    await index.set_mark(ANN, upto(2))
+    await index.close()
+    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(2), 44)
+    await index.close()
+
+
+@pytest.mark.anyio
+async def test_closed_on_a_full_disk_it_holds_what_its_mark_says(tmp_path: Path) -> None:
+    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", GARDEN[:2])
+    await index.set_mark(ANN, upto(1))
+    assert index._connection is not None
+    index._connection.execute("PRAGMA max_page_count = 1")
+    await index.put(ANN, "units", [entry(f"u{n + 9}", "beans " * n) for n in range(400)])
+    await index.close()
+    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(1), 2)
+    await index.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("damage", ["garbage", "torn", "cut numbers", "no json", "no tables"])
+async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Path, damage: str) -> None:
+    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", [*GARDEN, *(entry(f"x{n}", f"note {n}") for n in range(60))])
+    await index.set_mark(ANN, upto(3))
+    await index.close()
+    file = tmp_path / FILE
+    match damage:
+        case "garbage":
+            file.write_bytes(b"no file of this kind" * 400)
+        case "torn":
+            file.write_bytes(file.read_bytes()[: 16 * 1024] + b"\xff" * 20_000)
+        case "cut numbers":
+            _run(file, "UPDATE entries SET meaning = substr(meaning, 1, 7)")
+        case "no json":
+            _run(file, "UPDATE entries SET payload = '{'")
+        case _:
+            _run(file, "DROP TABLE entries")
+
+    async def used() -> None:
+        index = await SqliteIndex.open(tmp_path, HashEmbedder())
+        try:
+            await index.search(ANN, "units", "tomatoes", limit=3)
+        finally:
+            await index.close()
+
+    with pytest.raises(IndexMismatch, match=r"damaged.*`reindex`"):
+        await used()
+    index = await SqliteIndex.open(tmp_path, HashEmbedder(), fresh=True)
+    assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
+    await index.close()
+
+
+def _run(file: Path, statement: str) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.anyio
+async def test_of_another_embedder_it_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
+    await (await SqliteIndex.open(tmp_path, HashEmbedder())).close()
+    for other in (HashEmbedder(seed=1), HashEmbedder(64)):
+        for read_only in (True, False):
+            with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
+                await SqliteIndex.open(tmp_path, other, read_only=read_only)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o2770])
+async def test_files_have_the_mode_of_their_folder_and_are_few(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    folder.chmod(mode)
+    index = await SqliteIndex.open(folder, HashEmbedder())
+    await index.put(ANN, "units", GARDEN)
+    await index.compact()
+    found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    assert found.keys() <= {"LOCK", "index.json", FILE, f"{FILE}-journal"}
+    assert set(found.values()) == {mode & 0o666}
+    await index.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", [FILE, f"{FILE}-journal"])
+async def test_a_file_that_is_a_link_is_not_followed(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "index"
+    await (await SqliteIndex.open(folder, HashEmbedder())).close()
+    (folder / name).rename(tmp_path / "theirs")
+    (folder / name).symlink_to(tmp_path / "theirs")
+    before = (tmp_path / "theirs").read_bytes()
+    for read_only in (True, False):
+        with pytest.raises(IndexMismatch, match="a link is not followed"):
+            await SqliteIndex.open(folder, HashEmbedder(), read_only=read_only)
+    assert (tmp_path / "theirs").read_bytes() == before
+
+
+@pytest.mark.anyio
+async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnavailable, match="no index at"):
+        await SqliteIndex.open(tmp_path / "index", HashEmbedder(), read_only=True)
+    assert not (tmp_path / "index").exists()
+    writer = await SqliteIndex.open(tmp_path / "index", HashEmbedder())
+    reader = await SqliteIndex.open(tmp_path / "index", HashEmbedder(), read_only=True)
+    assert await reader.search(ANN, "units", "tomatoes", limit=3) == ()
+    for seq, one in enumerate(GARDEN):
+        await writer.put(ANN, "units", [one])
+        await writer.set_mark(ANN, upto(seq))
+        assert await reader.mark(ANN) == upto(seq)
+        same(*[await index.search(ANN, "units", one.text, limit=9) for index in (writer, reader)])
+    for refused in (
+        reader.put(ANN, "units", GARDEN),
+        reader.remove(ANN, "units", ["u1"]),
+        reader.set_mark(ANN, upto(9)),
+        reader.drop(ANN),
+    ):
+        with pytest.raises(IndexUnavailable, match="read-only"):
+            await refused
+    await writer.close()
+    await (await SqliteIndex.open(tmp_path / "index", HashEmbedder(), fresh=True)).close()
+    with pytest.raises(IndexUnavailable, match="made anew by another process"):
+        await reader.search(ANN, "units", "tomatoes", limit=3)
+    await reader.close()
+
+
+@pytest.mark.anyio
+async def test_what_another_process_wrote_of_a_space_is_read_again(tmp_path: Path) -> None:
+    """A space changes hands: each process has read it, and neither takes what it read for all there is."""
+    one, other = [await SqliteIndex.open(tmp_path, HashEmbedder()) for _ in range(2)]
+    for turn_of, index in enumerate((one, other) * 3):
+        assert await index.count(ANN, "units") == turn_of
+        await index.put(ANN, "units", [entry(f"u{turn_of}", f"the note {turn_of}")])
+        await index.set_mark(ANN, upto(turn_of))
+    for index in (one, other):
+        assert len(await index.search(ANN, "units", "note", limit=9, mode="words")) == 6
+        await index.close()
+
+
+@pytest.mark.anyio
+async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands(tmp_path: Path) -> None:
+    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", GARDEN)
+    with pytest.raises(IndexLocked, match="open in another memory"):
+        await SqliteIndex.open(tmp_path, HashEmbedder(), fresh=True)
+    await index.set_mark(ANN, upto(1))
+    assert await index.count(ANN, "units") == len(GARDEN)
+    await index.close()
+
+
+WRITER = """
+import sys, anyio
+from pagestore import SpaceId
+from tiermem.index import SqliteIndex
+from tiermem.index.testing import HashEmbedder, entry, upto
+
+async def main():
+    index = await SqliteIndex.open(sys.argv[1], HashEmbedder())
+    space = SpaceId(sys.argv[2])
+    print("open", flush=True)
+    for n in range(int(sys.argv[3])):
+        await index.put(space, "units", [entry(f"u{n}", f"the note {n} of {space}")])
+        await index.set_mark(space, upto(n))
+    await index.close()
+
+anyio.run(main)
+"""
+
+
+def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Path) -> None:
+    spaces = [SpaceId(name) for name in ("ann", "bob")]
+    commands = [[sys.executable, "-c", WRITER, str(tmp_path), space, "20"] for space in spaces]
+    writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for command in commands]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"open\n"
+
+    async def read() -> None:
+        reader = await SqliteIndex.open(tmp_path, HashEmbedder(), read_only=True)
+        while any(writer.poll() is None for writer in writers):
+            for space in spaces:
+                mark = await reader.mark(space)
+                there = await reader.search(space, "units", "note", limit=99, mode="words")
+                assert {f"u{n}" for n in range(mark.seq + 1)} <= set(ids(there))
+        for space in spaces:
+            assert (await reader.mark(space), await reader.count(space, "units")) == (upto(19), 20)
+        await reader.close()
+
+    anyio.run(read)
+    for writer in writers:
+        writer.communicate()
+    assert [writer.returncode for writer in writers] == [0, 0]
+
+
+LOOK = """
+import sys, anyio
+from tiermem.index import SqliteIndex
+from tiermem.index.testing import ANN, HashEmbedder
+
+async def main():
+    index = await SqliteIndex.open(sys.argv[1], HashEmbedder(), read_only=True)
+    print([hit.id for hit in await index.search(ANN, "units", "red bicycle", limit=1)])
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.skipif(not full.can_mount(), reason="this machine lets nobody mount a file system")
+def test_a_file_system_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
+    async def write() -> None:
+        index = await SqliteIndex.open(tmp_path / "index", HashEmbedder())
+        await index.put(ANN, "units", GARDEN)
+        await index.close()
+
+    anyio.run(write)
+    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ! touch "$0/x" 2>&- && exec "$@"'
+    command = ["sh", "-c", script, str(tmp_path), sys.executable, "-c", LOOK, str(tmp_path / "index")]
+    ran = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", *command], capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.returncode) == ("['u2']\n", 0), ran.stderr

@@ -1,0 +1,398 @@
+"""Searching in the memory of this process: what the index of one file and that of a process share.
+
+The entries of a space stand in arrays that grow at their ends, so that putting one entry does not lay
+out the others again. What is removed stays until it is a third of all, unseen. Scores are exact, by the
+formulas of the embedded engine: cosine of the nearest piece, BM25 with the IDF of the space.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from threading import RLock
+from typing import TYPE_CHECKING, Any, cast
+
+from tiermem.index.encoding import Terms, key
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, Embedder
+from tiermem.index.projection import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FEW = 8
+"""Entries removed that are never worth laying out the others again."""
+
+TERM = [("term", "<u4"), ("weight", "<f4")]
+"""How a term and its weight are packed."""
+
+TERM_BYTES = 8
+
+_NO_DAY = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A point as bytes by field: unit vectors of 32-bit floats one after another, terms with weights."""
+
+    id: str
+    payload: Mapping[str, Any]
+    vectors: Mapping[str, bytes]
+    terms: Mapping[str, bytes]
+
+
+def packed(point: Point) -> Packed:
+    """A point in the form in which it is kept; its vectors brought to unit length."""
+    import numpy as np
+
+    return Packed(
+        id=point.id,
+        payload=point.payload,
+        vectors={
+            name: _unit(np.asarray(vectors, "<f4")).tobytes() for name, vectors in point.vectors.items()
+        },
+        terms={name: np.array(list(terms.items()), TERM).tobytes() for name, terms in point.terms.items()},
+    )
+
+
+def by_space(points: Iterable[Point]) -> dict[str, list[Packed]]:
+    """Points in the form in which they are kept, by the space they are of."""
+    found: dict[str, list[Packed]] = {}
+    for point in points:
+        found.setdefault(str(point.payload["space"]), []).append(packed(point))
+    return found
+
+
+def unpacked(kept: Packed, dimensions: int) -> Point:
+    """The point that was packed, its vectors as 32-bit floats."""
+    import numpy as np
+
+    return Point(
+        id=kept.id,
+        payload=dict(kept.payload),
+        vectors={
+            name: np.frombuffer(numbers, "<f4").reshape(-1, dimensions).tolist()
+            for name, numbers in kept.vectors.items()
+        },
+        terms={name: dict(np.frombuffer(pairs, TERM).tolist()) for name, pairs in kept.terms.items()},
+    )
+
+
+class ArraysIndex(ProjectedIndex):
+    """An index that has every space it searches in arrays; whoever inherits says where they come from."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder)
+        self._lock = RLock()
+
+    @abstractmethod
+    def _table(self, collection: Collection, space: str) -> Table:
+        """The entries of a space, as they are now; called and used under the lock."""
+
+    def _find(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+    ) -> list[Ranking]:
+        with self._lock:
+            table = self._table(collection, scope.match["space"])
+            seen = table.seen(scope)
+            found = [table.best(probe, seen, limit) for probe in probes]
+            return [[(table.entry(at), score) for at, score in ranking] for ranking in found]
+
+    def _payloads(
+        self, collection: Collection, space: str, point_ids: Sequence[str]
+    ) -> list[Mapping[str, Any]]:
+        with self._lock:
+            table = self._table(collection, space)
+            return [table.payload(point_id) for point_id in point_ids if point_id in table]
+
+    def _tally(self, collection: Collection, space: str) -> int:
+        with self._lock:
+            return len(self._table(collection, space))
+
+    def _values(
+        self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]
+    ) -> Iterable[str]:
+        with self._lock:
+            table = self._table(collection, scope.match["space"])
+            return {value for value in wanted if table.has(field, key(value))}
+
+    def _best(
+        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
+    ) -> list[tuple[float, Terms] | None]:
+        with self._lock:
+            table = self._table(collection, scope.match["space"])
+            seen = table.seen(scope)
+            first = [next(iter(table.best(probe, seen, 1)), None) for probe in probes]
+            return [
+                (found[1], table.terms(found[0], probe.field)) if found else None
+                for found, probe in zip(first, probes, strict=True)
+            ]
+
+
+class Table:
+    """The entries of one space in one collection. Each has a place; one that is put again gets a new one."""
+
+    def __init__(self, collection: Collection, dimensions: int) -> None:
+        self._payloads: list[Mapping[str, Any]] = []
+        self._place: dict[str, int] = {}
+        self._there = _Growing("?")
+        self._days = _Growing("<i4")
+        self._named = tuple(name for name in FILTERED[collection] if name != "space")
+        self._names = {name: _Names() for name in ("session", "state")}
+        self._said: Counter[tuple[str, str]] = Counter()
+        self._vectors = {name: _Vectors(dimensions) for name in VECTORS[collection]}
+        self._terms = {name: _Terms() for name in TERMS[collection]}
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __contains__(self, point_id: str) -> bool:
+        return point_id in self._place
+
+    def payload(self, point_id: str) -> Mapping[str, Any]:
+        """What is kept beside the vectors of an entry that is there."""
+        return self._payloads[self._place[point_id]]
+
+    def entry(self, place: int) -> str:
+        """The key of the entry in a place."""
+        return str(self._payloads[place]["id"])
+
+    def has(self, field: str, value: str) -> bool:
+        """Whether a field has a value on any entry."""
+        return self._said[field, value] > 0
+
+    def put(self, entries: Sequence[Packed]) -> None:
+        """Insert or replace by id; ids are given once."""
+        self.remove([entry.id for entry in entries])
+        first = len(self._payloads)
+        self._place.update((entry.id, first + at) for at, entry in enumerate(entries))
+        self._payloads += [entry.payload for entry in entries]
+        for entry in entries:
+            self._said.update(self._told(entry.payload))
+        self._there.append([True] * len(entries))
+        self._days.append([_day(entry.payload) for entry in entries])
+        for name, column in self._names.items():
+            column.append([str(entry.payload[name]) for entry in entries])
+        for name, vectors in self._vectors.items():
+            vectors.append(first, [entry.vectors.get(name, b"") for entry in entries])
+        for name, terms in self._terms.items():
+            terms.append(first, [entry.terms.get(name, b"") for entry in entries])
+
+    def remove(self, point_ids: Iterable[str]) -> None:
+        """Forget ids; unknown ids are ignored."""
+        for point_id in point_ids:
+            place = self._place.pop(point_id, None)
+            if place is not None:
+                self._said.subtract(self._told(self._payloads[place]))
+                self._payloads[place] = {}
+                self._there.rows[place] = False
+        if len(self._payloads) - len(self) > max(FEW, len(self) // 2):
+            self.close_up()
+
+    def _told(self, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        for field in self._named:
+            value = payload.get(field, ())
+            yield from ((field, one) for one in ([value] if isinstance(value, str) else value or ()))
+
+    def close_up(self) -> None:
+        """Lay out what is there without the places of what was removed."""
+        there = self._there.rows
+        self._payloads = [payload for payload in self._payloads if payload]
+        places = there.cumsum() - 1
+        self._place = {point_id: int(places[place]) for point_id, place in self._place.items()}
+        for rows in (*self._vectors.values(), *self._terms.values()):
+            rows.keep(there, places)
+        for column in (self._days, *(names.codes for names in self._names.values()), self._there):
+            column.keep(there)
+        self._said = +self._said
+
+    def seen(self, scope: Scope) -> NDArray[np.bool_]:
+        """Which places a search may see."""
+        import numpy as np
+
+        seen = self._there.rows.copy()
+        for field, value in scope.match.items():
+            if field != "space":
+                seen &= self._names[field].are(value)
+        if scope.said:
+            days = self._days.rows
+            seen &= np.any([(days >= _number(a)) & (days <= _number(z)) for a, z in scope.said], axis=0)
+        if scope.among is not None:
+            among = np.zeros_like(seen)
+            among[[self._place[point_id] for point_id in scope.among if point_id in self._place]] = True
+            seen &= among
+        return seen
+
+    def best(self, probe: Probe, seen: NDArray[np.bool_], limit: int) -> list[tuple[int, float]]:
+        """The places of the best entries with their scores, best first, earlier entry ids first."""
+        import numpy as np
+
+        scores = self._by_terms(probe) if isinstance(probe.by, dict) else self._by_vector(probe, seen)
+        found = np.flatnonzero(seen & (scores > -math.inf))
+        if len(found) > limit:
+            # All that are as good as the last one stay until ids have decided.
+            last = np.partition(scores[found], len(found) - limit)[len(found) - limit]
+            found = found[scores[found] >= last]
+        pairs = [(int(at), float(scores[at])) for at in found]
+        return sorted(pairs, key=lambda pair: (-pair[1], self.entry(pair[0])))[:limit]
+
+    def terms(self, place: int, field: str) -> Terms:
+        """The term weights of the entry in a place."""
+        return self._terms[field].of(place)
+
+    def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The cosine of the nearest vector of each entry that is seen."""
+        import numpy as np
+
+        scores = np.full(len(self._payloads), -math.inf)
+        vectors = self._vectors[probe.field]
+        owner, numbers = vectors.owner.rows, vectors.numbers.rows
+        if len(owner):
+            asked = _unit(np.asarray([probe.by], dtype=np.float32))[0]
+            here = seen[owner]
+            if 4 * np.count_nonzero(here) < len(owner):
+                owner, numbers = owner[here], numbers[here]
+            # Not by `@`: its threads take three times the work to be done no sooner, and what a row scores
+            # would depend on the rows beside it.
+            np.maximum.at(scores, owner, np.einsum("ij,j->i", numbers, asked))
+        return scores
+
+    def _by_terms(self, probe: Probe) -> NDArray[np.float64]:
+        """BM25 with the IDF of the space, where an entry has one of the terms."""
+        import numpy as np
+
+        held = self._terms[probe.field]
+        owner, terms, weights = held.owner.rows, held.terms.rows, held.weights.rows
+        there, count = self._there.rows, len(self)
+        scores = np.zeros(len(self._payloads))
+        touched = np.zeros(len(self._payloads), dtype=bool)
+        for term, asked in cast("Terms", probe.by).items():
+            here = np.flatnonzero(terms == term)
+            here = here[there[owner[here]]]
+            rarity = math.log(1 + (count - len(here) + 0.5) / (len(here) + 0.5))
+            scores[owner[here]] += asked * rarity * weights[here]
+            touched[owner[here]] = True
+        return np.where(touched, scores, -math.inf)
+
+
+class _Growing:
+    """An array that is appended to; `rows` are what it holds, in the order they came."""
+
+    def __init__(self, kind: Any, width: int | None = None) -> None:
+        import numpy as np
+
+        self._room: NDArray[Any] = np.empty((0,) if width is None else (0, width), kind)
+        self._length = 0
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self._room[: self._length]
+
+    def append(self, rows: Any) -> None:
+        import numpy as np
+
+        given = np.asarray(rows, self._room.dtype)
+        length = self._length + len(given)
+        if length > len(self._room):
+            room = np.empty((length + length // 4, *self._room.shape[1:]), self._room.dtype)
+            room[: self._length] = self.rows
+            self._room = room
+        self._room[self._length : length] = given
+        self._length = length
+
+    def keep(self, which: NDArray[np.bool_]) -> None:
+        """Only those rows."""
+        self._room = self.rows[which]
+        self._length = len(self._room)
+
+
+class _Names:
+    """A column of names, as a number for each different one."""
+
+    def __init__(self) -> None:
+        self.codes = _Growing("<i4")
+        self._known: dict[str, int] = {}
+
+    def append(self, names: Sequence[str]) -> None:
+        self.codes.append([self._known.setdefault(name, len(self._known)) for name in names])
+
+    def are(self, name: str) -> NDArray[np.bool_]:
+        return cast("NDArray[np.bool_]", self.codes.rows == self._known.get(name, -1))
+
+
+class _Rows:
+    """Rows of several entries, and the place that each belongs to, in rising order."""
+
+    def __init__(self, *columns: _Growing) -> None:
+        self.owner = _Growing("<i8")
+        self._columns = columns
+
+    def _append(self, first: int, counts: Sequence[int], *columns: NDArray[Any]) -> None:
+        """So many rows for each place from `first` on."""
+        import numpy as np
+
+        self.owner.append(np.repeat(np.arange(first, first + len(counts)), counts))
+        for column, rows in zip(self._columns, columns, strict=True):
+            column.append(rows)
+
+    def keep(self, there: NDArray[np.bool_], places: NDArray[np.intp]) -> None:
+        """Only the rows of places that are there, which are called otherwise now."""
+        which = there[self.owner.rows]
+        for column in (self.owner, *self._columns):
+            column.keep(which)
+        self.owner.rows[:] = places[self.owner.rows]
+
+
+class _Vectors(_Rows):
+    def __init__(self, dimensions: int) -> None:
+        self.numbers = _Growing("<f4", dimensions)
+        self._dimensions = dimensions
+        super().__init__(self.numbers)
+
+    def append(self, first: int, given: Sequence[bytes]) -> None:
+        """The packed vectors of each place from `first` on."""
+        import numpy as np
+
+        counts = [len(one) // (4 * self._dimensions) for one in given]
+        self._append(first, counts, np.frombuffer(b"".join(given), "<f4").reshape(-1, self._dimensions))
+
+
+class _Terms(_Rows):
+    def __init__(self) -> None:
+        self.terms, self.weights = _Growing("<u4"), _Growing("<f4")
+        super().__init__(self.terms, self.weights)
+
+    def append(self, first: int, given: Sequence[bytes]) -> None:
+        """The packed terms of each place from `first` on."""
+        import numpy as np
+
+        rows = np.frombuffer(b"".join(given), TERM)
+        self._append(first, [len(one) // TERM_BYTES for one in given], rows["term"], rows["weight"])
+
+    def of(self, place: int) -> Terms:
+        import numpy as np
+
+        start, stop = np.searchsorted(self.owner.rows, [place, place + 1])
+        terms, weights = self.terms.rows[start:stop], self.weights.rows[start:stop]
+        return dict(zip(terms.tolist(), weights.tolist(), strict=True))
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return cast("NDArray[np.float32]", rows / np.where(lengths > 0, lengths, 1))
+
+
+def _day(payload: Mapping[str, Any]) -> int:
+    """The day on which it was said, as a number that rises with the days."""
+    return int(str(payload["said_at"])[:10].replace("-", "")) if payload.get("said_at") else _NO_DAY
+
+
+def _number(day: date) -> int:
+    return int(day.isoformat().replace("-", ""))

@@ -1,0 +1,154 @@
+"""The folder of an embedded index: what it was built with, in which of two forms, and whose it is.
+
+`index.json` says with which embedder and schema an index was built, and which form counts: one file
+(`sqlite`), or the shards of Qdrant's engine, of which an index of before says nothing. What else lies
+there is left from a change of forms that was cut short.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tiermem.errors import IndexMismatch
+from tiermem.index import encoding
+from tiermem.index.interface import Embedder
+from tiermem.index.projection import COLLECTIONS
+
+FILE = "entries.sqlite"
+JOURNAL = FILE + "-journal"
+GROWING = "growing"
+"""Where shards are made that are to take the place of the file."""
+
+_DESCRIPTION = "index.json"
+
+
+def description(embedder: Embedder, *, form: str | None = None) -> dict[str, Any]:
+    """What is written down about an index; of shards no form is told."""
+    told = {"schema": encoding.SCHEMA, "embedder": embedder.name, "dimensions": embedder.dimensions}
+    return told if form is None else {**told, "form": form}
+
+
+def form_of(path: Path) -> str | None:
+    """The form that counts: `sqlite`, `shards`, or `None` where nothing lies there."""
+    if (path / _DESCRIPTION).exists():
+        return str(described(path).get("form", "shards"))
+    if (path / FILE).exists():
+        return "sqlite"
+    return "shards" if any((path / name).exists() for name in COLLECTIONS) else None
+
+
+def described(path: Path) -> dict[str, Any]:
+    """What is written down; nothing where that cannot be read."""
+    try:
+        found = json.loads((path / _DESCRIPTION).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def agree(path: Path, mine: Mapping[str, Any]) -> None:
+    """Compare what an index was built with, or write it down for a new one; raises `IndexMismatch`."""
+    if form_of(path) is None:
+        _write(path / _DESCRIPTION, json.dumps(mine, indent=2) + "\n")
+        return
+    theirs = described(path)
+    if theirs != mine:
+        raise IndexMismatch(
+            f"the index at {str(path)!r} was built with {_told(theirs)}, this memory uses "
+            f"{_told(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
+        )
+
+
+def give_description(path: Path, to: Path) -> None:
+    """Move what is written down about one index to another, in place of what it said; durable."""
+    (path / _DESCRIPTION).replace(to / _DESCRIPTION)
+    sync(to)
+
+
+def damaged(path: Path, why: str) -> IndexMismatch:
+    """The error of an index that cannot be read as it is."""
+    return IndexMismatch(
+        f"the index at {str(path)!r} is damaged ({why}); `reindex` rebuilds it, without model calls"
+    )
+
+
+def forget_everything(path: Path) -> None:
+    """Delete an index of whatever form."""
+    forget_file(path)
+    forget_shards(path)
+    # Last, so that half of this is done again.
+    (path / _DESCRIPTION).unlink(missing_ok=True)
+
+
+def forget_file(path: Path) -> None:
+    """Delete the file of an index, and the journal last: a file half written needs it to be whole."""
+    for name in (FILE, JOURNAL):
+        (path / name).unlink(missing_ok=True)
+
+
+def forget_shards(path: Path) -> None:
+    """Delete shards: units first, for the marks are with them."""
+    for name in (*COLLECTIONS, GROWING):
+        _forget_folder(path / name)
+
+
+def forget_left_overs(path: Path) -> None:
+    """Delete what is left of the file that these shards took the place of."""
+    forget_file(path)
+    _forget_folder(path / GROWING)
+
+
+def _forget_folder(place: Path) -> None:
+    if place.is_symlink():
+        place.unlink()
+    elif place.exists():
+        shutil.rmtree(place)
+
+
+def as_the_folder(path: Path) -> None:
+    """Give all files and directories of the index the mode of its folder, whatever they were made with."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    for place in path.rglob("*"):
+        there = place.lstat()
+        wanted = mode if stat.S_ISDIR(there.st_mode) else mode & 0o666
+        if (
+            stat.S_IMODE(there.st_mode) != wanted
+            and not stat.S_ISLNK(there.st_mode)
+            and there.st_uid == os.geteuid()
+        ):
+            place.chmod(wanted)
+
+
+def sync(path: Path) -> None:
+    """Make the names in a directory durable."""
+    there = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(there)
+    finally:
+        os.close(there)
+
+
+def _write(file: Path, text: str) -> None:
+    unfinished = file.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    with unfinished.open("x") as out:  # so that a link is not followed
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    unfinished.replace(file)
+
+
+def _told(described: Mapping[str, Any]) -> str:
+    if not described:
+        return "something that left no readable index.json"
+    kept = f", in one file ({described['form']})" if "form" in described else ""
+    return (
+        f"{described.get('embedder')!r} ({described.get('dimensions')} dimensions, "
+        f"schema {described.get('schema')}{kept})"
+    )
