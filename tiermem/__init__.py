@@ -33,6 +33,8 @@ from tiermem.model import (
     Derivation,
     Evidence,
     LinkedFact,
+    MarkedPage,
+    MarkedPageInfo,
     Rejected,
     Round,
     Search,
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
     from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
     from tiermem.reasoning import Engine
     from tiermem.settings import Settings
-    from tiermem.writing import Withdrawn
+    from tiermem.writing import Remembered, Restored, Withdrawn
 
 _LAZY = {
     "Added": "tiermem.memory",
@@ -89,6 +91,8 @@ _LAZY = {
     "Settings": "tiermem.settings",
     "Standpoint": "tiermem.reading",
     "Stats": "tiermem.memory",
+    "Remembered": "tiermem.writing",
+    "Restored": "tiermem.writing",
     "Withdrawn": "tiermem.writing",
     "open": "tiermem.memory",
     "restore": "tiermem.memory",
@@ -118,6 +122,8 @@ __all__ = [
     "Flushed",
     "GrowthProof",
     "LinkedFact",
+    "MarkedPage",
+    "MarkedPageInfo",
     "Memory",
     "OmissionReport",
     "Page",
@@ -128,8 +134,10 @@ __all__ = [
     "Redistilled",
     "Reindexed",
     "Rejected",
+    "Remembered",
     "Replay",
     "ResidualScan",
+    "Restored",
     "Round",
     "Search",
     "SessionId",

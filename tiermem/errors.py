@@ -144,9 +144,9 @@ def text_in(value: object, name: str) -> str:
 
 
 def name_in(value: object, name: str) -> str:
-    """A text that names something, if only by a blank; `InvalidInput` names what is empty or no text."""
-    if not isinstance(value, str) or not value:
-        raise InvalidInput(f"{name} must be a text that is not empty, not {shown(value)}")
+    """A text that names something, whatever is in it; `InvalidInput` for what is no text."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, not {shown(value)}")
     return value
 
 

@@ -406,7 +406,7 @@ def test_a_second_process_on_the_same_space_is_told_who_has_it(tmp_path: Path) -
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "open\n"
-        refused = process("ask", "Who?", "--store", str(store))
+        refused = process("remember", "Roof tiles are red.", "--store", str(store))
         looked = process("pages", "--json", "--store", str(store))
         other.communicate("")
     assert refused.returncode == 1

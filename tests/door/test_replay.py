@@ -25,9 +25,13 @@ LATER = [
 
 
 def without_run(answer: Answer) -> Answer:
-    """What of an answer a second run must give again: all but its name, and what time and money it took."""
+    """What of an answer a second run must give again: all but its name, what time and money it took, and that
+    it was recorded.
+    """
     trace = replace(answer.trace, usage=(), head=0)
-    return replace(answer, id=type(answer.id)("a1:again"), usage=type(answer.usage)(), trace=trace)
+    return replace(
+        answer, id=type(answer.id)("a1:again"), usage=type(answer.usage)(), trace=trace, recorded=True
+    )
 
 
 @pytest.mark.parametrize("mode", ["router", "summary", "raw"])

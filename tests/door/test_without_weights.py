@@ -30,6 +30,7 @@ def test_words_find_what_meaning_would_and_everybody_is_told(
             assert "words alone" in told
             assert "pip install" in told
             assert any("words alone" in problem for problem in memory.stats().problems)
+            assert memory.stats().index_pending is None, "no index can be asked"
             memory.add({"role": "user", "content": "Her vet is Dr Brandt.", "id": "vet"})
             receipt = memory.erase(turn="vet", session="main", reason="asked to")
             assert receipt.residual.clean

@@ -383,7 +383,7 @@ async def test_turns_of_too_little_trust_are_withheld_and_a_floor_that_is_no_lev
     await world.project()
     assert texts(await world.recall("cat", Scope(min_trust="user"))) == ["Ann: my cat is grey"]
     assert len(texts(await world.recall("cat", Scope(min_trust="web")))) == 2
-    with pytest.raises(InvalidInput, match="'nobody' is none of the levels"):
+    with pytest.raises(InvalidInput, match="'nobody' is not known"):
         await world.look_up(Scope(min_trust="nobody"))
 
 

@@ -73,7 +73,9 @@ def _lived_through(outcome: Outcome, turn: Turn, told: str) -> None:
         tiermem.open(folder, engine="local", embedder=HashEmbedder(), index="memory") as memory,
     ):
         memory.add(BEES, session="bees")
-        memory.add(turn, session="big")
+        if memory.add(turn, session="big").empty:
+            outcome.demand(not turn.text.strip(), f"{told} is not stored")
+            return
         flushed, stats = memory.flush(), memory.stats()
         outcome.seen["turns summarised, asked about and erased"] += 1
         outcome.demand(not (flushed.pending or flushed.problems or stats.problems), f"{told} is set aside")
