@@ -38,6 +38,8 @@ MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
         ("this Wednesday", "2023-05-10"),
         ("next Friday", "2023-05-12/2023-05-19"),
         ("in March", "2023-03"),
+        ("I moved there in November", "2022-11"),
+        ("We will fly there in March", "2024-03"),
         ("last October", "2022-10"),
         ("since August", "2023-08"),
         ("last summer", "2022-06-01/2022-08-31"),
@@ -65,6 +67,11 @@ def test_an_expression_means_these_days_when_said_on_monday_8_may_2023(said: str
     ["May I ask you?", "I march on", "the other day", "We walk 5 miles", "31 April 2023x", "2077 dollars"],
 )
 def test_what_only_looks_like_a_date_is_none(said: str) -> None:
+    assert resolve_dates(said, MONDAY) == ()
+
+
+@pytest.mark.parametrize("said", ["The vet is Tuesday at ten.", "Tuesday, then?"])
+def test_a_weekday_that_may_lie_on_either_side_is_none(said: str) -> None:
     assert resolve_dates(said, MONDAY) == ()
 
 

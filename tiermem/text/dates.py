@@ -45,6 +45,12 @@ _WEEKDAY = (
 )
 _LONG_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|been|went|gone|got|made|took|came|saw|met|gave|found|left|told|said|felt|kept|"
+    r"brought|bought|thought|caught|taught|held|heard|sent|spent|ran|ate|began|broke|drove|fell|flew|grew|"
+    r"knew|lost|paid|read|rode|sang|sat|sold|spoke|stood|swam|threw|won|wore|wrote|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
 _FUTURE = re.compile(
     r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
     re.IGNORECASE,
@@ -193,6 +199,12 @@ def _looks_ahead(text: str) -> bool:
     return _FUTURE.search(text) is not None
 
 
+@lru_cache(maxsize=16)
+def _looks_back(text: str) -> bool:
+    """Whether `text` speaks of what was; found once for all its dates."""
+    return _PAST.search(text) is not None
+
+
 def _month_number(name: str) -> int:
     short = lower(name)[:3]
     return next(n for n, month in enumerate(MONTHS, 1) if month.startswith(short))
@@ -306,6 +318,10 @@ def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
         year -= month >= said.month
     elif which in ("next", "this coming"):
         year += month <= said.month
+    elif _looks_ahead(match.string):
+        year += month < said.month
+    elif _looks_back(match.string):
+        year -= month > said.month
     else:
         year = _nearest_year(month, 15, said)
     return _month_of(match, date(year, month, 1))
@@ -364,6 +380,8 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
         return _mention(match, first, first + timedelta(days=7), "range")
     if which[0] in ("this", "coming") or _looks_ahead(match.string):
         return _one_day(match, said + timedelta(days=ahead))
+    if not _looks_back(match.string):
+        return None  # "The vet is Tuesday at ten."
     return _one_day(match, said - timedelta(days=back % 7))
 
 
