@@ -73,6 +73,19 @@ def test_a_second_look_is_told_what_was_lost_and_only_adds(open_memory: OpenMemo
         assert reopened.omissions().pages[0].redistilled == 2
 
 
+def test_what_a_second_look_had_lost_stays_known_when_a_turn_beside_it_goes(open_memory: OpenMemory) -> None:
+    with ModelServer(answer=forgetful) as server:
+        memory = open_memory(**at(server))
+        for text in (*SAID, "and so it goes on."):
+            memory.add({"speaker": "Ann", "text": text, "id": text[:9]}, said_at="2024-05-01", session="s")
+        memory.flush()
+        memory.redistil(memory.pages()[0].id)
+        over_time = [point.lost for point in memory.omissions().over_time]
+        assert over_time[1] < over_time[0]
+        memory.erase(turn="and so it goes on."[:9], session="s", reason="asked to")
+        assert [point.lost for point in memory.omissions().over_time] == over_time
+
+
 def test_a_unit_that_was_withdrawn_does_not_come_back_by_a_second_look(open_memory: OpenMemory) -> None:
     memory = open_memory()
     tell(memory)

@@ -96,13 +96,14 @@ class Past:
     """What the records up to here come to, in the order of the log: a step was shown only what was before it.
 
     `changed` are units that go, or lose words or a revision, `gone` those that go, whose ids, made of their
-    words, are named no more, and `held` those of which some revision stays; `standing` are the findings of
-    answers that stay.
+    words, are named no more, and `held` those of which some revision stays, the newest of them; `standing`
+    are the findings of answers that stay.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
     gone: set[UnitId] = field(default_factory=set)
-    held: set[UnitId] = field(default_factory=set)
+    held: dict[UnitId, SummaryUnit] = field(default_factory=dict)
+    superseded: set[UnitId] = field(default_factory=set)
     standing: set[FindingId] = field(default_factory=set)
 
     def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:
@@ -110,10 +111,16 @@ class Past:
         if left is None or (left.text, left.spans) != (unit.text, unit.spans):
             self.changed.add(unit.id)
         if left is not None:
-            self.held.add(unit.id)
+            self.held[unit.id] = left
+            self.superseded.update(left.supersedes)
             self.gone.discard(unit.id)
         elif unit.id not in self.held:  # else an earlier revision of it stays
             self.gone.add(unit.id)
+
+    def told_of(self, page_id: PageId) -> list[str]:
+        """What the units tell that rest on a page, those superseded or withdrawn aside."""
+        left = (unit for unit in self.held.values() if unit.id not in self.superseded)
+        return [unit.text for unit in left if any(span.page_id == page_id for span in unit.spans)]
 
     def left_of(self, ids: Iterable[UnitId]) -> tuple[UnitId, ...]:
         """Those of some units that do not go."""
@@ -197,7 +204,9 @@ def _distilled(entry: Distilled | Redistilled, gone: Gone, past: Past) -> Entry:
     if entry.page_id not in gone.pages:
         return left_of
     page = gone.after(entry.page_id)
-    lost = omissions(page, [unit.text for unit in units])
+    # A page that was summarised again had lost what none of all its units told.
+    told = past.told_of(entry.page_id) if isinstance(entry, Redistilled) else [unit.text for unit in units]
+    lost = omissions(page, told)
     left_of = replace(left_of, omissions=lost, literals=len(page_literals(page)))
     return replace(left_of, hints=()) if isinstance(left_of, Redistilled) else left_of
 
@@ -308,6 +317,10 @@ def _retired(entry: Retired | Reinstated, gone: Gone, past: Past) -> Entry | Non
     left = past.left_of(entry.unit_ids)
     if not left:
         return None
+    if isinstance(entry, Retired):
+        past.superseded.update(left)
+    else:
+        past.superseded.difference_update(left)
     rests = gone.everything or not past.changed.isdisjoint(entry.unit_ids)
     reason = "" if rests or gone.repeated_in([entry.reason]) else entry.reason
     return replace(entry, unit_ids=left, reason=reason)
