@@ -40,14 +40,14 @@ from pagestore.verify import verify
 BACKUP_FORMAT = "tiermem-backup 1"
 
 Progress = Callable[[int, int], None]
-"""gzip.GzipFile done, and bytes in all."""
+"""Bytes done, and bytes in all."""
 
 _PACKED = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 """How a backup begins: gzip, with no name and no time."""
 _CONTENTS = "BACKUP.json"
 _LONGEST_CONTENTS = 64 << 20
 _LONGEST_FILE = 8**11
-"""gzip.GzipFile from which on a tar cannot tell the length of a file."""
+"""Bytes from which on a tar cannot tell the length of a file."""
 _CHUNK = 1 << 20
 _ATTEMPTS = 5
 """How often a log is looked at again that changes while it is copied: words are being erased from it."""

@@ -187,3 +187,19 @@ def test_a_file_does_not_stamp_itself(tmp_path: Path) -> None:
     (tmp_path / "told.jsonl").write_text(json.dumps(line))
     (conversation,) = read_dialogue(tmp_path / "told.jsonl")
     assert conversation.sessions[0].turns[0].trust is None
+
+
+def test_an_export_goes_neither_into_the_store_nor_where_text_is_taken(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    memory.add("The roof is red.", speaker=" ")
+    inside = next((tmp_path / "store").rglob("*.jsonl"))
+    with pytest.raises(InvalidInput, match="lies in the store"):
+        memory.export(inside, replace=True)
+    with pytest.raises(InvalidInput, match="takes text"):
+        memory.export(io.StringIO())  # type: ignore[arg-type]
+    assert memory.verify().ok
+    memory.export(tmp_path / "out.jsonl")
+    (told,) = read_dialogue(tmp_path / "out.jsonl")
+    assert [turn.speaker for turn in told.sessions[0].turns] == [" "]

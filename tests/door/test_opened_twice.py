@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 import tiermem
@@ -198,3 +199,37 @@ def test_a_forked_process_does_not_share_what_its_parent_has_open(tmp_path: Path
     command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "memory")]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert (ran.stdout.split(), ran.stderr) == (["Locked", "1", "1"], "")
+
+
+def test_a_setting_that_is_misspelt_leaves_a_forgotten_memory_openable(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    del open_memory
+    memory = tiermem.open(tmp_path / "forgotten", engine="local", embedder=HashEmbedder())
+    memory.add("The roof is red.")
+    del memory
+    gc.collect()
+    with pytest.raises(InvalidInput, match="distil"):
+        tiermem.open(tmp_path / "forgotten", engine="local", embedder=HashEmbedder(), distill="inline")
+    with tiermem.open(tmp_path / "forgotten", engine="local", embedder=HashEmbedder()) as again:
+        assert again.stats().turns == 1
+
+
+def test_a_memory_that_nobody_holds_stands_in_nobodys_way(tmp_path: Path) -> None:
+    memory = tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder())
+    del memory
+    gc.collect()
+    with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder(), page_tokens=300) as other:
+        assert other.stats().turns == 0
+
+
+def test_closing_that_is_cut_short_still_lets_go_of_the_store(tmp_path: Path) -> None:
+    async def main() -> None:
+        memory = await AsyncMemory.open(tmp_path / "store", engine="local", embedder=HashEmbedder())
+        await memory.add("The roof is red.")
+        with anyio.move_on_after(0):
+            await memory.close()
+        await memory.close()
+
+    asyncio.run(main())
+    assert not is_held(tmp_path / "store")

@@ -108,3 +108,31 @@ def test_what_writes_is_refused_as_before(open_memory: OpenMemory) -> None:
         reader.add("No.", speaker="Ann")
     with pytest.raises(ReadOnly, match="open it for writing"):
         reader.erase(session="s1", reason="asked to")
+
+
+def test_a_reader_that_the_index_left_behind_says_so_and_not_that_it_is_another(
+    open_memory: OpenMemory,
+) -> None:
+    writer = open_memory()
+    tell(writer)
+    writer.flush()
+    reader = open_memory(read_only=True)
+    assert reader.ask(QUESTION).trace.degradations == ()
+    writer.add("Biscuit likes fish.", speaker="Caroline")
+    writer.flush()
+    answer = reader.ask(QUESTION)
+    assert "chicken" in answer.text
+    (told,) = {one.reason for one in answer.trace.degradations}
+    assert "gone on since this memory was opened read-only: open it again" in told
+
+
+def test_a_reader_asks_no_model_for_what_it_could_not_record(open_memory: OpenMemory) -> None:
+    writer = open_memory(distil="deferred")
+    tell(writer)
+    writer.close()
+    reader = open_memory(read_only=True)
+    for call in (reader.flush, reader.index_pending, reader.apply_findings, reader.reindex):
+        with pytest.raises(ReadOnly):
+            call()
+    with pytest.raises(ReadOnly):
+        reader.redistil("p1:any")

@@ -1,17 +1,23 @@
 """What a person states directly is a unit at once, in its own turn; a correction takes a unit's place."""
 
+import asyncio
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tiermem
+from pagestore import Page
 from pagestore.errors import ReadOnly
 from tests.door.conftest import OpenMemory, tell
 from tests.door.test_by_model import at, play
 from tests.door.test_taken_back import BISCUIT, about, everything_found
 from tests.llm.server import ModelServer, Request
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.model import Answer, MarkedPage
+from tiermem.index.testing import HashEmbedder
+from tiermem.model import Answer, MarkedPage, SummaryUnit
+from tiermem.writing import Remembered, Writer
 
 BEEF = "Biscuit is allergic to beef."
 
@@ -228,3 +234,58 @@ def test_reading_alone_nothing_is_remembered(memory: tiermem.Memory, open_memory
     ):
         with pytest.raises(ReadOnly):
             attempt()
+
+
+def test_two_corrections_of_one_unit_at_once_do_not_both_hold(tmp_path: Path) -> None:
+    async def main() -> tuple[list[object], int]:
+        async with await tiermem.AsyncMemory.open(
+            tmp_path, engine="local", embedder=HashEmbedder()
+        ) as memory:
+            old = (await memory.remember("Ann lives in Bonn.", speaker="Ann")).unit
+            told = ("Ann lives in Basel.", "Ann lives in Turin.")
+            done = await asyncio.gather(
+                *(memory.correct(old.id, text, speaker="Ann") for text in told), return_exceptions=True
+            )
+            return [type(one) for one in done], len(await memory.units())
+
+    assert asyncio.run(main()) == ([Remembered, InvalidInput], 1)
+
+
+def test_erasing_waits_for_what_is_being_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find, sealed = Writer._page_with, asyncio.Event()
+
+    async def slowly(self: Writer, *place: Any) -> Page:
+        page = await find(self, *place)
+        sealed.set()
+        await asyncio.sleep(0.1)
+        return page
+
+    async def main() -> tuple[SummaryUnit, ...]:
+        async with await tiermem.AsyncMemory.open(
+            tmp_path, engine="local", embedder=HashEmbedder()
+        ) as memory:
+            monkeypatch.setattr(Writer, "_page_with", slowly)
+            remembering = asyncio.create_task(memory.remember("Ann lives in Bonn.", session="s"))
+            await sealed.wait()
+            receipt = await memory.erase(session="s", reason="asked to")
+            await remembering
+            assert receipt.residual.clean
+            return await memory.units()
+
+    assert asyncio.run(main()) == ()
+
+
+def test_a_correction_is_not_restored_beside_the_one_that_holds_by_now(memory: tiermem.Memory) -> None:
+    old = memory.remember("Ann lives in Bonn.", speaker="Ann").unit
+    first = memory.correct(old.id, "Ann lives in Basel.", speaker="Ann").unit
+    memory.withdraw(first.id, reason="wrong")
+    second = memory.correct(old.id, "Ann lives in Turin.", speaker="Ann").unit
+    with pytest.raises(InvalidInput, match=f"{second.id}' holds in its place: withdraw that first"):
+        memory.restore(first.id, reason="right after all")
+
+
+def test_what_is_longer_than_a_page_is_not_remembered_in_part(open_memory: OpenMemory) -> None:
+    memory = open_memory(page_tokens=50)
+    with pytest.raises(InvalidInput, match="too long to be remembered as one fact"):
+        memory.remember("Ann owns " + ", ".join(f"thing number {n}" for n in range(40)) + ".")
+    assert memory.stats().turns == 0

@@ -184,3 +184,34 @@ async def _counting(world: World) -> _Reading:
 def _behind(lacking: str) -> tuple[Degradation, ...]:
     reason = f"the index has yet to take in {lacking}"
     return (Degradation(stage="search", reason=reason, fallback="their words alone"),)
+
+
+async def test_a_first_pass_that_was_cut_short_begins_anew() -> None:
+    world = await World.new()
+    await said_in_order(world, projected=0, sealed=frozenset())
+    backlog, changes = Backlog(world.ledger), world.ledger.changes
+
+    async def never(*_: object, **__: object) -> None:
+        await anyio.sleep_forever()
+
+    world.ledger.changes = never  # type: ignore[method-assign, assignment]
+    with anyio.move_on_after(0.01):
+        await backlog.after(-1)
+    world.ledger.changes = changes  # type: ignore[method-assign]
+    assert (await backlog.after(-1)).turns() == len(ANIMALS)
+
+
+async def test_a_page_that_could_not_be_read_once_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = await World.new()
+    await said_in_order(world, projected=0, sealed=frozenset())
+    backlog = Backlog(world.ledger)
+
+    async def unreadable(_: Ledger, ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
+        return tuple(Corrupt("for now") for _ in ids)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "read", unreadable)
+        waiting = await backlog.after(-1)
+        assert (waiting.turns(), len(waiting.unread)) == (0, 2)
+    waiting = await backlog.after(-1)
+    assert (waiting.turns(), waiting.unread) == (len(ANIMALS), {})

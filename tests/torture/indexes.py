@@ -276,6 +276,7 @@ ROWS = (
         unit="kills",
         count=600,
         share=30,
+        minutes=20,
         work=killed_with_index,
     ),
 )

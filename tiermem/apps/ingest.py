@@ -141,6 +141,11 @@ def _store(
 ) -> list[Added]:
     added: list[Added] = []
     done = 0
+    levels = TrustLevels(names=tiermem.Settings().trust_levels)
+    for session in (session for conversation in conversations for session in conversation.sessions):
+        for turn in session.turns:
+            if turn.trust is not None:
+                levels.required(turn.trust)  # before anything is stored
     for conversation in conversations:
         prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
         for session in conversation.sessions:

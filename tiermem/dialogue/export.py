@@ -7,10 +7,10 @@ from pagestore.lines import one_line
 
 
 def line_of(session: str, turn: Turn) -> bytes:
-    """The line of one turn, its end included. What nobody knows is left out."""
+    """The line of one turn, its end included. What nobody knows is left out, and an id without a letter."""
     told = {
         "session": session,
-        "id": turn.turn_id,
+        "id": turn.turn_id or None,
         "said_at": None if turn.said_at is None else turn.said_at.isoformat(),
         "speaker": turn.speaker,
         "role": turn.role,

@@ -110,7 +110,7 @@ def turn_of(message: object, *, speaker: str | None = None) -> Turn:
         raise InvalidInput(f"{type(message).__name__} in place of a message")
     who = _first(message, SPEAKER_KEYS)
     who = speaker if who is None else who
-    if not isinstance(who, str) or not who.strip():
+    if not isinstance(who, str) or not who:
         raise InvalidInput(f"no speaker (one of {', '.join(SPEAKER_KEYS)})")
     role = message.get("role")
     return Turn(

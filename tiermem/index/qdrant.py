@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, time
 from functools import partial
+from importlib.util import find_spec
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ class QdrantIndex(ProjectedIndex):
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
+        _need_client()
         from qdrant_client.http.exceptions import ApiException
 
         with self._turn:
@@ -303,13 +305,17 @@ class QdrantIndex(ProjectedIndex):
             self._client.close()
 
 
-def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> QdrantClient:
-    try:
-        from qdrant_client import QdrantClient
-    except ImportError as error:
+def _need_client() -> None:
+    """Raise `IndexUnavailable` where the client is not installed."""
+    if find_spec("qdrant_client") is None:
         raise IndexUnavailable(
             "a Qdrant server needs the client: `pip install 'tiermem[server]'`, or use the embedded index"
-        ) from error
+        )
+
+
+def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> QdrantClient:
+    from qdrant_client import QdrantClient
+
     if remote:
         return QdrantClient(url=where, api_key=api_key, timeout=seconds, check_compatibility=False)
     if where == ":memory:":
@@ -375,6 +381,7 @@ def _filter(
 
 def check_server(url: str, *, api_key: str | None = None, seconds: int = 5) -> None:
     """Ask a Qdrant server for its collections; raises `IndexUnavailable` where that fails. Blocking."""
+    _need_client()
     from qdrant_client import QdrantClient
     from qdrant_client.http.exceptions import ApiException
 

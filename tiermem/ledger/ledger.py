@@ -85,9 +85,10 @@ def indexed_as(space: SpaceId, identity: str) -> SpaceId:
 class Ledger:
     """One space's pages and conclusions. Use from one event loop; writes are serialised, reads go on."""
 
-    def __init__(self, log: PageLog, tier1: Tier1) -> None:
+    def __init__(self, log: PageLog, tier1: Tier1, *, read_only: bool = False) -> None:
         """Use `Ledger.open`, which folds what the log already holds."""
         self._log = log
+        self._read_only = read_only
         self._tier1 = tier1
         self._written: deque[tuple[Record, Entry]] = deque()
         self._recording = Lock()
@@ -96,9 +97,9 @@ class Ledger:
         self._borne_out = History()
 
     @classmethod
-    async def open(cls, log: PageLog) -> Ledger:
-        """Fold the log into its present state."""
-        return cls(log, await to_thread.run_sync(_fold, log))
+    async def open(cls, log: PageLog, *, read_only: bool = False) -> Ledger:
+        """Fold the log into its present state, which is its last one here where it is only read."""
+        return cls(log, await to_thread.run_sync(_fold, log), read_only=read_only)
 
     @property
     def space(self) -> SpaceId:
@@ -262,6 +263,10 @@ class Ledger:
                 return False
             self._borne_out = past  # for good: a log only grows
         return True
+
+    def is_behind(self, past: History) -> bool:
+        """Whether the log, which is only read, had not come to where `past` was taken when it was opened."""
+        return self._read_only and past.seq > self._log.head
 
     async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
         """The state at `moment`, and the records around it: see `ledger.moments`."""

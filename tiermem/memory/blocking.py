@@ -91,7 +91,7 @@ class Memory:
         """Use `Memory.open`."""
         self._async = awaited
         self._loop = loop
-        self._let_go = partial(_loops.let_go, key, user)
+        self._let_go = partial(_loops.let_go, key, user, end_all)
         self._closed = False
         self._inside = 0
         self._changed = Condition()
@@ -129,7 +129,7 @@ class Memory:
         try:
             memory = cls(loop.call(opened), loop, key, user)
         except BaseException:
-            _loops.let_go(key, user)
+            _loops.let_go(key, user, end_all)
             raise
         # Anew each time: what is registered last is called first, before what was imported to open it ends.
         atexit.unregister(_close_what_is_open)

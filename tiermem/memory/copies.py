@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import replace
+from io import TextIOBase
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from anyio import to_thread
 
@@ -52,14 +53,23 @@ async def backup(
 
 
 async def export(
-    ledger: Ledger,
+    house: House,
     to: str | Path | IO[bytes],
     *,
     session: SessionId | None,
     overwrite: bool,
     progress: Progress | None,
 ) -> Exported:
-    """Write the dialogue of a space, or of one session, as JSON lines, session after session."""
+    """Write the dialogue of a space, or of one session, as JSON lines, session after session.
+
+    Raises `InvalidInput` for a file in the store itself, and for what takes text in place of bytes.
+    """
+    if isinstance(to, str | Path):
+        if _within(house.directory, to):
+            raise InvalidInput(f"{str(to)!r} lies in the store: an export is kept elsewhere")
+    elif isinstance(cast("object", to), TextIOBase):
+        raise InvalidInput("to must take bytes, like a file opened with mode 'wb', and this takes text")
+    ledger = house.ledger
     with new_file(to, replace=overwrite) if isinstance(to, str | Path) else nullcontext(to) as out:
         return await _write(ledger, out, session, progress)
 
@@ -110,3 +120,7 @@ async def _pages(ledger: Ledger, session: SessionId) -> AsyncIterator[Page]:
     for page in filling:
         if page.number not in {info.number for info in sealed}:
             yield page
+
+
+def _within(directory: Path | None, place: str | Path) -> bool:
+    return directory is not None and Path(place).resolve().is_relative_to(directory.resolve())

@@ -33,11 +33,12 @@ from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.dialogue.trust import TrustLevels, stamped
-from tiermem.errors import MemoryClosed, TierMemError, UnknownId, text_in, unexpected
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId, text_in, unexpected
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
+from tiermem.llm.tokens import token_counter
 from tiermem.memory import arguments, copies, replaying
 from tiermem.memory.background import Job
 from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
@@ -229,7 +230,7 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        house, only, told = self._open, arguments.any_session(session), arguments.progress(progress)
+        house, only, told = self._writable, arguments.any_session(session), arguments.progress(progress)
         sealed = await house.writer.seal(only)
         await self._background.drain()
         return replace(await self._index_pending(told), sealed=sealed)
@@ -240,7 +241,7 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        told = arguments.progress(progress)
+        _, told = self._writable, arguments.progress(progress)
         await self._background.drain()
         return await self._index_pending(told)
 
@@ -390,6 +391,7 @@ class AsyncMemory:
 
         Findings a model could not decide on now stay pending and are named by `stats`.
         """
+        _ = self._writable
         await self._background.drain()
         report = await self._write_back()
         return report.decisions
@@ -397,9 +399,10 @@ class AsyncMemory:
     @cut_short
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
+        house = self._writable
         await self._background.drain()
         async with self._gate.shared():
-            done = await self._open.writer.reindex()
+            done = await house.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
     @finished
@@ -471,10 +474,11 @@ class AsyncMemory:
         """Write the dialogue as JSON lines, one turn each with session, id, time, speaker, role and trust.
 
         `tiermem ingest` and `read_dialogue` read it back. What was erased is absent; what is erased later
-        stays in the file. One that exists is refused, or replaced with `replace`.
+        stays in the file. One that exists is refused, or replaced with `replace`; one in the store itself is
+        refused.
         """
         return await copies.export(
-            self._open.ledger,
+            self._open,
             to if hasattr(to, "write") else arguments.place(to, "to"),
             session=arguments.any_session(session),
             overwrite=arguments.switch(replace, "replace"),
@@ -520,7 +524,7 @@ class AsyncMemory:
         Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
         not summarised yet, `ModelError`.
         """
-        house, again = self._open, arguments.page(page_id)
+        house, again = self._writable, arguments.page(page_id)
         house.meter.check()
         async with self._gate.shared():
             with house.paying(Meter()):
@@ -570,7 +574,9 @@ class AsyncMemory:
         """
         house, into = self._writable, arguments.session(session)
         turn = self._statement(text_in(fact, "fact"), speaker, said_at, trust)
-        return await self._stated(await house.writer.remember(into, turn))
+        async with self._gate.shared():
+            done = await house.writer.remember(into, turn)
+        return await self._stated(done)
 
     @finished
     async def correct(
@@ -592,11 +598,19 @@ class AsyncMemory:
         """
         house, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
         turn = self._statement(text_in(text, "text"), speaker, said_at, trust)
-        return await self._stated(await house.writer.correct(unit, turn, session=into))
+        async with self._gate.shared():
+            done = await house.writer.correct(unit, turn, session=into)
+        return await self._stated(done)
 
     def _statement(self, text: str, speaker: str | None, said_at: TimeLike | None, trust: str | None) -> Turn:
         said = arguments.moment(said_at, "said_at")
         given = as_turns(text, speaker=speaker, said_at=said, now=self._open.clock())
+        page = self._open.settings.page_tokens
+        if (tokens := token_counter().count(text)) > page:
+            raise InvalidInput(
+                f"this is too long to be remembered as one fact: {tokens:,} tokens, and a page has {page:,}; "
+                "`add` it, or remember its parts"
+            )
         return stamped(given, arguments.trust(trust, self._levels), self._levels)[0]
 
     async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:

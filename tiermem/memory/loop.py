@@ -63,14 +63,17 @@ class SharedLoops:
             if key in self._loops:
                 self._loops[key][1].discard(user)
 
-    def let_go(self, key: Hashable, user: object) -> None:
-        """One user less; the last one stops the loop."""
+    def let_go(self, key: Hashable, user: object, end: Callable[[], Awaitable[None]]) -> None:
+        """One user less; the last one stops the loop, on which `end` ends what forgotten users left open."""
         self.forget(key, user)
         with self._lock:
             if key not in self._loops or self._loops[key][1]:
                 return
             loop, _ = self._loops.pop(key)
-        loop.stop()
+        try:
+            loop.call(end)
+        finally:
+            loop.stop()
 
     def _forget_all(self) -> None:
         """In a forked process no loop runs; the lock may have been held."""

@@ -44,11 +44,16 @@ class Opened:
             await self.background.asked_for()
             self.users.discard(user)
             if not self.users:
-                await self._close()
+                await self.closed()
 
     async def end(self) -> None:
         """Close the parts, whoever uses them."""
         async with self.changing:
+            await self.closed()
+
+    async def closed(self) -> None:
+        """Close the parts, which nobody else does meanwhile; what has begun is not cut short."""
+        with anyio.CancelScope(shield=True):
             await self._close()
 
     async def _close(self) -> None:
@@ -102,6 +107,9 @@ async def share(
             if opened.house is None:
                 await _made(opened, make)
             elif key is not None and (what := differs(opened.house)) is not None:
+                if not opened.users:
+                    await opened.closed()
+                    continue
                 raise InvalidInput(
                     f"space {key[1]!r} of {key[0]!r} is open already in this process, and {what}: close that "
                     "memory first, or open this one in the same way"
@@ -114,8 +122,7 @@ async def _made(opened: Opened, make: Callable[[Opened], Awaitable[None]]) -> No
     try:
         await make(opened)
     except BaseException:
-        with anyio.CancelScope(shield=True):
-            await opened._close()  # noqa: SLF001 - of this module
+        await opened.closed()
         raise
 
 

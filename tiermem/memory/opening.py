@@ -133,7 +133,7 @@ async def build(
             partial(_log, path, name, settings, counter=counter, read_only=read_only, create=create)
         )
         stack.push_async_callback(to_thread.run_sync, log.close)
-        ledger = await Ledger.open(log)
+        ledger = await Ledger.open(log, read_only=read_only)
         model = parts.model or _model(settings, engine)
         if model is not None:
             stack.push_async_callback(model.close)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -149,14 +149,16 @@ class Backlog:
             tier1, aside = self._ledger.tier1, frozenset(self._ledger.tier1.aside_at("index"))
             begins = self._tier1 is not tier1 or self._aside != aside or self._waiting.mark != mark
             if begins:  # also after an erasing, which folds the ledger anew
-                self._tier1, self._aside, self._upto = tier1, aside, mark
+                self._tier1, self._aside, self._upto = None, aside, mark
                 self._waiting = Waiting(mark=mark)
             changes = await self._ledger.changes(self._upto, besides=aside if begins else ())
             self._waiting.take_in_units(changes.units)
             ids = [*(page.id for page in changes.pages), *(page.id for page in changes.filling)]
-            for start in range(0, len(ids), _BATCH):
-                await self._take_in(ids[start : start + _BATCH])
-            self._upto = changes.head
+            # What could not be read may be readable by now.
+            for some in _batches(list(dict.fromkeys((*ids, *self._waiting.unread)))):
+                await self._take_in(some)
+            # Last: what is cut short before begins anew.
+            self._tier1, self._upto = tier1, changes.head
             return self._waiting
 
     async def _take_in(self, ids: Sequence[PageId]) -> None:
@@ -164,11 +166,16 @@ class Backlog:
         await to_thread.run_sync(_take_in, self._waiting, dict(zip(ids, read, strict=True)), self._aside)
 
 
+def _batches(ids: Sequence[PageId]) -> Iterator[Sequence[PageId]]:
+    return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+
+
 def _take_in(waiting: Waiting, pages: Mapping[PageId, Page | Unread], aside: frozenset[PageId]) -> None:
     for page_id, page in pages.items():
         try:
             if isinstance(page, Page):
                 waiting.take_in_page(page, whole=page_id in aside)
+                waiting.unread.pop(page_id, None)
             else:
                 waiting.unread[page_id] = page
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others are found

@@ -15,7 +15,14 @@ from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageStoreError
 from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.errors import IndexMismatch, PageSetAside, SummaryIndexError, TierMemError, unexpected
+from tiermem.errors import (
+    IndexMismatch,
+    IndexUnavailable,
+    PageSetAside,
+    SummaryIndexError,
+    TierMemError,
+    unexpected,
+)
 from tiermem.index.interface import Index
 from tiermem.ledger import Around, Ledger, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, UnitId
@@ -252,6 +259,11 @@ class View:
         """
         if self._mark is None:
             self._mark = await self._index.mark(self.ledger.indexed_as)
+        if self.ledger.is_behind(self._mark):
+            raise IndexUnavailable(
+                "the index has gone on since this memory was opened read-only: open it again to search by "
+                "meaning too, and to see what was said since"
+            )
         if not await self.ledger.begins_with(self._mark):
             raise IndexMismatch(
                 f"what the index holds of space {self.space!r} is of another history than its log; "

@@ -46,11 +46,17 @@ _WEEKDAY = (
 _LONG_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|been|went|gone|got|made|took|came|saw|met|gave|found|left|told|said|felt|kept|"
-    r"brought|bought|thought|caught|taught|held|heard|sent|spent|ran|ate|began|broke|drove|fell|flew|grew|"
-    r"knew|lost|paid|read|rode|sang|sat|sold|spoke|stood|swam|threw|won|wore|wrote|\w{2,}ed)\b",
+    r"\b(?:was|were|had|did|been|went|got|made|took|came|saw|met|gave|found|left|told|said|felt|kept|brought|"
+    r"bought|thought|built|forgot|slept|drank|began|broke|drove|fell|flew|grew|knew|lost|paid|rode|sang|sold|"
+    r"spoke|spent|sent|started|swam|threw|won|wore|wrote|"
+    r"(?:I|you|he|she|it|we|they) (?!need|feed)\w{2,}ed)\b",
     re.IGNORECASE,
 )
+_END = re.compile(r"[.!?\n]")
+_BEING = re.compile(r"(?:\b(?:is|are)|['’]s)(?: on)?\s*$", re.IGNORECASE)
+_AT_AN_HOUR = re.compile(r"(?: \w+)? at \d")
+_SENTENCE = 200
+"""Characters on either side of a date in which its sentence is looked for."""
 _FUTURE = re.compile(
     r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
     re.IGNORECASE,
@@ -199,10 +205,22 @@ def _looks_ahead(text: str) -> bool:
     return _FUTURE.search(text) is not None
 
 
-@lru_cache(maxsize=16)
-def _looks_back(text: str) -> bool:
-    """Whether `text` speaks of what was; found once for all its dates."""
-    return _PAST.search(text) is not None
+def _sentence(match: re.Match[str]) -> tuple[str, str]:
+    """What stands before and after a date in its own sentence."""
+    before = match.string[max(0, match.start() - _SENTENCE) : match.start()]
+    after = match.string[match.end() : match.end() + _SENTENCE]
+    return _END.split(before)[-1], _END.split(after, maxsplit=1)[0]
+
+
+def _looks_back(match: re.Match[str]) -> bool:
+    """Whether its own sentence speaks of what was."""
+    return any(_PAST.search(part) for part in _sentence(match))
+
+
+def _may_lie_ahead(match: re.Match[str]) -> bool:
+    """Whether it names when something is ("the vet is on", "at ten") and nothing says that it was."""
+    before, after = _sentence(match)
+    return bool(_BEING.search(before) or _AT_AN_HOUR.match(after)) and not _looks_back(match)
 
 
 def _month_number(name: str) -> int:
@@ -318,9 +336,7 @@ def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
         year -= month >= said.month
     elif which in ("next", "this coming"):
         year += month <= said.month
-    elif _looks_ahead(match.string):
-        year += month < said.month
-    elif _looks_back(match.string):
+    elif _looks_back(match):
         year -= month > said.month
     else:
         year = _nearest_year(month, 15, said)
@@ -380,8 +396,8 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
         return _mention(match, first, first + timedelta(days=7), "range")
     if which[0] in ("this", "coming") or _looks_ahead(match.string):
         return _one_day(match, said + timedelta(days=ahead))
-    if not _looks_back(match.string):
-        return None  # "The vet is Tuesday at ten."
+    if _may_lie_ahead(match):
+        return None
     return _one_day(match, said - timedelta(days=back % 7))
 
 

@@ -84,6 +84,7 @@ class Writer:
         self._write_backs = WriteBacks(ledger, index, engine, self._projection, self._options)
         self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
+        self._one_decides = anyio.Lock()  # what holds is looked at and changed in one step
 
     async def observe(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns; durable when this returns. Pages that fill up seal and wait for `distil_pending`."""
@@ -240,11 +241,12 @@ class Writer:
         Words that no unit rests on which holds are no evidence from now on. Withdrawing it again writes
         nothing. Raises `UnknownId`.
         """
-        tier1, unit = self._ledger.tier1, self._unit(unit_id)
-        before = {older for older in unit.supersedes if tier1.is_active(older)}
-        if tier1.retired_because(unit_id) is None:
-            await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
-            await self._projection.attempt()
+        async with self._one_decides:
+            tier1, unit = self._ledger.tier1, self._unit(unit_id)
+            before = {older for older in unit.supersedes if tier1.is_active(older)}
+            if tier1.retired_because(unit_id) is None:
+                await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
+                await self._projection.attempt()
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older not in before)
         returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
@@ -253,18 +255,23 @@ class Writer:
     async def restore(self, unit_id: UnitId, reason: str) -> Restored:
         """Undo `withdraw`; a unit that is not withdrawn stays as it is, and nothing is written.
 
-        Raises `UnknownId`, and `InvalidInput` for a unit that was not withdrawn and is superseded.
+        Raises `UnknownId`, and `InvalidInput` for a unit that was not withdrawn and is superseded, and where
+        another holds by now in place of what it had superseded.
         """
-        tier1, unit = self._ledger.tier1, self._unit(unit_id)
-        withdrawn = tier1.retired_because(unit_id) is not None
-        if not withdrawn and (newer := tier1.superseded_by(unit_id)):
-            raise InvalidInput(
-                f"unit {unit_id!r} is not withdrawn: {newer[-1]!r} supersedes it; withdraw that"
-            )
-        before = {older for older in unit.supersedes if tier1.is_active(older)}
-        if withdrawn:
-            await self._ledger.write(Reinstated(unit_ids=(unit_id,), reason=reason))
-            await self._projection.attempt()
+        async with self._one_decides:
+            tier1, unit = self._ledger.tier1, self._unit(unit_id)
+            withdrawn = tier1.retired_because(unit_id) is not None
+            if not withdrawn and (newer := tier1.superseded_by(unit_id)):
+                raise InvalidInput(
+                    f"unit {unit_id!r} is not withdrawn: {newer[-1]!r} supersedes it; withdraw that"
+                )
+            others = {one for old in unit.supersedes for one in tier1.superseded_by(old)} - {unit_id}
+            if withdrawn and others:
+                raise InvalidInput(f"unit {min(others)!r} holds in its place: withdraw that first")
+            before = {older for older in unit.supersedes if tier1.is_active(older)}
+            if withdrawn:
+                await self._ledger.write(Reinstated(unit_ids=(unit_id,), reason=reason))
+                await self._projection.attempt()
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older in before)
         superseded = tuple(one for one in older if one is not None and not tier1.is_active(one.id))
@@ -286,10 +293,11 @@ class Writer:
 
         Raises `UnknownId`, and `InvalidInput` before anything is stored.
         """
-        old = self._unit(unit_id)
         check_statement(turn)
-        check_correction(self._ledger.tier1, old, turn, self._options.trust)
-        page, unit, sealed = await self._stated(session or old.session, turn, corrects=old)
+        async with self._one_decides:
+            old = self._unit(unit_id)
+            check_correction(self._ledger.tier1, old, turn, self._options.trust)
+            page, unit, sealed = await self._stated(session or old.session, turn, corrects=old)
         beside = tuple(one for one in self._beside(old) if one.id != unit.id)
         return Remembered(unit=unit, page_id=page, corrected=old, beside=beside), sealed
 
