@@ -172,3 +172,26 @@ def test_both_moments_count_in_and_a_turn_without_a_time_is_in_no_period(
     moments = [None if text is None else datetime.fromisoformat(text) for text in (said, after, before)]
     turn = Turn(speaker="Ann", text="yes", said_at=moments[0])
     assert TurnFilter(said_after=moments[1], said_before=moments[2]).keeps(turn) is kept
+
+
+@pytest.mark.parametrize("by", ["hybrid", "vectors"])
+async def test_units_are_looked_for_until_there_are_enough(by: str) -> None:
+    world = await World.new(page_tokens=10_000)
+    crowd = [f"Bob: the grey cat number {n}" for n in range(60)]
+    page = await world.page(*crowd, "Ann: it eats fish every day")
+    told = [(f"the grey cat number {n}", f"the grey cat number {n}") for n in range(60)]
+    *_, last = await world.units(page, *told, ("a cat eats fish", "eats fish"))
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")), recall_by=by)
+    found = await lookup.units("the grey cat", limit=1)
+    assert [item.unit_id for item in found.units] == [last.id]
+    assert found.dropped == 0
+
+
+async def test_pages_by_their_words_are_all_looked_at() -> None:
+    world = await World.new()
+    for n in range(3):
+        await world.page(f"Bob: the grey cat number {n}")
+    wanted = await world.page("Ann: a cat")
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
+    found = await lookup.pages("the grey cat", limit=1, mode="words")
+    assert [page.id for _, page in (await lookup.read(found.pages, limit=1)).read] == [wanted.id]

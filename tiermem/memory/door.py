@@ -276,7 +276,7 @@ class AsyncMemory:
         turns that are not so, and units that rest on any of these. Where few turns are left, more of what
         is found is looked through, up to everything, until there are enough. Names are compared without
         regard to case; what a turn does not tell it is not. A page is found by all of its words and seen
-        without the turns left out.
+        without the turns left out. A unit that was superseded stays so, whoever said what superseded it.
         A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
         `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
