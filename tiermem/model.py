@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NewType
 
-from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span
+from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span, Turn
 
 UnitId = NewType("UnitId", str)
 AnswerId = NewType("AnswerId", str)
@@ -340,13 +340,50 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFilter:
+    """Which turns may be seen, by what is known of each; `None` asks nothing of them.
+
+    `speaker` and `role` are compared without regard to case. What was said at one of the moments counts in.
+    Where only one of a moment and a turn's time has a time zone, the other is read in it. A turn of which
+    nobody knows what is asked for is not seen.
+    """
+
+    speaker: str | None = None
+    role: str | None = None
+    said_after: datetime | None = None
+    said_before: datetime | None = None
+
+    def keeps(self, turn: Turn) -> bool:
+        """Whether the turn is all that is asked for."""
+        return (
+            _alike(self.speaker, turn.speaker)
+            and _alike(self.role, turn.role)
+            and (self.said_after is None or _in_order(self.said_after, turn.said_at))
+            and (self.said_before is None or _in_order(turn.said_at, self.said_before))
+        )
+
+
+def _alike(wanted: str | None, told: str | None) -> bool:
+    return wanted is None or (told is not None and told.casefold() == wanted.casefold())
+
+
+def _in_order(first: datetime | None, then: datetime | None) -> bool:
+    """Whether both are known and the first is not the later one."""
+    if first is None or then is None:
+        return False
+    return first.replace(tzinfo=first.tzinfo or then.tzinfo) <= then.replace(
+        tzinfo=then.tzinfo or first.tzinfo
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """How an answer came about: enough to show every candidate, choice and check afterwards.
 
     `read_tokens` is the evidence the answer was worded from; `summary_tokens` what was recalled, which
     an answer from that alone reads; `raw_tokens` what reading the linked pages instead would have
     cost. `decision` is what the router decided, `way` how far reading went in the end. `session`,
-    `mode` and `budget` are what the question was asked with.
+    `turns` (which of them might be seen), `mode` and `budget` are what the question was asked with.
     """
 
     question: str
@@ -369,6 +406,7 @@ class Trace:
     summary_tokens: int = 0
     session: SessionId | None = None
     min_trust: str | None = None
+    turns: TurnFilter | None = None
     mode: AskMode = "router"
     budget: Budget = Budget()
     way: Way = "recall"

@@ -310,6 +310,21 @@ def test_reindex_brings_back_a_deleted_index(tmp_path: Path) -> None:
     assert as_json(store, "search", "Pixel the dog")["results"] == before
 
 
+@pytest.mark.parametrize("command", ["search", "context", "ask"])
+def test_only_what_is_asked_for_is_looked_at(tmp_path: Path, command: str) -> None:
+    chat, store = tmp_path / "chat.txt", tmp_path / "memory"
+    chat.write_text(
+        "[2024-03-01 10:00] Ann: Ingrid lives in Oslo.\n[2024-06-01 23:30] Bob: Petra lives in Turin.\n"
+    )
+    tiermem(store, "ingest", str(chat))
+    for only in (["--speaker", "bob"], ["--after", "2024-06-01"]):
+        shown = tiermem(store, command, "Who lives where?", *only, "--json").stdout
+        assert ("Turin" in shown, "Oslo" in shown) == (True, False)
+    shown = tiermem(store, command, "Who lives where?", "--before", "2024-06-01", "--json").stdout
+    assert ("Turin" in shown, "Oslo" in shown) == (True, True)
+    assert "Turin" not in tiermem(store, command, "Who?", "--role", "user", "--json").stdout
+
+
 # errors
 
 
@@ -322,6 +337,7 @@ def test_reindex_brings_back_a_deleted_index(tmp_path: Path) -> None:
         (["ask", "   "], "question"),
         (["search", "roof", "-n", "99999"], "limit may be 10,000 at most, not 99999"),
         (["ask", "Who?", "--min-trust", "usr"], "min_trust 'usr' is not known: give 'web', "),
+        (["ask", "Who?", "--after", "soon"], "said_after: 'soon' is not a timestamp"),
         (["ingest", "nosuch.txt"], "cannot read 'nosuch.txt'"),
     ],
 )

@@ -32,6 +32,7 @@ WORDS = {
     "SummaryUnit": {"text", "scene"},
     "Term": {"text"},
     "Trace": {"question"},
+    "TurnFilter": {"speaker", "role"},
     "WriteBack": {"reason"},
 }
 """Every field of an entry, or of a value in one, that holds a person's or a model's words. Who adds one says

@@ -5,12 +5,13 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pagestore import PageId, SessionId, Span
+from pagestore import PageId, SessionId, Span, Turn
 from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
 from tiermem.index.interface import Hit, TurnHit, turn_id
 from tiermem.ledger import Ledger
+from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope
 from tiermem.reading.search import LookUp, _as_sealed
 from tiermem.reading.turns import FoundTurn, gather
@@ -125,3 +126,72 @@ async def test_what_was_said_beside_a_turn_is_of_its_own_session() -> None:
     theirs = await world.page("Bob: I bought a red car", session=OTHER, at=START)
     gathered = gather({turn_id(mine.id, 0): None, turn_id(theirs.id, 0): None}, [mine, theirs])
     assert [len(one.beside) for one in gathered.candidates] == [1, 1]
+
+
+async def test_a_unit_is_seen_when_every_turn_it_rests_on_is() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat", "Bob: it likes fish")
+    ann, bob = make_unit(page, "a grey cat", "a grey cat"), make_unit(page, "it likes fish", "it likes fish")
+    both = replace(ann, id=UnitId("u1:both"), spans=(*ann.spans, *bob.spans))
+    await world.ledger.write(distilled(page, ann, bob, both))
+    seen = await view(world, turns=TurnFilter(speaker="ann"))
+    ids = [ann.id, bob.id, both.id, "u1:none"]
+    assert await seen.units(ids) == (ann, None, None, None)
+    assert await (await view(world)).units(ids) == (ann, bob, both, None)
+
+
+async def test_a_page_without_a_turn_that_is_asked_for_is_not_held() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat", "Bob: it likes fish")
+    for speaker, kept in (("Ann", [True, False]), ("Cid", [False, False])):
+        seen = await view(world, turns=TurnFilter(speaker=speaker))
+        shown = seen.seen(page)
+        assert [line.turn is not None for line in shown.lines] == kept
+        assert seen.holds(shown) is any(kept)
+
+
+@pytest.mark.parametrize(
+    ("said", "after", "before", "kept"),
+    [
+        ("2024-05-08T13:00", "2024-05-08T13:00", "2024-05-08T13:00", True),
+        ("2024-05-08T13:00", "2024-05-08T13:01", None, False),
+        ("2024-05-08T13:00", None, "2024-05-08T12:59", False),
+        # A bound without a zone is read in the turn's, and a turn without one in the bound's.
+        ("2024-05-08T23:30+09:00", "2024-05-08T23:00", "2024-05-08T23:59", True),
+        ("2024-05-08T23:30", "2024-05-08T23:00+09:00", "2024-05-08T23:59+09:00", True),
+        ("2024-05-08T23:30+09:00", "2024-05-08T14:31+00:00", None, False),
+        ("0001-01-01T00:00", "0001-01-01T00:00+14:00", "9999-12-31T23:59-12:00", True),
+        (None, "2024-05-08T13:00", None, False),
+        (None, None, "2024-05-08T13:00", False),
+        (None, None, None, True),
+    ],
+)
+def test_both_moments_count_in_and_a_turn_without_a_time_is_in_no_period(
+    said: str | None, after: str | None, before: str | None, *, kept: bool
+) -> None:
+    moments = [None if text is None else datetime.fromisoformat(text) for text in (said, after, before)]
+    turn = Turn(speaker="Ann", text="yes", said_at=moments[0])
+    assert TurnFilter(said_after=moments[1], said_before=moments[2]).keeps(turn) is kept
+
+
+@pytest.mark.parametrize("by", ["hybrid", "vectors"])
+async def test_units_are_looked_for_until_there_are_enough(by: str) -> None:
+    world = await World.new(page_tokens=10_000)
+    crowd = [f"Bob: the grey cat number {n}" for n in range(60)]
+    page = await world.page(*crowd, "Ann: it eats fish every day")
+    told = [(f"the grey cat number {n}", f"the grey cat number {n}") for n in range(60)]
+    *_, last = await world.units(page, *told, ("a cat eats fish", "eats fish"))
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")), recall_by=by)
+    found = await lookup.units("the grey cat", limit=1)
+    assert [item.unit_id for item in found.units] == [last.id]
+    assert found.dropped == 0
+
+
+async def test_pages_by_their_words_are_all_looked_at() -> None:
+    world = await World.new()
+    for n in range(3):
+        await world.page(f"Bob: the grey cat number {n}")
+    wanted = await world.page("Ann: a cat")
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
+    found = await lookup.pages("the grey cat", limit=1, mode="words")
+    assert [page.id for _, page in (await lookup.read(found.pages, limit=1)).read] == [wanted.id]

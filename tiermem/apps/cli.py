@@ -84,6 +84,18 @@ EngineOption = Annotated[
 MinTrustOption = Annotated[
     str | None, typer.Option("--min-trust", help="Leave out what rests on anybody trusted less.")
 ]
+SpeakerOption = Annotated[
+    str | None, typer.Option("--speaker", help="Only what this speaker said, in any case.")
+]
+RoleOption = Annotated[
+    str | None, typer.Option("--role", help="Only turns of this role: user, assistant, tool, …")
+]
+AfterOption = Annotated[
+    str | None, typer.Option("--after", help="Only what was said then or later; a day counts whole.")
+]
+BeforeOption = Annotated[
+    str | None, typer.Option("--before", help="Only what was said then or earlier; a day counts whole.")
+]
 BudgetOption = Annotated[
     str | None,
     typer.Option("--budget", help="Limits of this question, as calls=5,tokens=4000,seconds=20,cost=0.05."),
@@ -223,6 +235,10 @@ def ask(
     asked_at: AskedAtOption = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
     min_trust: MinTrustOption = None,
+    speaker: SpeakerOption = None,
+    role: RoleOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
     budget: BudgetOption = None,
     engine: EngineOption = Engine.AUTO,
     read_only: ReadOnlyOption = False,
@@ -245,6 +261,10 @@ def ask(
             as_of=_moment("--as-of", as_of),
             budget=limits,
             min_trust=min_trust,
+            speaker=speaker,
+            role=role,
+            said_after=after,
+            said_before=before,
         )
         cost = reading_cost(memory, answer)
 
@@ -276,6 +296,10 @@ def context(
     max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
     asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
+    speaker: SpeakerOption = None,
+    role: RoleOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
     read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -287,6 +311,10 @@ def context(
             session=session,
             asked_at=_moment("--asked-at", asked_at),
             min_trust=min_trust,
+            speaker=speaker,
+            role=role,
+            said_after=after,
+            said_before=before,
         )
 
     def view() -> Any:
@@ -308,6 +336,10 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
     asked_at: AskedAtOption = None,
     min_trust: MinTrustOption = None,
+    speaker: SpeakerOption = None,
+    role: RoleOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
     read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -320,6 +352,10 @@ def search(
             session=session,
             asked_at=_moment("--asked-at", asked_at),
             min_trust=min_trust,
+            speaker=speaker,
+            role=role,
+            said_after=after,
+            said_before=before,
         )
 
     def view() -> Any:

@@ -21,7 +21,7 @@ from tiermem.dialogue.times import parse_time, until
 from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import Collection
-from tiermem.model import AnswerId, AskMode, Budget, UnitId
+from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId
 from tiermem.reading import LONGEST_QUESTION, Scope
 
 MOST_RESULTS = 10_000
@@ -175,11 +175,39 @@ def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None
     return value
 
 
-def scope(*, session: object, as_of: object = None, min_trust: object, levels: TrustLevels) -> Scope:
+def scope(
+    *,
+    session: object,
+    as_of: object = None,
+    min_trust: object,
+    turns: TurnFilter | None = None,
+    levels: TrustLevels,
+) -> Scope:
     """What a question is confined to."""
     return Scope(
-        session=any_session(session), as_of=past(as_of), min_trust=trust(min_trust, levels, "min_trust")
+        session=any_session(session),
+        as_of=past(as_of),
+        min_trust=trust(min_trust, levels, "min_trust"),
+        turns=turns,
     )
+
+
+def turns(*, speaker: object, role: object, said_after: object, said_before: object) -> TurnFilter | None:
+    """Which turns alone may be seen; `None` where nothing is asked of them. A day is the whole day."""
+    asked = TurnFilter(
+        speaker=_told(speaker, "speaker"),
+        role=_told(role, "role"),
+        said_after=moment(said_after, "said_after"),
+        said_before=_moment(said_before, "said_before", until),
+    )
+    return None if asked == TurnFilter() else asked
+
+
+def _told(value: object, name: str) -> str | None:
+    """A name, or `None`; a blank one is nobody's."""
+    if isinstance(value, str) and not value.strip():
+        raise InvalidInput(f"{name} must be a name, not {shown(value)}")
+    return None if value is None else name_in(value, name)
 
 
 def budget(value: object) -> Budget:

@@ -189,6 +189,10 @@ class Memory:
         budget: Budget | Mapping[str, float] | None = None,
         mode: Mode = "router",
         min_trust: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        said_after: TimeLike | None = None,
+        said_before: TimeLike | None = None,
     ) -> Answer:
         """See `AsyncMemory.ask`."""
         return self._call(
@@ -200,6 +204,10 @@ class Memory:
             budget=budget,
             mode=mode,
             min_trust=min_trust,
+            speaker=speaker,
+            role=role,
+            said_after=said_after,
+            said_before=said_before,
         )
 
     def search(
@@ -211,6 +219,10 @@ class Memory:
         session: str | None = None,
         asked_at: TimeLike | None = None,
         min_trust: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        said_after: TimeLike | None = None,
+        said_before: TimeLike | None = None,
     ) -> tuple[Evidence, ...]:
         """See `AsyncMemory.search`."""
         return self._call(
@@ -221,6 +233,10 @@ class Memory:
             session=session,
             asked_at=asked_at,
             min_trust=min_trust,
+            speaker=speaker,
+            role=role,
+            said_after=said_after,
+            said_before=said_before,
         )
 
     def context(
@@ -231,6 +247,10 @@ class Memory:
         session: str | None = None,
         asked_at: TimeLike | None = None,
         min_trust: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        said_after: TimeLike | None = None,
+        said_before: TimeLike | None = None,
     ) -> Context:
         """See `AsyncMemory.context`."""
         return self._call(
@@ -240,6 +260,10 @@ class Memory:
             session=session,
             asked_at=asked_at,
             min_trust=min_trust,
+            speaker=speaker,
+            role=role,
+            said_after=said_after,
+            said_before=said_before,
         )
 
     def audit(self, answer_id: str) -> Audit:

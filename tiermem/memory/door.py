@@ -56,6 +56,7 @@ from tiermem.model import (
     MarkedPage,
     MarkedPageInfo,
     SummaryUnit,
+    TurnFilter,
     UnitId,
     WriteBack,
 )
@@ -256,6 +257,10 @@ class AsyncMemory:
         budget: Budget | Mapping[str, float] | None = None,
         mode: Mode = "router",
         min_trust: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        said_after: TimeLike | None = None,
+        said_before: TimeLike | None = None,
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
@@ -268,13 +273,19 @@ class AsyncMemory:
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
         anybody trusted less: units, and turns on the pages read.
+        `speaker`, `role`, `said_after` and `said_before` (both count in, a day is the whole day) leave out
+        turns that are not so, and units that rest on any of these. Where few turns are left, more of what
+        is found is looked through, up to everything, until there are enough. Names are compared without
+        regard to case; what a turn does not tell it is not. A page is found by all of its words and seen
+        without the turns left out. A unit that was superseded stays so, whoever said what superseded it.
         A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
         `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
         house, question = self._open, arguments.question(question)
-        scope = self._scope(session, min_trust, as_of=as_of)
+        turns = arguments.turns(speaker=speaker, role=role, said_after=said_after, said_before=said_before)
+        scope = self._scope(session, min_trust, turns, as_of=as_of)
         moment, mode = self._asked(asked_at), arguments.mode(mode)
         limits = arguments.budget(budget)
         await self._said_is_indexed()
@@ -302,12 +313,18 @@ class AsyncMemory:
         session: str | None = None,
         asked_at: TimeLike | None = None,
         min_trust: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        said_after: TimeLike | None = None,
+        said_before: TimeLike | None = None,
     ) -> tuple[Evidence, ...]:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. Turns that are not summarised yet stand among units for themselves
-        (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now).
+        (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now). What is left
+        out is told by `min_trust` and the rest as in `ask`.
         """
-        query, scope = arguments.question(query, "query"), self._scope(session, min_trust)
+        turns = arguments.turns(speaker=speaker, role=role, said_after=said_after, said_before=said_before)
+        query, scope = arguments.question(query, "query"), self._scope(session, min_trust, turns)
         most, kind, moment = arguments.limit(limit), arguments.kind(kind), self._asked(asked_at)
         await self._said_is_indexed()
         return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
@@ -321,12 +338,18 @@ class AsyncMemory:
         session: str | None = None,
         asked_at: TimeLike | None = None,
         min_trust: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        said_after: TimeLike | None = None,
+        said_before: TimeLike | None = None,
     ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
 
-        `asked_at` is the moment relative dates of the question are seen from (now).
+        `asked_at` is the moment relative dates of the question are seen from (now). What is left out is
+        told by `min_trust` and the rest as in `ask`.
         """
-        question, scope = arguments.question(question), self._scope(session, min_trust)
+        turns = arguments.turns(speaker=speaker, role=role, said_after=said_after, said_before=said_before)
+        question, scope = arguments.question(question), self._scope(session, min_trust, turns)
         most, moment = arguments.max_tokens(max_tokens), self._asked(asked_at)
         await self._said_is_indexed()
         return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
@@ -719,8 +742,17 @@ class AsyncMemory:
     def _levels(self) -> TrustLevels:
         return TrustLevels(names=self._open.settings.trust_levels)
 
-    def _scope(self, session: str | None, min_trust: str | None, *, as_of: TimeLike | None = None) -> Scope:
-        return arguments.scope(session=session, as_of=as_of, min_trust=min_trust, levels=self._levels)
+    def _scope(
+        self,
+        session: str | None,
+        min_trust: str | None,
+        turns: TurnFilter | None,
+        *,
+        as_of: TimeLike | None = None,
+    ) -> Scope:
+        return arguments.scope(
+            session=session, as_of=as_of, min_trust=min_trust, turns=turns, levels=self._levels
+        )
 
     def _asked(self, at: TimeLike | None) -> datetime:
         """When a question is asked: now, where nobody says."""

@@ -43,7 +43,7 @@ async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
         trace.question,
         asked_at=trace.asked_at,
         mode=trace.mode,
-        scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust),
+        scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust, turns=trace.turns),
     )
     again, _ = reader.answered(outcome, meter=meter, recorded=False)
     return again

@@ -128,6 +128,7 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
         budget=meter.budget,
         dropped=recalled.dropped + findings.dropped,
         min_trust=scope.min_trust,
+        turns=scope.turns,
         way=outcome.way,
     )
 

@@ -43,8 +43,8 @@ class ReadingOptions:
     unproved: Unproved = "mark"
     """What becomes of an answer that is no more than worded."""
     as_of_pool: int = 50
-    """Hits looked through for a question about a past moment or with a floor of trust, to find the units
-    that may be seen."""
+    """Hits looked through for a question about a past moment, with a floor of trust or of some turns alone,
+    to find what may be seen; of some turns alone, more where that is not enough."""
     ranking: RankingOptions = field(default_factory=RankingOptions)
     links: bool = True
     """Read the pages that recalled units link to first; off for the No-Linked ablation."""

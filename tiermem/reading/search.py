@@ -41,6 +41,8 @@ from tiermem.text import stems
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
+DEEPER = 4
+"""How many times as many hits are looked through where too few of them may be seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,27 +117,35 @@ class LookUp:
 
     async def units(self, query: str, *, limit: int) -> Found:
         """Units active in the view, best first; hits that name no such unit are dropped and counted."""
-        if self._options.recall_by == "vectors":
-            return await self._units_by_vectors(query, limit=limit)
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
+        found, looked = await self._units(query, limit, pool)
+        before = -1
+        while self.view.scope.turns is not None and len(found.units) < limit and looked > before:
+            pool, before = pool * DEEPER, looked
+            found, looked = await self._units(query, limit, pool)
+        return found
+
+    async def _units(self, query: str, limit: int, pool: int) -> tuple[Found, int]:
+        """The units among `pool` hits of each kind, and how many hits there were."""
+        if self._options.recall_by == "vectors":
+            found = await self._search("units", query, limit=pool, mode="dense")
+            return await self._found_units(found.hits, limit, found.degradations), len(found.hits)
         found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
         by_words = await self._waiting_units(query)
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         hits = fuse(fuse(found.hits, by_words[:pool]), by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
-        return self._found_units(hits, limit, degradations)
+        return await self._found_units(hits, limit, degradations), len(hits)
 
-    async def _units_by_vectors(self, query: str, *, limit: int) -> Found:
-        pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
-        found = await self._search("units", query, limit=pool, mode="dense")
-        return self._found_units(found.hits, limit, found.degradations)
-
-    def _found_units(self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]) -> Found:
-        known = [(hit, unit) for hit in hits if (unit := self.view.unit(hit.id)) is not None]
+    async def _found_units(
+        self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]
+    ) -> Found:
+        units = await self.view.units([hit.id for hit in hits])
+        known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
         return Found(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
-            # Seen from a past moment or from a floor of trust, most other hits are simply out of sight.
+            # Where something is not to be seen, most other hits are simply out of sight.
             dropped=len(hits) - len(known) if self.view.scope.is_open else 0,
             degradations=degradations,
         )
@@ -156,23 +166,31 @@ class LookUp:
         return self._ranked[query]
 
     async def _turns(self, question: Question) -> Turns:
-        found, lexicon, degradations = await self._candidates(question)
-        found = await self._with_waiting(found, question)
-        read = await self._pages_of(found.hits)
-        pages = [page for _, page in read.read]
-        gathered = gather(_as_sealed(found.hits, pages), pages)
+        wanted = limit = self._options.ranking.candidates
+        if not self.view.scope.is_open:
+            wanted = limit = max(limit, self._options.as_of_pool)
+        before = -1
+        while True:
+            found, lexicon, degradations = await self._candidates(question, limit)
+            found = await self._with_waiting(found, question, limit)
+            read = await self._pages_of(found.hits)
+            pages = [page for _, page in read.read]
+            gathered = gather(_as_sealed(found.hits, pages), pages)
+            enough = self.view.scope.turns is None or len(gathered.candidates) >= wanted
+            if enough or len(found.hits) <= before:
+                break
+            limit, before = limit * DEEPER, len(found.hits)
         asked = question.among(found.named, found.rarity)
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
 
-    async def _with_waiting(self, found: _Candidates, question: Question) -> _Candidates:
+    async def _with_waiting(self, found: _Candidates, question: Question, limit: int) -> _Candidates:
         """What the index found, with the turns it lacks that share most words with the question."""
         waiting, session = await self._waiting(), self.view.scope.session
         if not waiting.turns():
             return found
         named = found.named | waiting.speakers.intersection(question.words)
         stems = query_stems(question.text, without=named)
-        limit = self._options.ranking.candidates
         newer = await to_thread.run_sync(
             partial(waiting.best_turns, stems, session, limit=limit, told=question.told)
         )
@@ -186,11 +204,10 @@ class LookUp:
             return 0
         return await (await self.view.index()).count(self.view.ledger.indexed_as, "turns")
 
-    async def _candidates(self, question: Question) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+    async def _candidates(
+        self, question: Question, limit: int
+    ) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
-        limit = self._options.ranking.candidates
-        if not self.view.scope.is_open:
-            limit = max(limit, self._options.as_of_pool)
         try:
             return (*await self._from_index(question, limit), await self._told_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
@@ -223,6 +240,10 @@ class LookUp:
 
     async def pages(self, query: str, *, limit: int, mode: Mode) -> Found:
         """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
+        if self.view.scope.turns is not None:
+            # Which of them hold a turn that may be seen, only reading them tells: none is left out before.
+            ledger = self.view.ledger
+            limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))
         found = await self._search("pages", query, limit=limit, mode="words")
         by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
         if mode == "words":

@@ -1,13 +1,13 @@
 """What one question may see, made once for it: Tier 1, the index, and pages, each read at most once.
 
-A view is bounded by a session, by a past moment and by a level of trust. Whatever step asks, and however
-often: the ledger is folded once, and a page that was read is not read again.
+A view is bounded by a session, by a past moment, by a level of trust and by what is asked of turns. Whatever
+step asks, and however often: the ledger is folded once, and a page that was read is not read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
@@ -25,8 +25,9 @@ from tiermem.errors import (
 )
 from tiermem.index.interface import Index
 from tiermem.ledger import Around, Ledger, Tier1, Unread
-from tiermem.model import SummaryUnit, TakenBack, UnitId
+from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
 from tiermem.reading.backlog import Backlog, Waiting
+from tiermem.reading.quoting import lines
 from tiermem.text import at_least, withheld, without
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
@@ -34,18 +35,20 @@ _NOTHING: Mapping[PageId, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What a question is confined to: a session (`None`: all), a past moment (`None`: now), and the level
-    of trust below which nothing is seen (`None`: everything is).
+    """What a question is confined to: a session (`None`: all), a past moment (`None`: now), the level
+    of trust below which nothing is seen (`None`: everything is), and the turns that alone are seen, with the
+    units that rest on nothing else (`None`: all).
     """
 
     session: SessionId | None = None
     as_of: datetime | None = None
     min_trust: str | None = None
+    turns: TurnFilter | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether it sees all that the index finds by default."""
-        return self.as_of is None and self.min_trust is None
+        return self.as_of is None and self.min_trust is None and self.turns is None
 
 
 EVERYTHING = Scope()
@@ -116,7 +119,7 @@ class View:
         """
         moment, backlog = _past(scope.as_of), backlog or Backlog(ledger)
         floor = None if scope.min_trust is None else trust.required(scope.min_trust)
-        bounded = Scope(session=scope.session, as_of=moment, min_trust=floor)
+        bounded = replace(scope, as_of=moment, min_trust=floor)
         aside = {} if whole else ledger.tier1.aside_at("ask")
         if moment is None:
             return cls(
@@ -171,8 +174,17 @@ class View:
         """The space that is looked at."""
         return self.ledger.space
 
+    async def units(self, ids: Sequence[str]) -> tuple[SummaryUnit | None, ...]:
+        """Each as `unit` gives it, once the pages were read that it needs."""
+        if self.scope.turns is not None:
+            active = (self.tier1.unit(UnitId(id_)) for id_ in ids if self.tier1.is_active(UnitId(id_)))
+            await self.fetch(span.page_id for unit in active if unit is not None for span in unit.spans)
+        return tuple(map(self.unit, ids))
+
     def unit(self, unit_id: str) -> SummaryUnit | None:
-        """The unit as it read then, or `None` when it was not active, not of this session, or not trusted."""
+        """The unit as it read then, or `None` when it was not active, not of this session, not trusted, or
+        rests on a turn that may not be seen: one of a page that was not read is not known to be.
+        """
         unit = self.tier1.unit(UnitId(unit_id))
         if unit is None or not self.tier1.is_active(unit.id) or not self._trusts(unit):
             return None
@@ -181,10 +193,18 @@ class View:
         hidden = [span.page_id for span in unit.spans if self._hides(span.page_id)]
         for page_id in hidden:
             self._read[page_id] = self._set_aside(page_id)
-        if hidden:
+        if hidden or not self._sees(unit):
             return None
         self._of_units |= dict.fromkeys(span.page_id for span in unit.spans)
         return unit
+
+    def _sees(self, unit: SummaryUnit) -> bool:
+        """Whether every turn that the unit rests on may be seen."""
+        return self.scope.turns is None or all(
+            isinstance(page := self._read.get(span.page_id), Page)
+            and all(line.turn is not None for line in lines(page, span))
+            for span in unit.spans
+        )
 
     def _trusts(self, unit: SummaryUnit) -> bool:
         floor = self.scope.min_trust
@@ -194,7 +214,8 @@ class View:
         """Whether the page, as it is seen, belongs to the session and has a turn that may be seen."""
         if self.scope.session not in (None, page.session):
             return False
-        withholds = self.scope.min_trust is not None or self.taken_back(page)
+        asked = self.scope.min_trust is not None or self.scope.turns is not None
+        withholds = asked or self.taken_back(page)
         if withholds and all(line.turn is None for line in page.lines):
             return False
         return self._around is None or any(self._said_by_then(line) for line in page.lines)
@@ -204,12 +225,15 @@ class View:
         return () if self._whole else self.tier1.taken_back(page.id)
 
     def seen(self, page: Page) -> Page:
-        """The page without the words that were taken back, and with the turns withheld that came later, or
-        that are not trusted enough.
+        """The page without the words that were taken back, and with the turns withheld that came later, that
+        are not trusted enough, or that are not asked for.
         """
         page = without(page, self.taken_back(page))
         if self._around is not None and not all(map(self._said_by_then, page.lines)):
             page = withheld(page, self._said_by_then)
+        turns = self.scope.turns
+        if turns is not None:
+            page = withheld(page, lambda line: line.turn is not None and turns.keeps(line.turn))
         if self.scope.min_trust is None:
             return page
         return at_least(page, self.trust.rank(self.scope.min_trust), self.trust.rank_of)
