@@ -567,7 +567,10 @@ async def random_life(seed: int) -> int:
 
 
 def test_whatever_is_erased_nothing_repeats_it_and_the_rest_is_as_if_it_had_never_been() -> None:
-    for seed in range(25):
+    for seed in (
+        *range(25),
+        1070,
+    ):  # of 2,000 the first in which a merged unit kept the scene of an older one
         assert anyio.run(random_life, seed) > 0
 
 

@@ -247,8 +247,17 @@ def _find(part: str, body: Normalised, at: int) -> tuple[int, int] | None:
             end = start + len(wanted)
             if _whole(body, start, end):
                 return start, end
-            start = body.text.find(wanted, start + 1)
+            start = body.text.find(
+                wanted, _next_start(body.text, start + 1) if wanted[0].isalnum() else start + 1
+            )
     return None
+
+
+def _next_start(text: str, at: int) -> int:
+    """Where the next word begins, or what is none."""
+    while at < len(text) and text[at - 1].isalnum() and text[at].isalnum():
+        at += 1
+    return at
 
 
 def _whole(body: Normalised, start: int, end: int) -> bool:

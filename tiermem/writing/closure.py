@@ -96,20 +96,23 @@ class Past:
     """What the records up to here come to, in the order of the log: a step was shown only what was before it.
 
     `changed` are units that go, or lose words or a revision, `gone` those that go, whose ids, made of their
-    words, are named no more, and `held` those of which some revision stays, the newest of them; `standing`
-    are the findings of answers that stay.
+    words, are named no more, and `held` those of which some revision stays, the newest of them; `sceneless`
+    lose their scene, and `standing` are the findings of answers that stay.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
     gone: set[UnitId] = field(default_factory=set)
     held: dict[UnitId, SummaryUnit] = field(default_factory=dict)
     superseded: set[UnitId] = field(default_factory=set)
+    sceneless: set[UnitId] = field(default_factory=set)
     standing: set[FindingId] = field(default_factory=set)
 
     def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:
         """Note what became of a unit."""
         if left is None or (left.text, left.spans) != (unit.text, unit.spans):
             self.changed.add(unit.id)
+        if left is not None and left.scene != unit.scene:
+            self.sceneless.add(unit.id)
         if left is not None:
             self.held[unit.id] = left
             self.superseded.update(left.supersedes)
@@ -289,6 +292,8 @@ def _wrote_back(entry: WroteBack, gone: Gone, past: Past) -> Entry | None:
     weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
     if unit is not None:
         left = unit_left(unit, gone, shown=astray or (weighed and decision.op == "UPDATE"))
+        if left is not None and not past.sceneless.isdisjoint((unit.id, *(entry.shown or ()))):
+            left = replace(left, scene=None)  # it is that of the unit it was merged into
         past.note(unit, left)
         if left is None:
             return spent
