@@ -6,6 +6,7 @@ A gap keeps the room of its words, so that the spans of the others stay true. No
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -37,10 +38,15 @@ def without(page: Page, taken: Iterable[TakenBack]) -> Page:
 
 
 def _left(page: Page, line: PageLine, gaps: Sequence[Gap]) -> PageLine:
-    if line.turn is None or not any(start < line.end and line.body < end for start, end, _ in gaps):
+    first = bisect_right(gaps, line.body, key=_end)
+    if line.turn is None or first == len(gaps) or gaps[first][0] >= line.end:
         return line
     text = remaining(page, line.body, line.end).replace("\n\t", "\n")
     return replace(line, turn=replace(line.turn, text=text) if _says_something(text) else None)
+
+
+def _end(gap: Gap) -> int:
+    return gap[1]
 
 
 def kept(page: Page, start: int, end: int) -> tuple[Span, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pagestore import Page, Turn
+from pagestore import Page, PageId, Turn
 from tiermem.model import Claim
 from tiermem.reasoning.rules.passages import Passage, passage
 from tiermem.text import GAP, LEFT_OUT, DateMention, literals, resolve_dates, sentences, stem, stems, words
@@ -88,6 +88,7 @@ def statements(chosen: Iterable[tuple[Page, Told]]) -> Iterator[Claim]:
     what is in one already is in no other.
     """
     worded: set[Told] = set()
+    telling: dict[tuple[PageId, int], list[Told]] = {}
     left = MOST_CLAIMS
     for page, told in chosen:
         if told in worded:
@@ -95,13 +96,20 @@ def statements(chosen: Iterable[tuple[Page, Told]]) -> Iterator[Claim]:
         if not left:
             return
         left -= 1
-        people = _people(page)
-        near = [one for one in sentences_of(page) if one.line == told.line]
-        telling = [one for one in near if _salience(one, people) >= _TELLING or one == told]
-        run = next(run for run in _runs(telling) if told in run)
-        if _salience(told, people) >= _TELLING:  # else the others are told without it too
+        people, turn = _people(page), (page.id, told.line)
+        if turn not in telling:
+            near = (one for one in sentences_of(page) if one.line == told.line)
+            telling[turn] = [one for one in near if _salience(one, people) >= _TELLING]
+        tells = told in telling[turn]
+        beside = telling[turn] if tells else sorted((*telling[turn], told), key=_number)
+        run = next(run for run in _runs(beside) if told in run)
+        if tells:  # else the others are told without it too
             worded.update(run)
         yield _claim(page, run, people, _scene(page, told.line, people))
+
+
+def _number(told: Told) -> int:
+    return told.number
 
 
 @lru_cache(maxsize=128)
