@@ -1,6 +1,7 @@
 """`tiermem erase`, `withdraw`, `trail` and the options of trust, as a person and a program use them."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,20 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     assert "damage" not in run("verify", *at)
     assert b"onions" not in b"".join(f.read_bytes() for f in store.rglob("*") if f.is_file())
     run("erase", *at, "--reason", "asked to", "--yes", code=1)
+
+
+def test_an_index_that_could_not_be_looked_through_is_named(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tiermem.memory import residual
+
+    def busy(file: Path) -> bytes:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr(residual, "_copy_of", busy)
+    told = run("erase", "--store", str(store), "--whole-space", "--reason", "asked to", "--yes", code=3)
+    assert "NOT LOOKED THROUGH" in told
+    assert "index/entries.sqlite, which could not be read" in " ".join(told.split())
 
 
 def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:

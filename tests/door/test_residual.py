@@ -1,6 +1,10 @@
 """The leftover scan reads only around the words it looks for, and finds what reading everything finds."""
 
 import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import SpaceId
+from tiermem.index.folder import FILE
+from tiermem.memory import residual
 from tiermem.memory.residual import _parts_near, _readings, residual_scan
 from tiermem.text import exactly
 
@@ -60,3 +66,47 @@ def test_little_is_read_of_a_large_file(tmp_path: Path) -> None:
     parts = list(_parts_near(data, exactly([PHRASE])))
     assert sum(map(len, parts)) < 20_000
     assert any(PHRASE.encode() in part for part in parts)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    """A file of SQLite's that holds the phrase."""
+    file = tmp_path / FILE
+    with closing(sqlite3.connect(file)) as made, made:
+        made.execute("CREATE TABLE said (words TEXT)")
+        made.execute("INSERT INTO said VALUES (?)", (f"She says that {PHRASE}",))
+    return file
+
+
+WRITES = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0).execute("BEGIN IMMEDIATE")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+def test_an_index_that_is_being_written_is_told_of_and_stays_locked(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(residual, "_WAIT", 0.01)
+    with closing(sqlite3.connect(index, isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        scan = residual_scan(index.parent, SpaceId("ann"), exactly(["words that nobody said"]))
+        assert (scan.unread, scan.found, scan.files, scan.bytes) == ((FILE,), (), 0, 0)
+        assert not scan.clean
+        command = [sys.executable, "-c", WRITES, str(index)]
+        assert subprocess.run(command, capture_output=True, check=True).stdout == b"database is locked\n"
+        writer.execute("ROLLBACK")
+    assert residual_scan(index.parent, SpaceId("ann"), exactly(["words that nobody said"])).clean
+    (found,) = residual_scan(index.parent, SpaceId("ann"), exactly([PHRASE])).found
+    assert found.file == FILE
+
+
+@pytest.mark.parametrize("kept", [0, 100, 500])
+def test_what_is_none_of_sqlites_files_or_damaged_is_read_as_it_is(index: Path, kept: int) -> None:
+    for filling in ("", "other words " * 200):
+        index.write_bytes(index.read_bytes()[:kept] + (filling + PHRASE).encode())
+        (found,) = residual_scan(index.parent, SpaceId("ann"), exactly([PHRASE])).found
+        assert found.file == FILE

@@ -150,6 +150,16 @@ def test_two_processes_write_two_spaces_of_a_store_with_vectors(
         open_memory(space="three", reindex=True, embedder=HashEmbedder(seed=1))
 
 
+def test_an_index_in_use_for_another_space_is_not_made_anew_and_that_is_said(open_memory: OpenMemory) -> None:
+    memory = open_memory(space="one")
+    tell(memory)
+    with pytest.raises(IndexLocked, match=r"another space of the store in this process.*memory\.reindex"):
+        open_memory(space="two", reindex=True)
+    assert memory.flush().problems == ()
+    memory.close()
+    assert open_memory(space="two", reindex=True).stats().problems == ()
+
+
 def test_while_another_process_has_the_shards_a_space_is_found_by_its_words_and_says_so(
     another_with_shards: subprocess.Popen[str], open_memory: OpenMemory
 ) -> None:

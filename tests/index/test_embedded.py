@@ -213,6 +213,18 @@ def test_it_does_not_change_its_form_where_there_is_no_room(
     assert forms_in(small) == {FILE}
 
 
+def test_where_there_was_no_room_to_change_its_form_others_can_open_it(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "GROWN", 3)
+    nearly_full(monkeypatch, 60_000)
+    index = open_embedded(small, Unasked())
+    other = open_embedded(small, Unasked())
+    assert isinstance(other, SqliteIndex)
+    for one in (index, other):
+        anyio.run(one.close)
+
+
 def test_shards_are_left_to_the_one_that_has_them_and_readers_are_told(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

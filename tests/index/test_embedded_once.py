@@ -1,12 +1,15 @@
 """A turn is put while its page is open and again when it seals; its words are embedded once."""
 
+import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
-from tiermem.index import QdrantEdgeIndex
+from tiermem.index import MemoryIndex, QdrantEdgeIndex
 from tiermem.index import projection as of_index
 from tiermem.index.interface import Entry, Said
 from tiermem.index.testing import HashEmbedder
@@ -79,3 +82,31 @@ async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
     await index.put(SPACE, "turns", turns("p1:a"))
     assert len(embedder.given) == once - 2
     await index.close()
+
+
+class Instant(HashEmbedder):
+    """An embedder that takes no time."""
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[float(len(text))] for text in texts]
+
+
+def test_memories_with_event_loops_of_their_own_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_index, "KEPT", 1)
+    monkeypatch.setattr(of_index, "RECENT", 1)
+    index = MemoryIndex(Instant())
+
+    async def use() -> None:
+        for n in range(1_500):
+            texts = ["a" * (n % 3 + 1), "b" * (n % 4 + 1)]
+            assert await index._embedded_once(texts) == {text: [float(len(text))] for text in texts}
+            assert await index._vector(texts[0]) == [float(len(texts[0]))]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor() as threads:
+            for done in [threads.submit(anyio.run, use) for _ in range(3)]:
+                done.result()
+    finally:
+        sys.setswitchinterval(before)

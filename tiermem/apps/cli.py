@@ -711,7 +711,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any are left.
+    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any may be left.
 
     Bundles, exports, copies and backups made before keep them.
     """

@@ -35,7 +35,7 @@ def named(turn: str | None, page: str | None, session: str | None, *, space: str
 def receipt_view(receipt: Receipt) -> RenderableType:
     """What an erasure took, and whether any file still holds the words."""
     erasure, scan = receipt.erasure, receipt.residual
-    left = "nothing found" if scan.clean else "FOUND in " + ", ".join(residue.file for residue in scan.found)
+    left = "FOUND in " + ", ".join(residue.file for residue in scan.found) if scan.found else "nothing found"
     looked = (
         f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, 'file')}, {scan.bytes:,} bytes: {left}"
     )
@@ -48,10 +48,17 @@ def receipt_view(receipt: Receipt) -> RenderableType:
             ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
             ("index", erasure.index),
             ("looked for", Text(looked, style="" if scan.clean else "bold red")),
+            *_not_looked_through(receipt),
             *_not_looked_for(receipt),
             ("not reached", receipt.not_reached),
         ]
     )
+
+
+def _not_looked_through(receipt: Receipt) -> list[tuple[str, Text]]:
+    unread = ", ".join(receipt.residual.unread)
+    told = f"{unread}, which could not be read; the words may be left there"
+    return [("NOT LOOKED THROUGH", Text(told, style="bold red"))] if unread else []
 
 
 def _not_looked_for(receipt: Receipt) -> list[tuple[str, str]]:

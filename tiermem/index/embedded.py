@@ -72,6 +72,7 @@ def _in_shards(small: SqliteIndex, path: Path, embedder: Embedder) -> SqliteInde
         _copy(small, path / GROWING, embedder)
     except (IndexLocked, IndexFull):
         forget_shards(path)
+        small.share()
         return small
     for collection in COLLECTIONS:
         (path / GROWING / collection).rename(path / collection)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -33,6 +32,7 @@ from tiermem.index.interface import (
     TurnHits,
 )
 from tiermem.index.lexicon import lexicon_of
+from tiermem.index.newest import Newest
 from tiermem.text import words
 
 T = TypeVar("T")
@@ -114,8 +114,8 @@ class ProjectedIndex(ABC):
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._closed = False
-        self._recent: dict[str, Vector] = {}
-        self._kept: dict[str, array[float]] = {}
+        self._recent = Newest()
+        self._kept = Newest()
 
     @abstractmethod
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None: ...
@@ -185,13 +185,9 @@ class ProjectedIndex(ABC):
 
     async def _embedded_once(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Vectors of texts, kept ones where there are; the newest are kept."""
-        kept = {text: self._kept[text].tolist() for text in texts if text in self._kept}
+        kept = self._kept.of(texts)
         vectors = kept | await self._embedded([text for text in texts if text not in kept])
-        for text in texts:
-            self._kept.pop(text, None)
-            self._kept[text] = array("d", vectors[text])
-        while len(self._kept) > KEPT:
-            self._kept.pop(next(iter(self._kept)))
+        self._kept.put({text: vectors[text] for text in texts}, most=KEPT)
         return vectors
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
@@ -314,13 +310,11 @@ class ProjectedIndex(ABC):
 
     async def _vector(self, question: str) -> Vector:
         """The question's vector; the newest ones are kept."""
-        vector = self._recent.get(question)
-        if vector is None:
-            vector = (await self._embedder.embed([question]))[0]
-            self._recent[question] = vector
-            while len(self._recent) > RECENT:
-                self._recent.pop(next(iter(self._recent)))
-        return vector
+        vectors = self._recent.of([question])
+        if not vectors:
+            vectors = await self._embedded([question])
+            self._recent.put(vectors, most=RECENT)
+        return vectors[question]
 
     async def lexicon(self) -> Lexicon:
         """The embedder's words, or stems."""

@@ -223,6 +223,11 @@ class SqliteIndex(ArraysIndex):
         if self._ownership is not None:
             self._ownership.alone()
 
+    def share(self) -> None:
+        """Let other processes open the index again."""
+        if self._ownership is not None:
+            self._ownership.share()
+
     def entries(self) -> int:
         """How many entries the file holds, of all spaces."""
         with self._open() as connection:

@@ -46,7 +46,7 @@ from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
 from tiermem.memory import arguments
 from tiermem.memory.daily import DailyMeter
-from tiermem.memory.shared import SharedParts
+from tiermem.memory.shared import InUse, SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reasoning import Engine, as_published, engine_named, with_router
@@ -388,11 +388,17 @@ async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, f
     """The one index of a directory, which the spaces of a store share.
 
     None while the disk is full, and where it has grown into shards that another process uses: then what was
-    said is found by its words. One that is to be made anew has to be there.
+    said is found by its words. One that is to be made anew has to be there, and nobody else's.
     """
     key = (_resolved(where), embedder.name)
     try:
-        index = await _indexes.take(key, lambda: open_embedded(where, embedder, fresh=fresh))
+        index = await _indexes.take(key, lambda: open_embedded(where, embedder, fresh=fresh), anew=fresh)
+    except InUse:
+        raise IndexLocked(
+            f"the index at {str(where)!r} is open for another space of the store in this process and cannot "
+            "be made anew at opening: `memory.reindex()` on each space puts it in again, or close that one "
+            "first"
+        ) from None
     except IndexFull as error:
         return AbsentIndex(str(error))
     except IndexLocked as error:

@@ -45,6 +45,10 @@ _REACH = 4096
 """Bytes read on either side of a word beside those that the longest telltale may take."""
 _WIDEST = 8
 """Bytes that a character of a telltale takes at most: in UTF-16, or as an escape of JSON."""
+_WAIT = 10.0
+"""Seconds to wait for whoever writes a file of SQLite's."""
+_SHORTEST = 512
+"""Bytes that a file of SQLite's has at least once anything is in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +61,13 @@ class Residue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualScan:
-    """What was looked for and where. `clean` when nothing was found.
+    """What was looked for and where. `clean` when every file was looked through and nothing was found.
 
     Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
     and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
-    for. Other spaces of the store are not looked through, and nothing outside of it.
+    for. Files in `unread` could not be looked through, as the index while another process writes it:
+    `Memory.residual_scan` looks again. Other spaces of the store are not looked through, and nothing
+    outside of it.
     """
 
     phrases: int
@@ -69,37 +75,52 @@ class ResidualScan:
     bytes: int
     found: tuple[Residue, ...]
     silent: int = 0
+    unread: tuple[str, ...] = ()
 
     @property
     def clean(self) -> bool:
-        """True when no file holds any of the words."""
-        return not self.found
+        """True when every file was looked through and none holds any of the words."""
+        return not self.found and not self.unread
 
 
 def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> ResidualScan:
     """Look through the store for `words`; a memory without a directory has no files."""
     files = list(_files(store, space)) if store is not None else []
     read = 0
-    found = []
+    found, unread = [], []
     for file in files:
         if not file.exists():  # the index, which spaces share, tidies itself meanwhile
             continue
+        name = str(file.relative_to(store or file))
+        try:
+            phrases = _phrases_in(file, store or file, words)
+        except sqlite3.Error:
+            unread.append(name)
+            continue
         read += file.stat().st_size
-        phrases = {
-            phrase
-            for data in _written(file)
-            for part in _parts_near(data, words)
-            for text in _readings(part)
-            for phrase in words.found_in(text)
-        }
-        lone = {phrase for phrase in phrases if is_lone(phrase)}
-        if lone:
-            phrases -= lone - _among_words(file, store or file, words)
         if phrases:
-            found.append(Residue(file=str(file.relative_to(store or file)), phrases=len(phrases)))
+            found.append(Residue(file=name, phrases=len(phrases)))
     return ResidualScan(
-        phrases=len(words.phrases), files=len(files), bytes=read, found=tuple(found), silent=words.silent
+        phrases=len(words.phrases),
+        files=len(files) - len(unread),
+        bytes=read,
+        found=tuple(found),
+        silent=words.silent,
+        unread=tuple(unread),
     )
+
+
+def _phrases_in(file: Path, store: Path, words: Telltales) -> set[str]:
+    """The telltales that a file holds; raises `sqlite3.Error` for an index that cannot be read now."""
+    phrases = {
+        phrase
+        for data in _written(file)
+        for part in _parts_near(data, words)
+        for text in _readings(part)
+        for phrase in words.found_in(text)
+    }
+    lone = {phrase for phrase in phrases if is_lone(phrase)}
+    return phrases - (lone - _among_words(file, store, words)) if lone else phrases
 
 
 def _among_words(file: Path, store: Path, words: Telltales) -> set[str]:
@@ -224,11 +245,24 @@ def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def _copy_of(file: Path) -> bytes:
-    """The bytes of a file of SQLite's; closed after it was read otherwise, its locks would be given up."""
+    """The bytes of a file of SQLite's, read by SQLite; raises `sqlite3.Error` while it cannot be read.
+
+    Closing it after it was read otherwise would give up all locks that this process has on it. So that is
+    done only with what is none of its files, whatever it is called, or damaged.
+    """
+    size = file.stat().st_size
+    if size < _SHORTEST:
+        return file.read_bytes() if size else b""
+    where = f"{file.absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-            return opened.serialize() if file.stat().st_size else b""
-    except sqlite3.DatabaseError:  # not one of its files, whatever it is called
+        with closing(sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)) as opened:
+            opened.execute("BEGIN")  # so that nobody writes while it is copied
+            opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return opened.serialize()
+    except sqlite3.DatabaseError as error:
+        kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if kind not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            raise
         return file.read_bytes()
 
 

@@ -15,6 +15,10 @@ from anyio import to_thread
 _T = TypeVar("_T")
 
 
+class InUse(Exception):
+    """A part that was to be made anew is in use."""
+
+
 @dataclass
 class _Shared(Generic[_T]):
     part: _T
@@ -26,24 +30,35 @@ class SharedParts(Generic[_T]):
 
     def __init__(self) -> None:
         self._parts: dict[Hashable, _Shared[_T]] = {}
-        self._lock = Lock()
+        self._making = Lock()
+        self._counting = Lock()
+        """Held for a moment and never while something is made, for event loops wait for it."""
 
-    async def take(self, key: Hashable, make: Callable[[], _T]) -> _T:
-        """The part of this key, made by the first who asks; raises what `make` raises."""
+    async def take(self, key: Hashable, make: Callable[[], _T], *, anew: bool = False) -> _T:
+        """The part of this key, made by the first who asks; raises what `make` raises.
+
+        With `anew=True` raises `InUse` where somebody has it.
+        """
 
         def take() -> _T:
-            with self._lock:
-                if key not in self._parts:
-                    self._parts[key] = _Shared(make())
-                shared = self._parts[key]
-                shared.users += 1
-                return shared.part
+            with self._making:
+                with self._counting:
+                    shared = self._parts.get(key)
+                    if shared is not None and anew:
+                        raise InUse
+                    if shared is not None:
+                        shared.users += 1
+                        return shared.part
+                part = make()
+                with self._counting:
+                    self._parts[key] = _Shared(part, users=1)
+                return part
 
         return await to_thread.run_sync(take)
 
     async def let_go(self, key: Hashable, close: Callable[[_T], Awaitable[None]]) -> None:
         """One user less; the last one closes the part."""
-        with self._lock:
+        with self._counting:
             shared = self._parts[key]
             shared.users -= 1
             last = shared.users == 0

@@ -84,8 +84,8 @@ BUGS = (
     ),
     Bug(
         name="vectors are kept without end",
-        file="tiermem/index/projection.py",
-        before="        while len(self._kept) > KEPT:\n            self._kept.pop(next(iter(self._kept)))\n",
+        file="tiermem/index/newest.py",
+        before="            while len(self._held) > most:\n                self._held.pop(next(iter(self._held)))\n",
         after="",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
