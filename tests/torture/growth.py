@@ -32,6 +32,7 @@ ROWS = (
         unit="functions and kinds of text",
         count=len(_CASES),
         share=25,
+        minutes=30,
         work=hostile_text,
         fixed=True,
     ),

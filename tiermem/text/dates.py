@@ -55,7 +55,7 @@ _PAST = re.compile(
 _END = re.compile(r"[.!?\n]")
 _BEING = re.compile(r"(?:\b(?:is|are)|['’]s)(?: on)?\s*$", re.IGNORECASE)
 _AT_AN_HOUR = re.compile(r"(?: \w+)? at \d")
-_SENTENCE = 200
+_SENTENCE = 60
 """Characters on either side of a date in which its sentence is looked for."""
 _FUTURE = re.compile(
     r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
