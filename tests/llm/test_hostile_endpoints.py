@@ -11,6 +11,7 @@ import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 from urllib.parse import quote
@@ -173,8 +174,7 @@ async def test_nothing_that_holds_the_key_shows_it(caplog: pytest.LogCaptureFixt
 
 # What never ends
 
-SMALL = ModelOptions(timeout=10, deadline=20, attempts=2, first_wait=0.01, reply_mb=0.25)
-"""Two attempts: the next request may meet a kept connection that is just being closed."""
+SMALL = ModelOptions(timeout=10, deadline=20, attempts=1, reply_mb=0.25)
 MEMORY = 8_000_000
 """Far above what a quarter of a megabyte takes, far below what is sent."""
 
@@ -230,7 +230,8 @@ async def test_a_reply_is_read_up_to_a_limit_and_no_further(kind: str) -> None:
     pieces, why = ENDLESS[kind]
     with ModelServer() as server:
         server.then(Raw(pieces))
-        async with model_at(server.url, SMALL) as model:
+        # The request after it may meet a kept connection that is just being closed: that one is sent again.
+        async with model_at(server.url, replace(SMALL, attempts=2, first_wait=0.01)) as model:
             tracemalloc.start()
             try:
                 with pytest.raises(MalformedReply, match=why):
