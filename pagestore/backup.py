@@ -29,7 +29,7 @@ from tarfile import BLOCKSIZE, USTAR_FORMAT, TarError, TarInfo
 from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
-from pagestore.files import RealFiles, create_file, new_file, possible_path, translating, write_file
+from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
 from pagestore.lines import MALFORMED, Place, as_written, canonical
 from pagestore.recovery import recover
 from pagestore.segments import Segments
@@ -103,7 +103,7 @@ def write_backup(
     `Inaccessible`, and `Locked` where words are being erased all the while.
     """
     source, target = Store(store, read_only=True), Path(possible_path(str(to)))
-    if _real(target).is_relative_to(_real(source.path)):
+    if lies_in(target, source.path):
         raise InvalidInput(f"{str(to)!r} lies in the store: a backup is kept elsewhere")
     named = source.spaces() if spaces is None else tuple(spaces)
     for space in named:

@@ -298,6 +298,11 @@ def write_file_atomically(files: Files, directory: str, name: str, data: bytes) 
     files.sync_directory(directory)
 
 
+def lies_in(place: str | Path, directory: str | Path) -> bool:
+    """Whether a path leads into a directory, links followed."""
+    return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(directory))
+
+
 @contextmanager
 def new_file(path: str | Path, *, replace: bool) -> Iterator[IO[bytes]]:
     """A file outside a store, its owner's alone, that gets its name when all of it is written and durable.

@@ -58,3 +58,12 @@ def tell(memory: tiermem.Memory) -> None:
         memory.add(
             {"speaker": speaker, "text": text, "timestamp": said_at, "id": f"t{number}"}, session=session
         )
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> tiermem.Memory:
+    """The dialogue, summarised; rooms that need another memory have a fixture of their own."""
+    memory = open_memory()
+    tell(memory)
+    memory.flush()
+    return memory

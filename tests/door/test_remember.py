@@ -10,7 +10,7 @@ import pytest
 import tiermem
 from pagestore import Page
 from pagestore.errors import ReadOnly
-from tests.door.conftest import OpenMemory, tell
+from tests.door.conftest import OpenMemory
 from tests.door.test_by_model import at, play
 from tests.door.test_taken_back import BISCUIT, about, everything_found
 from tests.llm.server import ModelServer, Request
@@ -20,14 +20,6 @@ from tiermem.model import Answer, MarkedPage, SummaryUnit
 from tiermem.writing import Remembered, Writer
 
 BEEF = "Biscuit is allergic to beef."
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory()
-    tell(memory)
-    memory.flush()
-    return memory
 
 
 def test_a_stated_fact_is_a_unit_at_once_and_rests_on_a_turn_of_its_own(memory: tiermem.Memory) -> None:

@@ -15,14 +15,6 @@ BISCUIT = "What is Biscuit allergic to?"
 WRONG = "she was joking"
 
 
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory()
-    tell(memory)
-    memory.flush()
-    return memory
-
-
 def about(memory: tiermem.Memory, word: str) -> tiermem.SummaryUnit:
     return next(unit for unit in memory.units() if word in unit.text)
 

@@ -113,6 +113,8 @@ LooksOption = Annotated[
     bool, typer.Option("--read-only", help="Take no lock and write nothing: this command never does.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+UnitArgument = Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why. It stays on record.")]
 
 app = typer.Typer(
     name="tiermem",
@@ -707,7 +709,7 @@ def erase(
         str | None, typer.Option("--session", help="A session, or the turn's session.")
     ] = None,
     whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why. It stays on record.")],
+    reason: ReasonOption,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -736,9 +738,9 @@ def erase(
 
 @app.command()
 def withdraw(
-    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    unit_id: UnitArgument,
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why. It stays on record.")],
+    reason: ReasonOption,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -753,9 +755,9 @@ def withdraw(
 
 @app.command()
 def reinstate(
-    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    unit_id: UnitArgument,
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why. It stays on record.")],
+    reason: ReasonOption,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -789,7 +791,7 @@ def remember(
 
 @app.command()
 def correct(
-    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    unit_id: UnitArgument,
     text: Annotated[str, typer.Argument(help="What holds in its place, in a sentence.")],
     *,
     speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None,
@@ -809,7 +811,7 @@ def correct(
 
 @app.command()
 def trail(
-    unit_id: Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")],
+    unit_id: UnitArgument,
     *,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,

@@ -66,6 +66,7 @@ class QdrantIndex(ProjectedIndex):
         seconds: int = 20,
         fresh: bool | Sequence[SpaceId] = False,
     ) -> None:
+        _need_client()
         super().__init__(embedder)
         self._names: dict[Collection, str] = {name: f"{prefix}-{name}" for name in COLLECTIONS}
         self._remote = where.startswith(("http://", "https://"))
@@ -100,7 +101,6 @@ class QdrantIndex(ProjectedIndex):
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        _need_client()
         from qdrant_client.http.exceptions import ApiException
 
         with self._turn:

@@ -17,7 +17,7 @@ from anyio import to_thread
 
 from pagestore import Page, SessionId
 from pagestore.backup import SavedSpace, restore_backup, write_backup
-from pagestore.files import new_file
+from pagestore.files import lies_in, new_file
 from tiermem.dialogue import line_of
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger
@@ -65,7 +65,7 @@ async def export(
     Raises `InvalidInput` for a file in the store itself, and for what takes text in place of bytes.
     """
     if isinstance(to, str | Path):
-        if _within(house.directory, to):
+        if house.directory is not None and lies_in(to, house.directory):
             raise InvalidInput(f"{str(to)!r} lies in the store: an export is kept elsewhere")
     elif isinstance(cast("object", to), TextIOBase):
         raise InvalidInput("to must take bytes, like a file opened with mode 'wb', and this takes text")
@@ -120,7 +120,3 @@ async def _pages(ledger: Ledger, session: SessionId) -> AsyncIterator[Page]:
     for page in filling:
         if page.number not in {info.number for info in sealed}:
             yield page
-
-
-def _within(directory: Path | None, place: str | Path) -> bool:
-    return directory is not None and Path(place).resolve().is_relative_to(directory.resolve())
