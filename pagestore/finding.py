@@ -11,7 +11,7 @@ from pagestore.lines import Fields, Place, decode, field_bytes, split
 from pagestore.reader import Reader
 from pagestore.segments import Segments
 from pagestore.state import State
-from pagestore.values import PageId, SessionId
+from pagestore.values import PageId, SessionId, texts_in
 
 Says = Callable[[str], bool]
 
@@ -33,15 +33,15 @@ class Finder:
         """See `FindsPages.pages_with`; for one segment."""
         for offset, raw in _lines_with(self._segments.read_all(number), words):
             fields = _turn_in(raw)
-            if fields is not None and (says(fields["x"]) or says(fields.get("k", ""))):
+            if fields is not None and any(map(says, _texts(fields))):
                 yield self._page_of(fields, Place(number, offset, len(raw)))
 
     def pages_of_turn(self, turn: int | str, number: int) -> Iterator[PageId]:
         """See `FindsPages.pages_of_turn`; for one segment."""
-        field = field_bytes("q" if isinstance(turn, int) else "k", turn)
-        for offset, raw in _lines_holding(self._segments.read_all(number), field):
+        name = "q" if isinstance(turn, int) else "k"
+        for offset, raw in _lines_holding(self._segments.read_all(number), field_bytes(name, turn)):
             fields = _turn_in(raw)
-            if fields is not None:
+            if fields is not None and fields.get(name) == turn:
                 yield self._page_of(fields, Place(number, offset, len(raw)))
 
     def speakers(self, number: int) -> Iterator[bytes]:
@@ -66,6 +66,11 @@ def _turn_in(raw: bytes) -> Fields | None:
     """The fields of a turn's line; `None` for any other."""
     fields = decode(raw)
     return fields if fields is not None and fields["t"] == "turn" else None
+
+
+def _texts(fields: Fields) -> Iterator[str]:
+    yield from (fields["x"], fields.get("k", ""))
+    yield from texts_in(fields.get("m"))
 
 
 def _covers(run: Sequence[int], place: Place) -> bool:

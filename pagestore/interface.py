@@ -194,8 +194,8 @@ class FindsPages(Protocol):
     """
 
     def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
-        """Every page with a turn of whose text or id `says` is true; it is asked about those alone that hold
-        one of the words, in any case.
+        """Every page with a turn of whose text, id or metadata `says` is true; it is asked about those alone
+        that hold one of the words, in any case.
 
         Words are as `str.casefold` leaves them, and hold letters, digits and underscores alone.
         """

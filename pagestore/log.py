@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import RLock
 from typing import Any, TypeVar
@@ -156,15 +156,15 @@ class DiskLog:
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """See `PageLog.append`; every page sealed is named by exactly one append."""
         self._refuse_after_a_fork()
-        salt = self._state.salt
-        job = _Append(session, tuple(measure(session, turn, self._options, salt=salt) for turn in turns))
+        salt, kept = self._state.salt, [_with_json(turn) for turn in turns]
+        job = _Append(session, tuple(measure(session, turn, self._options, salt=salt) for turn in kept))
         self._group.submit(job)
         return job.result
 
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:
         """See `PageLog.record`; `InvalidInput` for a kind of the log's own, or a body JSON would change."""
         self._refuse_after_a_fork()
-        job = _Write(_own_kind(kind), self._options.clock(), _as_json(body))
+        job = _Write(_own_kind(kind), self._options.clock(), _as_json(body, "a record's body"))
         self._group.submit(job)
         return job.result
 
@@ -200,7 +200,7 @@ class DiskLog:
         reason: str,
     ) -> None:
         """See `PageLog.erase_together`."""
-        copies = [(_own_kind(kind), _as_json(body)) for kind, body in instead]
+        copies = [(_own_kind(kind), _as_json(body, "a record's body")) for kind, body in instead]
         with self._writing() as journal:
             with as_written(self._directory):
                 found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
@@ -476,19 +476,25 @@ def _own_kind(kind: str) -> str:
     return kind
 
 
-def _as_json(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A copy of `body` as it will be read back; `InvalidInput` when that is not what was given."""
+def _with_json(turn: Turn) -> Turn:
+    """The turn with metadata that nobody changes any more; `InvalidInput` where it is not plain JSON."""
+    return replace(turn, metadata=_as_json(turn.metadata, "a turn's metadata")) if turn.metadata else turn
+
+
+def _as_json(value: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    """A copy of `value` as it will be read back; `InvalidInput` when that is not what was given."""
     try:
-        copy: dict[str, Any] = json.loads(json.dumps(body, ensure_ascii=False, allow_nan=False))
+        given = dict(value)
+        copy: dict[str, Any] = json.loads(json.dumps(given, ensure_ascii=False, allow_nan=False))
         # Where it is read less of the stack may be left than here.
         too_deep = _deeper(copy, _DEEPEST_BODY)
-        same = too_deep or copy == body
+        same = too_deep or copy == given
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"a record's body must be plain JSON: {error}") from error
+        raise InvalidInput(f"{what} must be plain JSON: {error}") from error
     if too_deep:
-        raise InvalidInput(f"a record's body may be nested {_DEEPEST_BODY} levels deep")
+        raise InvalidInput(f"{what} may be nested {_DEEPEST_BODY} levels deep")
     if not same:
-        raise InvalidInput("a record's body must survive JSON unchanged: text keys, lists for tuples")
+        raise InvalidInput(f"{what} must survive JSON unchanged: text keys, lists for tuples")
     return copy
 
 

@@ -45,8 +45,19 @@ odd_text = st.one_of(
 moments = st.none() | st.datetimes(
     timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-9, minutes=-30))])
 )
+plain_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | odd_text,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(odd_text, inner, max_size=2),
+    max_leaves=4,
+)
 odd_turns = st.builds(
-    Turn, speaker=odd_text, text=odd_text, said_at=moments, role=st.none() | odd_text, turn_id=st.none()
+    Turn,
+    speaker=odd_text,
+    text=odd_text,
+    said_at=moments,
+    role=st.none() | odd_text,
+    turn_id=st.none(),
+    metadata=st.dictionaries(odd_text, plain_json, max_size=2),
 )
 
 
@@ -283,6 +294,31 @@ class PageLogContract:
     def test_a_record_cannot_pass_for_one_of_the_log(self, kind: str) -> None:
         with pytest.raises(ValueError, match="no kind for a record"):
             self.new_log().record(kind, {})
+
+    @pytest.mark.parametrize("metadata", [{"a": (1,)}, {"a": {1: 2}}, {"a": float("inf")}, {"a": b"x"}])
+    def test_metadata_that_is_no_plain_json_is_refused(self, metadata: dict[str, object]) -> None:
+        log = self.new_log()
+        with pytest.raises(ValueError, match="JSON"):
+            log.append(S1, [replace(said("one"), metadata=metadata)])
+        assert not log.filling()
+
+    def test_metadata_stays_as_it_was_given_and_goes_with_the_words(self) -> None:
+        log, tags = self.new_log(), ["a"]
+        told = {"channel": "secret plans", "tags": tags}
+        turns = [replace(said("one", turn_id="1"), metadata=told), said("two")]
+        log.append(S1, turns)
+        told["channel"] = "another"
+        tags.append("b")
+        assert log.append(S1, [said("one", turn_id="1")]).new == 0
+        (sealed,) = log.seal()
+        page = log.page(sealed)
+        assert "secret" not in page.text
+        assert [turn and turn.metadata for turn in turns_on(page)] == [
+            {"channel": "secret plans", "tags": ["a"]},
+            {},
+        ]
+        log.erase(sealed, page.lines[0].seq, "asked for")
+        assert turns_on(log.page(sealed))[0] is None
 
     @pytest.mark.parametrize("body", [{"a": (1,)}, {"a": {1: 2}}, {"a": float("nan")}, {"a": b"x"}])
     def test_a_body_that_json_would_change_is_refused(self, body: dict[str, object]) -> None:

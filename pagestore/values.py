@@ -6,7 +6,7 @@ to text by a pure function, so that a `Span` (a half-open character range) means
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NewType
@@ -27,7 +27,9 @@ class Turn:
     `said_at` is data and never decides order or durability; `None` means nobody knows.
     `role` is the field's role name ("user", "assistant", "tool", …). `turn_id` makes appending
     idempotent: the same id with the same words in one session is stored once. `trust` is how far the
-    caller trusts the source, in words of the caller's own; `None` means that nobody said.
+    caller trusts the source, in words of the caller's own; `None` means that nobody said. `metadata` is
+    whatever else the caller knows of the turn, as plain JSON under text keys: sealed with the words, erased
+    with them, and no part of the page's text.
     """
 
     speaker: str
@@ -36,6 +38,25 @@ class Turn:
     role: str | None = None
     turn_id: str | None = None
     trust: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def texts(self) -> Iterator[str]:
+        """Its words, and every text and number of its metadata."""
+        yield self.text
+        yield from texts_in(self.metadata)
+
+
+def texts_in(metadata: object) -> Iterator[str]:
+    """Every text and number in a JSON value, keys too, as text."""
+    if isinstance(metadata, Mapping):
+        for key, value in metadata.items():
+            yield str(key)
+            yield from texts_in(value)
+    elif isinstance(metadata, list):
+        for value in metadata:
+            yield from texts_in(value)
+    elif metadata is not None and not isinstance(metadata, bool):
+        yield str(metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

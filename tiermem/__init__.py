@@ -45,6 +45,7 @@ from tiermem.model import (
     TurnFilter,
     UnitId,
     Usage,
+    Wanted,
     WriteBack,
 )
 
@@ -157,6 +158,7 @@ __all__ = [
     "UnitId",
     "Usage",
     "VerifyReport",
+    "Wanted",
     "Withdrawn",
     "WriteBack",
     "open",

@@ -340,18 +340,35 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the metadata of a turn must tell under `key`: `value`, or a list that it is in."""
+
+    key: str
+    value: str | int | float | bool
+
+    def told_by(self, turn: Turn) -> bool:
+        """Whether the turn's metadata says so; `True` and 1 are two things."""
+        told = turn.metadata.get(self.key)
+        return any(
+            one == self.value and isinstance(one, bool) == isinstance(self.value, bool)
+            for one in (told if isinstance(told, list) else [told])
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFilter:
     """Which turns may be seen, by what is known of each; `None` asks nothing of them.
 
     `speaker` and `role` are compared without regard to case. What was said at one of the moments counts in.
-    Where only one of a moment and a turn's time has a time zone, the other is read in it. A turn of which
-    nobody knows what is asked for is not seen.
+    Where only one of a moment and a turn's time has a time zone, the other is read in it. `where` are
+    pieces of metadata, all of which must be told. A turn of which nobody knows what is asked for is not seen.
     """
 
     speaker: str | None = None
     role: str | None = None
     said_after: datetime | None = None
     said_before: datetime | None = None
+    where: tuple[Wanted, ...] = ()
 
     def keeps(self, turn: Turn) -> bool:
         """Whether the turn is all that is asked for."""
@@ -360,6 +377,7 @@ class TurnFilter:
             and _alike(self.role, turn.role)
             and (self.said_after is None or _in_order(self.said_after, turn.said_at))
             and (self.said_before is None or _in_order(turn.said_at, self.said_before))
+            and all(wanted.told_by(turn) for wanted in self.where)
         )
 
 

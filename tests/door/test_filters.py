@@ -17,12 +17,24 @@ QUESTION = "Where did the sister from Lisbon move?"
 NAMES = ("Oslo", "Turin", "Cairo")
 
 TURNS = (
-    Turn(speaker="Ann", text=ANN, role="user", said_at=tiermem.dialogue.parse_time("2024-03-01T10:00")),
-    Turn(speaker="Bob", text=BOB, role="user", said_at=tiermem.dialogue.parse_time("2024-06-01T23:30")),
-    Turn(speaker="helper", text=BOT, role="assistant"),
+    Turn(
+        speaker="Ann",
+        text=ANN,
+        role="user",
+        said_at=tiermem.dialogue.parse_time("2024-03-01T10:00"),
+        metadata={"channel": "family", "tags": ["north", 7], "pinned": True},
+    ),
+    Turn(
+        speaker="Bob",
+        text=BOB,
+        role="user",
+        said_at=tiermem.dialogue.parse_time("2024-06-01T23:30"),
+        metadata={"channel": "family", "tags": ["south"], "pinned": 1},
+    ),
+    Turn(speaker="helper", text=BOT, role="assistant", metadata={"channel": "Family", "tags": "north"}),
 )
 
-FILTERS = (
+FILTERS: tuple[tuple[dict[str, Any], set[str]], ...] = (
     ({"speaker": "Ann"}, {"Oslo"}),
     ({"speaker": "bOB"}, {"Turin"}),
     ({"role": "user"}, {"Oslo", "Turin"}),
@@ -33,6 +45,15 @@ FILTERS = (
     ({"said_before": "2024-06-01T23:29"}, {"Oslo"}),
     ({"speaker": "Ann", "role": "assistant"}, set[str]()),
     ({"speaker": "nobody"}, set[str]()),
+    ({"where": {"channel": "family"}}, {"Oslo", "Turin"}),
+    ({"where": {"channel": "family", "tags": "south"}}, {"Turin"}),
+    ({"where": {"tags": "north"}}, {"Oslo", "Cairo"}),
+    ({"where": {"tags": 7.0}}, {"Oslo"}),
+    ({"where": {"pinned": True}}, {"Oslo"}),
+    ({"where": {"pinned": 1}}, {"Turin"}),
+    ({"where": {"tags": "north"}, "role": "user"}, {"Oslo"}),
+    ({"where": {"colour": "red"}}, set[str]()),
+    ({"where": {}}, set(NAMES)),
 )
 
 
@@ -52,7 +73,7 @@ def told(memory: tiermem.Memory, **only: Any) -> list[set[str]]:
 @pytest.mark.parametrize("sealed", [True, False])
 @pytest.mark.parametrize(("only", "names"), FILTERS)
 def test_what_is_not_asked_for_is_nowhere_and_what_is_everywhere(
-    open_memory: OpenMemory, only: dict[str, str], names: set[str], *, sealed: bool
+    open_memory: OpenMemory, only: dict[str, Any], names: set[str], *, sealed: bool
 ) -> None:
     memory = open_memory(path=":memory:", index=ListIndex())
     memory.add(TURNS)
@@ -110,6 +131,12 @@ def test_an_answer_keeps_what_was_asked_of_turns_and_is_run_again_so(open_memory
     assert again is not None
     assert again.trace.turns == turns
     assert memory.ask("Where did Ingrid move?").trace.turns is None
+    asked = memory.ask("Where did Ingrid move?", where={"channel": "family", "year": 2023}).trace.turns
+    kept = memory.get(memory.answers()[-1].id)
+    assert isinstance(kept, tiermem.Answer)
+    assert kept.trace.turns == asked
+    assert asked is not None
+    assert [(one.key, one.value) for one in asked.where] == [("channel", "family"), ("year", 2023)]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +148,11 @@ def test_an_answer_keeps_what_was_asked_of_turns_and_is_run_again_so(open_memory
         ({"said_after": "soon"}, "said_after"),
         ({"said_before": {}}, "said_before"),
         ({"said_before": " "}, "said_before"),
+        ({"where": "channel"}, "where"),
+        ({"where": {"channel": None}}, "where"),
+        ({"where": {"channel": ["general"]}}, "where"),
+        ({"where": {"channel": float("nan")}}, "where"),
+        ({"where": {5: "general"}}, "a key of where"),
     ],
 )
 def test_what_cannot_be_asked_of_turns_is_refused_by_name(

@@ -20,6 +20,7 @@ MADE_INSIDE = {
     "tiermem/text/check.py:_in_words",
     "tiermem/text/check.py:_item",
     "tiermem/text/dates.py:_rule",
+    "tiermem/text/link.py:_ending_whole",
     "tiermem/text/support.py:_told_before",
 }
 """Functions that make an expression of words at hand: no more than those words and what is around them."""

@@ -33,6 +33,7 @@ WORDS = {
     "Term": {"text"},
     "Trace": {"question"},
     "TurnFilter": {"speaker", "role"},
+    "Wanted": {"key", "value"},
     "WriteBack": {"reason"},
 }
 """Every field of an entry, or of a value in one, that holds a person's or a model's words. Who adds one says

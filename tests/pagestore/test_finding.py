@@ -85,6 +85,22 @@ def test_pages_of_a_turn_are_found_by_its_number_and_by_its_id(
         assert set(log.pages_of_turn(name)) == read(log, lambda _, turn: turn.turn_id == name)  # noqa: B023
 
 
+def test_metadata_is_searched_and_passes_for_no_field() -> None:
+    log = MemoryLog(options=LogOptions(page_tokens=12, clock=lambda: MOMENT))
+    session, odd = (
+        SessionId("s1"),
+        {"k": "b", "q": 1, "sp": "Bob", "x": "fjord", "t": "turn", "s": ["kiosk", 7]},
+    )
+    log.append(session, [Turn(speaker="Ann", text="one " * 9, turn_id="a", metadata=odd)])
+    log.append(session, [Turn(speaker="Ann", text="two " * 9, turn_id="b")])
+    (first, second) = (page.id for page in all_pages(log))
+    assert log.pages_of_turn("b") == (second,)
+    assert log.pages_of_turn(1) == ()
+    assert log.speakers() == {"Ann": 2}
+    for word in ("fjord", "kiosk", "7"):
+        assert log.pages_with([word], lambda text: word in text.split()) == (first,)  # noqa: B023
+
+
 @given(said=turns)
 def test_who_spoke_is_counted(said: list[tuple[str, str, str, str | None]]) -> None:
     log = log_of(said)

@@ -96,6 +96,14 @@ AfterOption = Annotated[
 BeforeOption = Annotated[
     str | None, typer.Option("--before", help="Only what was said then or earlier; a day counts whole.")
 ]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="KEY=VALUE", help="Only turns whose metadata tells this; all of them."),
+]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="KEY=VALUE", help="Kept with every turn, and found by --where."),
+]
 BudgetOption = Annotated[
     str | None,
     typer.Option("--budget", help="Limits of this question, as calls=5,tokens=4000,seconds=20,cost=0.05."),
@@ -193,6 +201,7 @@ def ingest(
     form: Annotated[
         DialogueFormat, typer.Option("--format", help="What the files hold.")
     ] = DialogueFormat.AUTO,
+    metadata: MetadataOption = None,
     stamps: Annotated[
         bool,
         typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
@@ -209,10 +218,13 @@ def ingest(
     from tiermem.apps.ingest import ingest_into, ingested_view
     from tiermem.dialogue import read_dialogue
 
+    known = _pairs("--metadata", metadata)
     conversations = [
         one for file in files for one in read_dialogue(file, form.value, session=session, stamps=True)
     ]
-    results = ingest_into(store, conversations, space=space, engine=engine.value, trust=trust, stamps=stamps)
+    results = ingest_into(
+        store, conversations, space=space, engine=engine.value, trust=trust, metadata=known, stamps=stamps
+    )
     _show({"store": store, "spaces": results}, lambda: ingested_view(results), as_json=as_json)
     raising = sum(result.raising for result in results)
     if raising:
@@ -241,6 +253,7 @@ def ask(
     role: RoleOption = None,
     after: AfterOption = None,
     before: BeforeOption = None,
+    where: WhereOption = None,
     budget: BudgetOption = None,
     engine: EngineOption = Engine.AUTO,
     read_only: ReadOnlyOption = False,
@@ -253,7 +266,7 @@ def ask(
     from tiermem.apps.as_json import plain
     from tiermem.apps.reading_cost import reading_cost
 
-    limits = _budget(budget)
+    limits, wanted = _budget(budget), _pairs("--where", where)
     with _looking(store, space, engine=engine.value, read_only=read_only) as memory:
         answer = memory.ask(
             question,
@@ -267,6 +280,7 @@ def ask(
             role=role,
             said_after=after,
             said_before=before,
+            where=wanted,
         )
         cost = reading_cost(memory, answer)
 
@@ -302,10 +316,12 @@ def context(
     role: RoleOption = None,
     after: AfterOption = None,
     before: BeforeOption = None,
+    where: WhereOption = None,
     read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print what memory holds for a question as a block for a prompt: no model is asked."""
+    wanted = _pairs("--where", where)
     with _looking(store, space, read_only=read_only) as memory:
         found = memory.context(
             question,
@@ -317,6 +333,7 @@ def context(
             role=role,
             said_after=after,
             said_before=before,
+            where=wanted,
         )
 
     def view() -> Any:
@@ -342,10 +359,12 @@ def search(
     role: RoleOption = None,
     after: AfterOption = None,
     before: BeforeOption = None,
+    where: WhereOption = None,
     read_only: ReadOnlyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find summaries or pages by meaning and by words."""
+    wanted = _pairs("--where", where)
     with _looking(store, space, read_only=read_only) as memory:
         found = memory.search(
             query,
@@ -358,6 +377,7 @@ def search(
             role=role,
             said_after=after,
             said_before=before,
+            where=wanted,
         )
 
     def view() -> Any:
@@ -777,6 +797,7 @@ def remember(
     speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None,
     session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
     trust: Annotated[str | None, typer.Option(help="How far to trust it.")] = None,
+    metadata: MetadataOption = None,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -784,8 +805,9 @@ def remember(
     """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
     from tiermem.apps.erasing import remembered_view
 
+    known = _pairs("--metadata", metadata)
     with _memory(store, space) as memory:
-        done = memory.remember(fact, session=session, speaker=speaker, trust=trust)
+        done = memory.remember(fact, session=session, speaker=speaker, trust=trust, metadata=known)
     _show(done, lambda: remembered_view(done), as_json=as_json)
 
 
@@ -797,6 +819,7 @@ def correct(
     speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None,
     session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
     trust: Annotated[str | None, typer.Option(help="How far to trust it.")] = None,
+    metadata: MetadataOption = None,
     store: StoreOption = DEFAULT_STORE,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -804,8 +827,10 @@ def correct(
     """Remember a fact in place of a unit, which it supersedes."""
     from tiermem.apps.erasing import remembered_view
 
+    known = _pairs("--metadata", metadata)
     with _memory(store, space) as memory:
-        done = memory.correct(_unit_id(memory, unit_id), text, session=session, speaker=speaker, trust=trust)
+        unit = _unit_id(memory, unit_id)
+        done = memory.correct(unit, text, session=session, speaker=speaker, trust=trust, metadata=known)
     _show(done, lambda: remembered_view(done), as_json=as_json)
 
 
@@ -1043,6 +1068,25 @@ def _budget(written: str | None) -> Budget | None:
             told = f"{part.strip()!r} is no limit; write calls=5,tokens=4000,seconds=20,cost=0.05"
             raise typer.BadParameter(told, param_hint="--budget")
     return Budget(**limits)
+
+
+def _pairs(option: str, written: list[str] | None) -> dict[str, str | float | bool] | None:
+    """What options of KEY=VALUE tell; `true`, `false` and numbers are what they say, all else is text."""
+    if not written:
+        return None
+    import json
+
+    told: dict[str, str | float | bool] = {}
+    for pair in written:
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise typer.BadParameter(f"{pair!r} is no KEY=VALUE", param_hint=option)
+        try:
+            read = json.loads(value)
+        except ValueError:
+            read = value
+        told[key] = read if isinstance(read, str | int | float) else value
+    return told
 
 
 def _command(name: str, argument: str, store: Path, space: str | None) -> str:

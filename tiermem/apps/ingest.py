@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.table import Table
 
@@ -52,11 +52,13 @@ def ingest_into(
     space: str | None,
     engine: Engine,
     trust: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
     stamps: bool = False,
 ) -> tuple[Ingested, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
-    A level of trust that a turn brings counts where it lowers, with `stamps` always.
+    A level of trust that a turn brings counts where it lowers, with `stamps` always. `metadata` is kept with
+    every turn.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
@@ -65,7 +67,9 @@ def ingest_into(
     for conversation in conversations:
         placed.setdefault(space or conversation.space_hint or DEFAULT_SPACE, []).append(conversation)
     return tuple(
-        _ingest(store, name, there, engine, apart=space is not None, trust=trust, stamps=stamps)
+        _ingest(
+            store, name, there, engine, apart=space is not None, trust=trust, known=metadata, stamps=stamps
+        )
         for name, there in placed.items()
     )
 
@@ -78,6 +82,7 @@ def _ingest(
     *,
     apart: bool,
     trust: str | None,
+    known: Mapping[str, Any] | None,
     stamps: bool,
 ) -> Ingested:
     started = time.monotonic()
@@ -88,7 +93,7 @@ def _ingest(
     with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
-            added = _store(memory, conversations, report, total=turns, apart=apart, trust=trust)
+            added = _store(memory, conversations, report, total=turns, apart=apart, trust=trust, known=known)
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
@@ -138,6 +143,7 @@ def _store(
     total: int,
     apart: bool,
     trust: str | None,
+    known: Mapping[str, Any] | None,
 ) -> list[Added]:
     added: list[Added] = []
     done = 0
@@ -150,7 +156,8 @@ def _store(
         prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
         for session in conversation.sessions:
             # Whole, however long: an edited file is laid beside what is stored of it.
-            added.append(memory.add(session.turns, session=prefix + session.session, trust=trust))
+            name = prefix + session.session
+            added.append(memory.add(session.turns, session=name, trust=trust, metadata=known))
             done += len(session.turns)
             report(done, total)
     return added

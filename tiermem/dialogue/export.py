@@ -16,5 +16,6 @@ def line_of(session: str, turn: Turn) -> bytes:
         "role": turn.role,
         "trust": turn.trust,
         "text": turn.text,
+        "metadata": dict(turn.metadata) or None,
     }
     return one_line({name: value for name, value in told.items() if value is not None}) + b"\n"

@@ -1,9 +1,10 @@
 """Turns out of whatever a caller holds: words, `Turn`s, chat messages, or a run of these.
 
-A message is a mapping in one of the field's usual shapes: who spoke under `speaker`, `name` or `role`,
-the words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
-`date`, and an id under `id` or `turn_id`. Messages of OpenAI, Anthropic and Gemini are such mappings, and
-the objects of their packages (`response.choices[0].message`) are taken as they are.
+A message is a mapping in one of the field's usual shapes: who spoke under `speaker`, `name` or `role`, the
+words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
+`date`, an id under `id` or `turn_id`, and anything else known of it under `metadata`. Messages of OpenAI,
+Anthropic and Gemini are such mappings, and the objects of their packages (`response.choices[0].message`) are
+taken as they are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pagestore import Turn
+from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import TimeLike, parse_time
 from tiermem.errors import InvalidInput, name_in, shown
 
@@ -44,14 +46,15 @@ def as_turns(
     *,
     speaker: str | None = None,
     said_at: TimeLike | None = None,
+    metadata: Mapping[str, Any] | None = None,
     now: datetime | None = None,
 ) -> tuple[Turn, ...]:
     """The turns `value` stands for, in order.
 
-    `speaker` and `said_at` are for what does not say so itself; bare words without a speaker are the
-    user's. `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for
-    example, knew that nobody knows. A system message is a turn like any other. Raises `InvalidInput`,
-    naming the turn by its position.
+    `speaker` and `said_at` are for what does not say so itself; bare words without a speaker are the user's.
+    `metadata` is added to that of every turn, which keeps its own where both name a thing. `now` dates words
+    and messages that tell no time, but no `Turn`: its maker, a file for example, knew that nobody knows. A
+    system message is a turn like any other. Raises `InvalidInput`, naming the turn by its position.
     """
     try:
         moment = parse_time(said_at)
@@ -59,12 +62,15 @@ def as_turns(
         raise InvalidInput(f"said_at: {error}") from error
     if speaker is not None:
         name_in(speaker, "speaker")
-    given = as_sent(value)
+    given, known = as_sent(value), metadata_in(metadata)
     if isinstance(given, str | Turn | Mapping):
-        return (_as_turn(given, speaker, moment, now, "the turn"),)
+        return (_knowing(known, _as_turn(given, speaker, moment, now, "the turn")),)
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         raise InvalidInput(f"cannot make turns of {type(given).__name__}: {_ACCEPTED}")
-    return tuple(_as_turn(item, speaker, moment, now, f"turn {n}") for n, item in enumerate(given, start=1))
+    return tuple(
+        _knowing(known, _as_turn(item, speaker, moment, now, f"turn {n}"))
+        for n, item in enumerate(given, start=1)
+    )
 
 
 _ACCEPTED = "give a str, a Turn, a message (with role and content), or an iterable of these"
@@ -90,6 +96,10 @@ def _as_turn(
     return turn if turn.said_at is not None else replace(turn, said_at=unknown)
 
 
+def _knowing(metadata: Mapping[str, Any], turn: Turn) -> Turn:
+    return replace(turn, metadata={**metadata, **turn.metadata}) if metadata else turn
+
+
 def _checked(turn: Turn, where: str) -> Turn:
     """A turn whose fields are of their kinds; its maker may have put anything into them."""
     texts = {name: getattr(turn, name) for name in ("speaker", "text", "role", "turn_id", "trust")}
@@ -98,7 +108,8 @@ def _checked(turn: Turn, where: str) -> Turn:
             raise InvalidInput(f"{where}: {name} must be a text, not {shown(value)}")
     if turn.said_at is not None and not isinstance(turn.said_at, datetime):
         raise InvalidInput(f"{where}: said_at must be a datetime, not {shown(turn.said_at)}")
-    return turn
+    metadata = metadata_in(turn.metadata, f"{where}: metadata")
+    return replace(turn, metadata=metadata) if metadata else turn
 
 
 def turn_of(message: object, *, speaker: str | None = None) -> Turn:
@@ -119,6 +130,7 @@ def turn_of(message: object, *, speaker: str | None = None) -> Turn:
         said_at=parse_time(_first(message, TIME_KEYS)),
         role=role if isinstance(role, str) else None,
         turn_id=_name(_first(message, ID_KEYS), "id"),
+        metadata=metadata_in(message.get("metadata")),
     )
 
 

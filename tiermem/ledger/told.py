@@ -75,7 +75,7 @@ def _told(value: Any) -> Iterator[str]:
         shape = fields_of(value.__class__)
         for name in shape.words:
             held = getattr(value, name)
-            yield from (held,) if isinstance(held, str) else held or ()
+            yield from (held,) if isinstance(held, str) else held if isinstance(held, tuple) else ()
         for name in shape.values:
             yield from _told(getattr(value, name))
 

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from pagestore import Checkpoint, PageId, SessionId, SpaceId
+from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import Collection
-from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId
+from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId, Wanted
 from tiermem.reading import LONGEST_QUESTION, Scope
 
 MOST_RESULTS = 10_000
@@ -192,15 +193,31 @@ def scope(
     )
 
 
-def turns(*, speaker: object, role: object, said_after: object, said_before: object) -> TurnFilter | None:
+def turns(
+    *, speaker: object, role: object, said_after: object, said_before: object, where: object
+) -> TurnFilter | None:
     """Which turns alone may be seen; `None` where nothing is asked of them. A day is the whole day."""
     asked = TurnFilter(
         speaker=_told(speaker, "speaker"),
         role=_told(role, "role"),
         said_after=moment(said_after, "said_after"),
         said_before=_moment(said_before, "said_before", until),
+        where=_where(where),
     )
     return None if asked == TurnFilter() else asked
+
+
+def _where(value: object) -> tuple[Wanted, ...]:
+    """What metadata must tell: a mapping of texts, numbers and truths."""
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f'where must be a mapping such as {{"channel": "general"}}, not {shown(value)}')
+    for key, wanted in value.items():
+        text_in(key, "a key of where")
+        if not isinstance(wanted, str | int | float):
+            raise InvalidInput(f"where[{key!r}] must be a text, a number or a truth, not {shown(wanted)}")
+    return tuple(Wanted(key=key, value=wanted) for key, wanted in metadata_in(value, "where").items())
 
 
 def _told(value: object, name: str) -> str | None:

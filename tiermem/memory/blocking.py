@@ -165,10 +165,17 @@ class Memory:
         speaker: str | None = None,
         said_at: TimeLike | None = None,
         trust: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Added:
         """See `AsyncMemory.add`."""
         return self._call(
-            self._async.add, turns, session=session, speaker=speaker, said_at=said_at, trust=trust
+            self._async.add,
+            turns,
+            session=session,
+            speaker=speaker,
+            said_at=said_at,
+            trust=trust,
+            metadata=metadata,
         )
 
     def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
@@ -193,6 +200,7 @@ class Memory:
         role: str | None = None,
         said_after: TimeLike | None = None,
         said_before: TimeLike | None = None,
+        where: Mapping[str, str | float | bool] | None = None,
     ) -> Answer:
         """See `AsyncMemory.ask`."""
         return self._call(
@@ -208,6 +216,7 @@ class Memory:
             role=role,
             said_after=said_after,
             said_before=said_before,
+            where=where,
         )
 
     def search(
@@ -223,6 +232,7 @@ class Memory:
         role: str | None = None,
         said_after: TimeLike | None = None,
         said_before: TimeLike | None = None,
+        where: Mapping[str, str | float | bool] | None = None,
     ) -> tuple[Evidence, ...]:
         """See `AsyncMemory.search`."""
         return self._call(
@@ -237,6 +247,7 @@ class Memory:
             role=role,
             said_after=said_after,
             said_before=said_before,
+            where=where,
         )
 
     def context(
@@ -251,6 +262,7 @@ class Memory:
         role: str | None = None,
         said_after: TimeLike | None = None,
         said_before: TimeLike | None = None,
+        where: Mapping[str, str | float | bool] | None = None,
     ) -> Context:
         """See `AsyncMemory.context`."""
         return self._call(
@@ -264,6 +276,7 @@ class Memory:
             role=role,
             said_after=said_after,
             said_before=said_before,
+            where=where,
         )
 
     def audit(self, answer_id: str) -> Audit:
@@ -370,10 +383,17 @@ class Memory:
         speaker: str | None = None,
         said_at: TimeLike | None = None,
         trust: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """See `AsyncMemory.remember`."""
         return self._call(
-            self._async.remember, fact, session=session, speaker=speaker, said_at=said_at, trust=trust
+            self._async.remember,
+            fact,
+            session=session,
+            speaker=speaker,
+            said_at=said_at,
+            trust=trust,
+            metadata=metadata,
         )
 
     def correct(
@@ -385,6 +405,7 @@ class Memory:
         speaker: str | None = None,
         said_at: TimeLike | None = None,
         trust: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """See `AsyncMemory.correct`."""
         return self._call(
@@ -395,6 +416,7 @@ class Memory:
             speaker=speaker,
             said_at=said_at,
             trust=trust,
+            metadata=metadata,
         )
 
     def trail(self, unit_id: str) -> tuple[Standpoint, ...]:

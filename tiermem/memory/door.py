@@ -190,19 +190,22 @@ class AsyncMemory:
         speaker: str | None = None,
         said_at: TimeLike | None = None,
         trust: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Added:
         """Store what was said; durable when this returns.
 
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
         without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once; one that was
         erased, and one without words, is not stored, and `Added` says so.
-        `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may
-        bring a stamp of its own. Pages that fill up seal, and so do those of sessions that are idle
-        (`Settings.idle_seal`), this one's among them where its last turn was long ago.
+        `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
+        a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
+        `where` asks for; a turn or message that has some of its own keeps it. Pages that fill up seal, and so
+        do those of sessions that are idle (`Settings.idle_seal`), this one's among them where its last turn
+        was long ago.
         """
         house, into = self._open, arguments.session(session)
         said = arguments.moment(said_at, "said_at")
-        given = as_turns(turns, speaker=speaker, said_at=said, now=house.clock())
+        given = as_turns(turns, speaker=speaker, said_at=said, metadata=metadata, now=house.clock())
         given = stamped(given, arguments.trust(trust, self._levels), self._levels)
         worded = tuple(turn for turn in given if turn.text.strip())
         known = await placed(house.ledger, into, worded)
@@ -261,6 +264,7 @@ class AsyncMemory:
         role: str | None = None,
         said_after: TimeLike | None = None,
         said_before: TimeLike | None = None,
+        where: Mapping[str, str | float | bool] | None = None,
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
@@ -273,8 +277,9 @@ class AsyncMemory:
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
         anybody trusted less: units, and turns on the pages read.
-        `speaker`, `role`, `said_after` and `said_before` (both count in, a day is the whole day) leave out
-        turns that are not so, and units that rest on any of these. Where few turns are left, more of what
+        `speaker`, `role`, `said_after`, `said_before` (both count in, a day is the whole day) and `where`
+        (what `metadata` must tell: `{"channel": "general"}`; of a list one of its items) leave out turns that
+        are not so, and units that rest on any of these. Where few turns are left, more of what
         is found is looked through, up to everything, until there are enough. Names are compared without
         regard to case; what a turn does not tell it is not. A page is found by all of its words and seen
         without the turns left out. A unit that was superseded stays so, whoever said what superseded it.
@@ -284,7 +289,9 @@ class AsyncMemory:
         `BudgetExceeded` when the space has spent its daily limit.
         """
         house, question = self._open, arguments.question(question)
-        turns = arguments.turns(speaker=speaker, role=role, said_after=said_after, said_before=said_before)
+        turns = arguments.turns(
+            speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
+        )
         scope = self._scope(session, min_trust, turns, as_of=as_of)
         moment, mode = self._asked(asked_at), arguments.mode(mode)
         limits = arguments.budget(budget)
@@ -317,13 +324,16 @@ class AsyncMemory:
         role: str | None = None,
         said_after: TimeLike | None = None,
         said_before: TimeLike | None = None,
+        where: Mapping[str, str | float | bool] | None = None,
     ) -> tuple[Evidence, ...]:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. Turns that are not summarised yet stand among units for themselves
         (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now). What is left
         out is told by `min_trust` and the rest as in `ask`.
         """
-        turns = arguments.turns(speaker=speaker, role=role, said_after=said_after, said_before=said_before)
+        turns = arguments.turns(
+            speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
+        )
         query, scope = arguments.question(query, "query"), self._scope(session, min_trust, turns)
         most, kind, moment = arguments.limit(limit), arguments.kind(kind), self._asked(asked_at)
         await self._said_is_indexed()
@@ -342,13 +352,16 @@ class AsyncMemory:
         role: str | None = None,
         said_after: TimeLike | None = None,
         said_before: TimeLike | None = None,
+        where: Mapping[str, str | float | bool] | None = None,
     ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
 
         `asked_at` is the moment relative dates of the question are seen from (now). What is left out is
         told by `min_trust` and the rest as in `ask`.
         """
-        turns = arguments.turns(speaker=speaker, role=role, said_after=said_after, said_before=said_before)
+        turns = arguments.turns(
+            speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
+        )
         question, scope = arguments.question(question), self._scope(session, min_trust, turns)
         most, moment = arguments.max_tokens(max_tokens), self._asked(asked_at)
         await self._said_is_indexed()
@@ -587,6 +600,7 @@ class AsyncMemory:
         speaker: str | None = None,
         said_at: TimeLike | None = None,
         trust: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """Keep what a person states, word for word, as a unit that holds when this returns; no model call.
 
@@ -596,7 +610,7 @@ class AsyncMemory:
         than 1,000 characters, words that read like an order to a model.
         """
         house, into = self._writable, arguments.session(session)
-        turn = self._statement(text_in(fact, "fact"), speaker, said_at, trust)
+        turn = self._statement(text_in(fact, "fact"), speaker, said_at, trust, metadata)
         async with self._gate.shared():
             done = await house.writer.remember(into, turn)
         return await self._stated(done)
@@ -611,6 +625,7 @@ class AsyncMemory:
         speaker: str | None = None,
         said_at: TimeLike | None = None,
         trust: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """`remember` what holds in place of a unit, which is superseded; in the unit's session by default.
 
@@ -620,14 +635,21 @@ class AsyncMemory:
         more than its correction.
         """
         house, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
-        turn = self._statement(text_in(text, "text"), speaker, said_at, trust)
+        turn = self._statement(text_in(text, "text"), speaker, said_at, trust, metadata)
         async with self._gate.shared():
             done = await house.writer.correct(unit, turn, session=into)
         return await self._stated(done)
 
-    def _statement(self, text: str, speaker: str | None, said_at: TimeLike | None, trust: str | None) -> Turn:
+    def _statement(
+        self,
+        text: str,
+        speaker: str | None,
+        said_at: TimeLike | None,
+        trust: str | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> Turn:
         said = arguments.moment(said_at, "said_at")
-        given = as_turns(text, speaker=speaker, said_at=said, now=self._open.clock())
+        given = as_turns(text, speaker=speaker, said_at=said, metadata=metadata, now=self._open.clock())
         page = self._open.settings.page_tokens
         if (tokens := token_counter().count(text)) > page:
             raise InvalidInput(

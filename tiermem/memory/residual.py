@@ -27,6 +27,7 @@ from typing import Any
 from pagestore import SpaceId
 from pagestore.errors import PageStoreError
 from pagestore.store import directory_name
+from pagestore.values import texts_in
 from tiermem.index.folder import FILE
 from tiermem.ledger import told_in
 from tiermem.ledger.entries import decode_body
@@ -139,7 +140,7 @@ def _told(line: bytes) -> Iterator[str]:
     try:
         fields = json.loads(line)
         if fields.get("t") == "turn":
-            yield from (fields["x"], fields["sp"], fields.get("k") or "")
+            yield from (fields["x"], fields["sp"], fields.get("k") or "", *texts_in(fields.get("m")))
         elif fields.get("t") in _WORDLESS:
             return
         elif isinstance(fields.get("b"), dict):

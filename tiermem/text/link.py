@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice, product
 from typing import cast
 
@@ -247,10 +248,17 @@ def _find(part: str, body: Normalised, at: int) -> tuple[int, int] | None:
             end = start + len(wanted)
             if _whole(body, start, end):
                 return start, end
-            start = body.text.find(
-                wanted, _next_start(body.text, start + 1) if wanted[0].isalnum() else start + 1
-            )
+            later = _next_start(body.text, start + 1) if wanted[0].isalnum() else start + 1
+            # Found without beginning again at each place where the words repeat themselves.
+            found = _ending_whole(wanted).search(body.text, later)
+            start = found.start() if found else -1
     return None
+
+
+@lru_cache(maxsize=64)
+def _ending_whole(wanted: str) -> re.Pattern[str]:
+    """`wanted`, with no letter or digit right behind it where it ends in one."""
+    return re.compile(re.escape(wanted) + (r"(?![^\W_])" if wanted[-1].isalnum() else ""))
 
 
 def _next_start(text: str, at: int) -> int:

@@ -291,7 +291,7 @@ def _words(
             if line.seq in seqs:
                 gone.append(line.turn.text)
             else:
-                stays += (line.turn.text, line.turn.turn_id or "")
+                stays += ("\n".join(line.turn.texts()), line.turn.turn_id or "")
                 saying += [TurnAt(page_id=page.id, seq=line.seq)] * 2
     found = _known_by(gone, (*stays, *names))
     return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))

@@ -87,11 +87,11 @@ def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
     to the day before them.
     """
     days: dict[str, list[Turn]] = {}
-    day = name
+    day = ""
     for turn in turns:
-        day = f"{name} {turn.said_at:%Y-%m-%d}" if turn.said_at is not None else day
+        day = f" {turn.said_at:%Y-%m-%d}" if turn.said_at is not None else day
         days.setdefault(day, []).append(turn)
-    return tuple(identified(session, said) for session, said in days.items())
+    return tuple(identified(name + day, said) for day, said in days.items())
 
 
 def joined(parts: Iterable[object]) -> str:
