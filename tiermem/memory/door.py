@@ -461,10 +461,10 @@ class AsyncMemory:
     ) -> Bundle:
         """An answer with all it takes to check, far from here, the words it rests on.
 
-        It is a copy: what is erased from this memory later stays in it.
-        `pagestore.bundle.encode` makes it one file, `verify_bundle` checks that. Of the pages cited it
-        holds the turns whose words are cited, with `whole_pages` all; the answer's record, and so
-        everything in its trace, is in it whole. `checkpoint` is one that was kept elsewhere.
+        It is a copy: what is erased from this memory later stays in it. `pagestore.bundle.encode` makes it
+        one file, `verify_bundle` checks that. Of the pages cited it holds the turns whose words are cited
+        (with their metadata), with `whole_pages` all; the answer's record, and so everything in its trace, is
+        in it whole. `checkpoint` is one that was kept elsewhere.
         Raises `UnknownId`, `PageNotFound` while a cited page is still filling (`flush` seals it),
         `Corrupt` when this log does not bear out `checkpoint`.
         """
