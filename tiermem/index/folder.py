@@ -19,6 +19,7 @@ from tiermem.errors import IndexMismatch
 from tiermem.index import encoding
 from tiermem.index.interface import Embedder
 from tiermem.index.projection import COLLECTIONS
+from tiermem.index.room import below
 
 FILE = "entries.sqlite"
 JOURNAL = FILE + "-journal"
@@ -111,18 +112,16 @@ def _forget_folder(place: Path) -> None:
         shutil.rmtree(place)
 
 
-def as_the_folder(path: Path) -> None:
-    """Give all files and directories of the index the mode of its folder, whatever they were made with."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    for place in path.rglob("*"):
-        there = place.lstat()
+def as_the_folder(path: Path, part: str = ".") -> None:
+    """Give all files and directories of the index, or of a part of it, the mode of its folder, whatever they
+    were made with.
+    """
+    mode, own = stat.S_IMODE(path.stat().st_mode), os.geteuid()
+    for entry in below(path / part):
+        there = entry.stat(follow_symlinks=False)
         wanted = mode if stat.S_ISDIR(there.st_mode) else mode & 0o666
-        if (
-            stat.S_IMODE(there.st_mode) != wanted
-            and not stat.S_ISLNK(there.st_mode)
-            and there.st_uid == os.geteuid()
-        ):
-            place.chmod(wanted)
+        if stat.S_IMODE(there.st_mode) != wanted and not stat.S_ISLNK(there.st_mode) and there.st_uid == own:
+            Path(entry).chmod(wanted)
 
 
 def sync(path: Path) -> None:

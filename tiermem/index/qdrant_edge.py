@@ -254,7 +254,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         shard.optimize()
         shard.flush()  # the files of segments that were replaced go only now
         del self._untidied[collection]
-        as_the_folder(self._path)
+        as_the_folder(self._path, collection)
 
     async def compact(self) -> None:
         """Rewrite what segments anything was removed from, so that no file of theirs holds it."""

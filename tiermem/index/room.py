@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -33,7 +34,16 @@ def demand_room(path: Path, needed: int = 0) -> None:
 
 def room_of(path: Path) -> int:
     """The bytes that the files below `path` take up on the disk."""
-    return sum(file.lstat().st_blocks * 512 for file in path.rglob("*"))
+    return sum(entry.stat(follow_symlinks=False).st_blocks * 512 for entry in below(path))
+
+
+def below(path: Path) -> Iterator[os.DirEntry[str]]:
+    """Every file and directory below one; links are not followed."""
+    with os.scandir(path) as entries:
+        for entry in entries:
+            yield entry
+            if entry.is_dir(follow_symlinks=False):
+                yield from below(Path(entry))
 
 
 def _demand(path: Path, there: Path, needed: int) -> None:

@@ -170,12 +170,17 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _files(store: Path, space: SpaceId) -> Iterator[Path]:
-    spaces, own = store / "spaces", store / "spaces" / directory_name(space)
-    for file in sorted(store.rglob("*")):
-        if file.is_file() and (file.is_relative_to(own) or not file.is_relative_to(spaces)):
-            within = file.relative_to(store).parts
-            if within[0] != "index" or not any(map(_holds_no_text, within)):
-                yield file
+    spaces, own = store / "spaces", directory_name(space)
+    for place, folders, files in os.walk(store):
+        there = Path(place)
+        if there == spaces:
+            folders[:] = [name for name in folders if name == own]
+            files.clear()
+        elif (store / "index") in (there, *there.parents):
+            folders[:] = [name for name in folders if not _holds_no_text(name)]
+            files[:] = [name for name in files if not _holds_no_text(name)]
+        folders.sort()
+        yield from (there / name for name in sorted(files) if (there / name).is_file())
 
 
 def _holds_no_text(name: str) -> bool:
@@ -227,7 +232,7 @@ def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:
     """
     lowered = data.lower()
     for word in filter(str.isascii, needed):
-        for piece in (word.encode(), word.encode("utf-16-le")[:-1]):
+        for piece in (word.encode(), word.encode("utf-16-le")[:-1])[: 2 if b"\0" in data else 1]:
             at = lowered.find(piece)
             while at >= 0:
                 yield at, at + len(piece)
