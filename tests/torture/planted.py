@@ -35,6 +35,6 @@ ROWS = (
         share=1,
         work=planted_bugs,
         fixed=True,
-        minutes=45,
+        minutes=90,
     ),
 )
