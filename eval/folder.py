@@ -128,13 +128,13 @@ class RunFolder:
             stream.write(b"".join(map(to_line, records)))
 
     @property
-    def workshop(self) -> Path:
+    def scratch(self) -> Path:
         """Where systems keep their memories while the run goes on, and after it if it is asked to."""
         return self.path / "memories"
 
     def memory(self, case: str, home: str) -> Path:
         """Where the systems of one home keep what they know of a case."""
-        return self.workshop / case / home.replace(":", "-")
+        return self.scratch / case / home.replace(":", "-")
 
 
 def _mend(results: Path) -> None:

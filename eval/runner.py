@@ -266,7 +266,7 @@ async def _each_case(plan: Plan, done: _Done, work: Work, *, epochs: int = 0) ->
                     await _observed(plan, done, candidate, case, work, fresh=bool(epochs))
             if not plan.keep:
                 await to_thread.run_sync(
-                    lambda: shutil.rmtree(plan.folder.workshop / case.id, ignore_errors=True)
+                    lambda: shutil.rmtree(plan.folder.scratch / case.id, ignore_errors=True)
                 )
         finally:
             limiter.release_on_behalf_of(case.id)

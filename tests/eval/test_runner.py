@@ -44,7 +44,7 @@ async def test_every_question_is_ranked_once_by_every_system(tmp_path: Path) -> 
 async def test_memories_are_cleared_away_when_their_case_is_done(tmp_path: Path) -> None:
     folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem", "tiermem:raw"])
     await qa(tiny.plan(folder, ["tiermem", "tiermem:raw"]), ByWords())
-    assert not list(folder.workshop.iterdir())
+    assert not list(folder.scratch.iterdir())
 
 
 class Fails:

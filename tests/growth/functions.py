@@ -77,7 +77,7 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.text.in_words.support_in_words": "takes an answer, whose text it leaves alone",
-    "tiermem.reading.ranking.together": "takes scores",
+    "tiermem.reading.ranking.rank_groups": "takes scores",
     "pagestore.pager.full_page": "takes sizes",
 }
 

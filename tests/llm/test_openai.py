@@ -38,7 +38,7 @@ from tiermem.errors import (
 )
 from tiermem.llm import Call, Endpoint, Message, ModelOptions, OpenAIModel, Price, Role
 from tiermem.llm.meter import Meter, metered, step
-from tiermem.llm.patience import seconds_asked
+from tiermem.llm.retry import seconds_asked
 from tiermem.model import Budget
 
 pytestmark = pytest.mark.anyio

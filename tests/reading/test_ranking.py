@@ -15,7 +15,7 @@ from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.interface import TurnHit, turn_id, turn_place
 from tiermem.index.lexicon import Stems
 from tiermem.reading.question import Asked, read_question, told_when
-from tiermem.reading.ranking import Candidate, RankingOptions, rescore, together
+from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
 
 pytestmark = pytest.mark.anyio
 
@@ -188,13 +188,13 @@ def test_a_turn_the_index_has_not_seen_is_credited_by_its_words() -> None:
 def test_a_page_is_better_than_its_best_turn_and_never_worse_for_another(
     scores: list[float], more: float
 ) -> None:
-    ((_, page),) = together((1, one) for one in scores)
-    ((_, fuller),) = together((1, one) for one in [*scores, more])
+    ((_, page),) = rank_groups((1, one) for one in scores)
+    ((_, fuller),) = rank_groups((1, one) for one in [*scores, more])
     assert max(scores) - 1e-9 <= page <= fuller + 1e-9
 
 
 def test_two_good_turns_make_a_better_page_than_one() -> None:
-    ranked = together([("one", 8.0), ("two", 7.8), ("two", 7.8), ("one", 0.0)])
+    ranked = rank_groups([("one", 8.0), ("two", 7.8), ("two", 7.8), ("one", 0.0)])
     assert [page for page, _ in ranked] == ["two", "one"]
 
 

@@ -57,7 +57,7 @@ class Outcome:
             self.violations[promise] += 1
 
 
-def together(counted: Counter[str]) -> str:
+def in_words(counted: Counter[str]) -> str:
     """Counts in words, the largest first."""
     return "; ".join(f"{n:,} {name}" for name, n in counted.most_common())
 

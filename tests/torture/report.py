@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tests.torture.data import LOCOMO, shared
-from tests.torture.harness import Missing, together
+from tests.torture.harness import Missing, in_words
 from tests.torture.rows import ROWS
 from tests.torture.running import Result
 
@@ -55,7 +55,7 @@ def line(result: Result) -> str:
 def entry_of(result: Result, *, scale: float) -> dict[str, Any]:
     """A result as plain JSON."""
     row, outcome = result.row, result.outcome
-    told = (row.note or together)(outcome.seen)
+    told = (row.note or in_words)(outcome.seen)
     return {
         "name": row.name,
         "failure": row.failure,

@@ -1,4 +1,4 @@
-"""Where models are served, what they cost, and how patiently they are asked."""
+"""Where models are served, what they cost, and how retry they are asked."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """How patiently a model is asked. Times in seconds.
+    """How retry a model is asked. Times in seconds.
 
     `timeout` bounds one attempt, `deadline` all attempts of a call with the waits between them (not
     the wait for one of the `concurrency` places); `None` for no such bound. Waits double from

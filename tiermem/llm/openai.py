@@ -20,12 +20,12 @@ from anyio.lowlevel import RunVar
 from tiermem.errors import InvalidInput, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import wire
 from tiermem.llm.characters import sendable
-from tiermem.llm.dialect import Dialect
 from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
-from tiermem.llm.patience import Passing, patiently, seconds_asked
 from tiermem.llm.redaction import Redaction
+from tiermem.llm.request_format import RequestFormat
+from tiermem.llm.retry import Transient, retry, seconds_asked
 from tiermem.model import Usage
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class OpenAIModel:
         self._embedding = at(embedding)
         self._prices = dict(prices or {})
         self._options = options or ModelOptions()
-        self._dialects: dict[Endpoint, Dialect] = {}
+        self._formats: dict[Endpoint, RequestFormat] = {}
         every = {self._main, self._embedding, *self._roles.values()}
         self._redactions = {endpoint: endpoint.redaction() for endpoint in every}
         self._connections: RunVar[_Connections | None] = RunVar("tiermem_openai", None)
@@ -113,24 +113,24 @@ class OpenAIModel:
         return Reply(text=wire.answer_in(body, clean), usage=usage, model=model)
 
     async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
-        dialect = self._dialects.get(endpoint, Dialect())
+        request_format = self._formats.get(endpoint, RequestFormat())
         while True:
             send = partial(
                 client.chat.completions.with_raw_response.create,
                 model=endpoint.model,
-                **dialect.parameters(call),
+                **request_format.parameters(call),
             )
             try:
                 result = await self._request(
                     endpoint, send, wire.decoded, lambda body: wire.usage_of_call(body, call), call.prompt
                 )
             except _NotUnderstood as error:
-                simpler = dialect.simpler(str(error), wants_json=call.schema is not None)
+                simpler = request_format.simpler(str(error), wants_json=call.schema is not None)
                 if simpler is None:
                     raise ModelRefused(f"{endpoint} rejected the request: {error}") from error.__cause__
-                dialect = simpler
+                request_format = simpler
             else:
-                self._dialects[endpoint] = dialect
+                self._formats[endpoint] = request_format
                 return result
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -189,7 +189,7 @@ class OpenAIModel:
             try:
                 with anyio.fail_after(self._options.deadline):
                     yield self._client(connections, endpoint)
-            except Passing as error:
+            except Transient as error:
                 raise ModelUnavailable(f"{endpoint} could not be used: {error}") from error.__cause__
             except TimeoutError as error:
                 waited = self._options.deadline or 0.0
@@ -200,7 +200,7 @@ class OpenAIModel:
     ) -> tuple[Any, Usage]:
         """The decoded body of the first attempt that got through, and what that attempt cost."""
         attempt = partial(self._attempt, endpoint, send, decode, read_usage, prompt)
-        return await patiently(attempt, self._options, who=str(endpoint))
+        return await retry(attempt, self._options, who=str(endpoint))
 
     async def _attempt(
         self, endpoint: Endpoint, send: _Send, decode: _Decode, read_usage: _Read, prompt: str | None
@@ -275,11 +275,11 @@ def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> E
     import openai
 
     if isinstance(error, (openai.APITimeoutError, TimeoutError)):
-        return Passing("no reply in time")
+        return Transient("no reply in time")
     if _refused(error):
         return ModelUnavailable(f"{endpoint} could not be used: the connection failed: nothing listens there")
     if isinstance(error, openai.APIConnectionError):
-        return Passing(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")
+        return Transient(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")
     if not isinstance(error, openai.APIStatusError):
         return ModelRefused(f"{endpoint} cannot be asked: {redaction.in_error(str(error))}")
     told = redaction.in_error(sendable(error.message))[:500]
@@ -287,7 +287,7 @@ def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> E
         return ModelRefused(f"the quota at {endpoint} is used up: {told}")
     if error.status_code in (408, 429) or error.status_code >= 500:
         wait = seconds_asked(error.response.headers.get("retry-after"))
-        return Passing(f"{told} (asks for {wait:g} s of rest)" if wait else told, wait=wait)
+        return Transient(f"{told} (asks for {wait:g} s of rest)" if wait else told, wait=wait)
     if error.status_code in (400, 422):
         return _NotUnderstood(told)
     return ModelRefused(f"{endpoint} rejected the call: {told}")

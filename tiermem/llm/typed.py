@@ -147,7 +147,7 @@ def _with_note(messages: tuple[Message, ...], text: str, note: str) -> tuple[Mes
 
 @lru_cache(maxsize=64)
 def reply_schema(reply_type: type[BaseModel]) -> Mapping[str, Any]:
-    """The JSON schema of a reply type in the strict dialect endpoints ask for.
+    """The JSON schema of a reply type in the strict form endpoints ask for.
 
     Every property is required and none may be added; a field that may be left out is one that may
     be null. Only the outermost title is kept, as the name of the schema.

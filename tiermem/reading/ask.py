@@ -289,8 +289,10 @@ class _Reading:
     async def _raw_tokens(self, recalled: Recalled) -> int:
         """What reading the linked pages would cost: the tokens of the pages round 0 reads."""
         linked = linked_pages(recalled.items)[: self._asking.options.pages_per_round]
-        shelf = await self._asking.view.fetch(PageId(hit.id) for hit in linked)
-        return sum(self._asking.count(page.text) for page in {p.id: p for p in shelf.pages.values()}.values())
+        fetched = await self._asking.view.fetch(PageId(hit.id) for hit in linked)
+        return sum(
+            self._asking.count(page.text) for page in {p.id: p for p in fetched.pages.values()}.values()
+        )
 
     def _note(self, stage: str, error: Exception, fallback: str) -> None:
         reason = f"{type(error).__name__}: {error}"

@@ -210,13 +210,13 @@ class Composer:
         return [fact_item(fact, pages) for fact in facts]
 
     async def _pages(self, spans: Iterable[Span]) -> Mapping[PageId, Page]:
-        shelf = await self._view.fetch(span.page_id for span in spans)
-        for page_id, error in shelf.missing.items():
+        fetched = await self._view.fetch(span.page_id for span in spans)
+        for page_id, error in fetched.missing.items():
             reason = f"{type(error).__name__}: {error}"
             self._note(
                 Degradation(stage="compose", reason=reason, fallback=f"without the words of {page_id}")
             )
-        return shelf.pages
+        return fetched.pages
 
     def _note(self, degradation: Degradation) -> None:
         self._degradations[degradation] = None

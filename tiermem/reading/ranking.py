@@ -145,7 +145,7 @@ def _told_then(question: Asked, said_at: datetime | None) -> bool:
     return said_at is not None and any(first <= said_at.date() <= last for first, last in question.told)
 
 
-def together(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:
+def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:
     """Groups (pages, sessions) by the scores of their members together, best first."""
     groups: dict[_Key, list[float]] = {}
     for key, score in scores:

@@ -186,8 +186,8 @@ class Reader:
         view = await self._view(EVERYTHING, whole=True)
         spans = [span for citation in answer.citations for span in citation.spans]
         spans += [s for one in answer.derivations for term in one.terms for s in term.spans]
-        shelf = await view.fetch(span.page_id for span in spans)
-        return audited(answer, shelf, context=self._options.context_chars)
+        fetched = await view.fetch(span.page_id for span in spans)
+        return audited(answer, fetched, context=self._options.context_chars)
 
     async def page(self, page_id: PageId) -> MarkedPage:
         """A page with all its words, and which were taken back; raises `PageNotFound`, `Corrupt`."""
@@ -205,9 +205,9 @@ class Reader:
         if view.tier1.unit(unit_id) is None:
             raise UnknownId(f"space {view.space!r} has no unit {unit_id!r}; list them with `units`")
         units = related(view.tier1, unit_id)
-        shelf = await view.fetch(span.page_id for unit in units for span in unit.spans)
+        fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
-        return tuple(standpoint(view.tier1, unit, shelf.pages, context=context) for unit in units)
+        return tuple(standpoint(view.tier1, unit, fetched.pages, context=context) for unit in units)
 
     async def index_pending(self) -> int | None:
         """How many turns and units the index has yet to take in; `None` where it cannot be asked."""

@@ -36,9 +36,9 @@ async def recall(
     if found.degradations and not found.units and not ranked:
         found = await _pages_instead(question, lookup, found, limit=options.units)
     best = tuple(islice((turn for turn in ranked if fits(turn.evidence())), options.recall_turns))
-    shelf = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
-    units = tuple(unit for unit in found.units if fits(with_quote(unit, best, shelf.pages)))
-    items = side_by_side(units, best, shelf.pages, options.recall_tokens, count)
+    fetched = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
+    units = tuple(unit for unit in found.units if fits(with_quote(unit, best, fetched.pages)))
+    items = side_by_side(units, best, fetched.pages, options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
     dropped = found.dropped + (turns.dropped if turns is not None else 0)
     return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))

@@ -34,7 +34,7 @@ from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import printable
-from tiermem.reading.ranking import Covers, together
+from tiermem.reading.ranking import Covers, rank_groups
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
 from tiermem.text import stems
@@ -267,12 +267,12 @@ class LookUp:
         degradations: list[Degradation] = []
         waiting = iter(hits)
         while batch := tuple(islice(waiting, limit - len(pages))):
-            shelf = await self.view.fetch(PageId(hit.id) for hit in batch)
+            fetched = await self.view.fetch(PageId(hit.id) for hit in batch)
             for hit in batch:
-                page = shelf.pages.get(PageId(hit.id))
+                page = fetched.pages.get(PageId(hit.id))
                 if page is not None and page.id not in skip and self.view.holds(page):
                     pages.setdefault(page.id, (hit, page))
-            for page_id, error in shelf.missing.items():
+            for page_id, error in fetched.missing.items():
                 if isinstance(error, PageNotFound):
                     dropped += 1
                 else:
@@ -352,7 +352,7 @@ def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
     for turn in turns:
         if turn.similarity is not None:
             nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
-    ranked = together((turn.page.id, turn.score) for turn in turns)
+    ranked = rank_groups((turn.page.id, turn.score) for turn in turns)
     return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
 
 

@@ -56,7 +56,7 @@ EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class FetchedPages:
     """Pages by the id they were asked for, as they may be seen, and why others cannot be read."""
 
     pages: Mapping[PageId, Page]
@@ -249,7 +249,7 @@ class View:
         said_at, moment = line.turn.said_at if line.turn is not None else None, self.scope.as_of
         return said_at is None or moment is None or said_at.astimezone(UTC) <= moment
 
-    async def fetch(self, ids: Iterable[PageId]) -> Shelf:
+    async def fetch(self, ids: Iterable[PageId]) -> FetchedPages:
         """Every page of `ids` that can be read, as it may be seen, whatever session or time it is of."""
         wanted = tuple(dict.fromkeys(ids))
         unread = [page_id for page_id in wanted if page_id not in self._read]
@@ -259,7 +259,7 @@ class View:
             for page_id, found in zip(shown, await self.ledger.read(shown), strict=True):
                 self._keep(page_id, found)
         read = {page_id: self._read[page_id] for page_id in wanted}
-        return Shelf(
+        return FetchedPages(
             pages={page_id: found for page_id, found in read.items() if isinstance(found, Page)},
             missing={page_id: found for page_id, found in read.items() if not isinstance(found, Page)},
         )

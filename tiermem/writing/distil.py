@@ -122,7 +122,7 @@ def _put(told: Told, unit: SummaryUnit) -> None:
     told.units.setdefault(unit.id, unit)
 
 
-def bounded(importance: float) -> float:
+def clamp(importance: float) -> float:
     """`importance` within 0 and 1; a value that is no number counts as ordinary."""
     return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.5
 
@@ -143,7 +143,7 @@ def _unit(
         said_at=turn.said_at if turn is not None else None,
         event_at=fact.event_at,
         scene=fact.scene,
-        importance=bounded(fact.importance),
+        importance=clamp(fact.importance),
         made_by=made_by,
         trust=trust.names[rank],
         support=fact.support,

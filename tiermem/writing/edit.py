@@ -18,7 +18,7 @@ from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
 from tiermem.reasoning.interface import Operation
 from tiermem.text import Source, instruction_like, negated, stems, unsupported_literals
-from tiermem.writing.distil import bounded
+from tiermem.writing.distil import clamp
 
 _LONGEST_TEXT = 1_000
 
@@ -190,7 +190,7 @@ def _merged(
         said_at=_latest(times),
         event_at=unit.event_at or fact.event_at,
         scene=unit.scene or fact.scene,
-        importance=max(unit.importance, bounded(fact.importance)),
+        importance=max(unit.importance, clamp(fact.importance)),
         made_by=made_by,
         revision=unit.revision + 1,
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
@@ -211,7 +211,7 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
         said_at=proved.grounds.said_at,
         event_at=fact.event_at,
         scene=fact.scene,
-        importance=bounded(fact.importance),
+        importance=clamp(fact.importance),
         made_by=made_by,
         supersedes=superseded,
         trust=proved.grounds.level,

@@ -33,17 +33,17 @@ from tiermem.model import (
 )
 from tiermem.reasoning.interface import Engine
 from tiermem.text import link, proof_rank, without
+from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
-from tiermem.writing.known import known
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
 
 
 @dataclass
 class _Run:
-    """What has become of the findings of one run so far; `till` holds what no decision accounts for yet."""
+    """What has become of the findings of one run so far; `meter` holds what no decision accounts for yet."""
 
-    till: Meter
+    meter: Meter
     decisions: list[WriteBack] = field(default_factory=list)
     unfinished: list[Unfinished] = field(default_factory=list)
     waiting: int = 0
@@ -91,11 +91,11 @@ class WriteBacks:
     async def apply(self, findings: Iterable[Finding], variant: WriteBackVariant) -> WriteBackReport:
         """Decide on each finding that has no decision yet; giving the same ones again decides nothing."""
         async with self._one_at_a_time:
-            with metered(Meter(outer=current())) as till:
-                run = _Run(till)
+            with metered(Meter(outer=current())) as meter:
+                run = _Run(meter)
                 for _, group in groupby(findings, key=lambda finding: finding.answer_id):
                     await self._apply_group(run, tuple(group), variant)
-            unrecorded = till.take()
+            unrecorded = meter.take()
             if unrecorded.calls:
                 await self._ledger.write(Spent(step="write-back", usage=unrecorded))
             behind = await self._projection.attempt()
@@ -189,7 +189,7 @@ class WriteBacks:
 
     async def _decide(self, candidate: _Candidate, variant: WriteBackVariant) -> WroteBack:
         proved = candidate.proved
-        same = known(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
+        same = find_duplicate(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
         if same is not None:
             told = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
             return replace(told, shown=(same.id,))
@@ -232,7 +232,7 @@ class WriteBacks:
         return tuple({page.id: page for page in pages}.values())
 
     async def _write(self, run: _Run, entry: WroteBack) -> None:
-        await self._ledger.write(replace(entry, usage=run.till.take()))
+        await self._ledger.write(replace(entry, usage=run.meter.take()))
         run.decisions.append(entry.write_back)
 
 

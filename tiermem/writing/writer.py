@@ -46,10 +46,10 @@ from tiermem.reasoning.interface import Engine
 from tiermem.text import Telltales, omissions, without
 from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
+from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.erase import Eraser, Erasure, Selection
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
-from tiermem.writing.in_order import in_order
-from tiermem.writing.known import known
+from tiermem.writing.map_ordered import map_ordered
 from tiermem.writing.projection import Projection
 from tiermem.writing.state import check_correction, check_statement, stated_unit
 from tiermem.writing.values import (
@@ -140,7 +140,7 @@ class Writer:
             run = _DistilRun(len(pending), progress)
             together = batches(pending, page_tokens=self._options.page_tokens)
             for start in range(0, len(together), _SLICE):
-                await in_order(
+                await map_ordered(
                     together[start : start + _SLICE],
                     lambda infos: self._distil(run, infos),
                     lambda outcomes: self._keep(run, outcomes),
@@ -186,7 +186,7 @@ class Writer:
         lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
         async with self.recording("distil"):
             entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
-        new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
+        new = tuple(unit for unit in entry.units if find_duplicate(tier1, unit.text, unit.spans) is None)
         entry = replace(entry, units=new)
         await self._ledger.write(entry)
         return entry
@@ -397,7 +397,7 @@ class Writer:
         """The entry as it was written: without what a finding told while the page waited for its summary."""
         try:
             tier1 = self._ledger.tier1
-            new = tuple(unit for unit in entry.units if known(tier1, unit.text, unit.spans) is None)
+            new = tuple(unit for unit in entry.units if find_duplicate(tier1, unit.text, unit.spans) is None)
             entry = replace(entry, units=new)
             await self._ledger.write(entry)
         except (TierMemError, PageStoreError):

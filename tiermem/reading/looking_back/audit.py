@@ -13,7 +13,7 @@ from datetime import datetime
 from pagestore import Page, PageId, SessionId, Span
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.reading.quoting import lines, printable, words
-from tiermem.reading.view import Shelf
+from tiermem.reading.view import FetchedPages
 from tiermem.text import recomputed
 from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
 
@@ -133,10 +133,10 @@ def _cited_in_words(cited: AuditedCitation) -> str:
     return "\n".join(rows)
 
 
-def audited(answer: Answer, shelf: Shelf, *, context: int) -> Audit:
+def audited(answer: Answer, fetched: FetchedPages, *, context: int) -> Audit:
     """The trail of `answer` over the pages its citations name."""
-    trail = (_audited(citation, answer.trace, shelf, context) for citation in answer.citations)
-    derived = (AuditedDerivation(derivation=one, now=again(one, shelf.pages)) for one in answer.derivations)
+    trail = (_audited(citation, answer.trace, fetched, context) for citation in answer.citations)
+    derived = (AuditedDerivation(derivation=one, now=again(one, fetched.pages)) for one in answer.derivations)
     return Audit(answer=answer, citations=tuple(trail), derivations=tuple(derived))
 
 
@@ -160,14 +160,14 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
     return replace(term, text=text, said_at=found[0].said_at)
 
 
-def _audited(citation: Citation, trace: Trace, shelf: Shelf, context: int) -> AuditedCitation:
-    standing = standings(citation.spans, shelf.pages, context=context)
-    gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in shelf.missing)
+def _audited(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
+    standing = standings(citation.spans, fetched.pages, context=context)
+    gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
     return AuditedCitation(
         citation=citation,
         chosen_by=chosen_by(citation, trace),
         standing=standing,
-        missing=tuple(f"{type(shelf.missing[i]).__name__}: {shelf.missing[i]}" for i in gone),
+        missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in gone),
         intact=not gone and citation.quote == " … ".join(place.words for place in standing),
     )
 

@@ -1,4 +1,4 @@
-"""Whether Tier 1 already says the same of the same words, so that nothing is stored twice under two ids.
+"""Finds what Tier 1 already says the same of the same words, so that nothing is stored under two ids.
 
 What a person stated, to be remembered as it stands, is all that its turn comes to.
 """
@@ -13,7 +13,7 @@ from tiermem.model import SummaryUnit
 from tiermem.text import normalise
 
 
-def known(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUnit | None:
+def find_duplicate(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUnit | None:
     """A unit, active or not, with this text and at least these words, or one stated in these very words.
 
     One that was superseded counts: what newer words contradicted does not come back as a new unit.

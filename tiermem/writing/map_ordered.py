@@ -11,7 +11,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-async def in_order(
+async def map_ordered(
     items: Sequence[_Item],
     work: Callable[[_Item], Awaitable[_Result]],
     keep: Callable[[_Result], Awaitable[None]],

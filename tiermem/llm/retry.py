@@ -22,7 +22,7 @@ T = TypeVar("T")
 log = logging.getLogger("tiermem")
 
 
-class Passing(Exception):
+class Transient(Exception):
     """A failure that may pass. `wait` is how long the endpoint asked to be left alone."""
 
     def __init__(self, message: str, *, wait: float = 0.0) -> None:
@@ -30,10 +30,10 @@ class Passing(Exception):
         self.wait = wait
 
 
-async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions, *, who: str) -> T:
-    """The result of the first attempt that succeeds; the last `Passing` when patience ends.
+async def retry(attempt: Callable[[], Awaitable[T]], options: ModelOptions, *, who: str) -> T:
+    """The result of the first attempt that succeeds; the last `Transient` when no more are made.
 
-    The log of the process says for whom it is waited, why, and for how long. Patience ends early when the
+    The log of the process says for whom it is waited, why, and for how long. They end early when the
     endpoint asks for a wait that would go past the deadline, if there is one.
     """
     import tenacity
@@ -42,7 +42,7 @@ async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions, 
 
     def wait(state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        asked = failure.wait if isinstance(failure, Passing) else 0.0
+        asked = failure.wait if isinstance(failure, Transient) else 0.0
         return asked + backoff(state)
 
     def tell(state: RetryCallState) -> None:
@@ -60,7 +60,7 @@ async def patiently(attempt: Callable[[], Awaitable[T]], options: ModelOptions, 
     if options.deadline is not None:
         stops.append(tenacity.stop_before_delay(options.deadline))
     retrying = tenacity.AsyncRetrying(
-        retry=tenacity.retry_if_exception_type(Passing),
+        retry=tenacity.retry_if_exception_type(Transient),
         wait=wait,
         stop=tenacity.stop_any(*stops),
         sleep=anyio.sleep,

@@ -10,7 +10,7 @@ from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.ledger import Ledger
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.writing import Writer
-from tiermem.writing.known import known
+from tiermem.writing.duplicates import find_duplicate
 
 pytestmark = pytest.mark.anyio
 
@@ -46,11 +46,15 @@ async def test_a_text_is_known_of_the_words_it_rests_on_and_of_no_others() -> No
     assert {page.words(ann), page.words(bob), other.words(later)} == {WORDS}
     await ledger.write(distilled(page.id, unit_on(ann)))
     tier1 = ledger.tier1
-    assert known(tier1, WORDS, (ann,)) == known(tier1, "I never  eat peanuts.", (ann,)) == unit_on(ann)
-    assert known(tier1, WORDS, (bob,)) is None
-    assert known(tier1, WORDS, (later,)) is None
-    assert known(tier1, WORDS, (ann, bob)) is None
-    assert known(tier1, "I never eat fish.", (ann,)) is None
+    assert (
+        find_duplicate(tier1, WORDS, (ann,))
+        == find_duplicate(tier1, "I never  eat peanuts.", (ann,))
+        == unit_on(ann)
+    )
+    assert find_duplicate(tier1, WORDS, (bob,)) is None
+    assert find_duplicate(tier1, WORDS, (later,)) is None
+    assert find_duplicate(tier1, WORDS, (ann, bob)) is None
+    assert find_duplicate(tier1, "I never eat fish.", (ann,)) is None
 
 
 async def test_a_finding_on_words_that_are_known_only_by_their_text_is_added() -> None:
@@ -77,4 +81,4 @@ async def test_what_was_superseded_is_known_still() -> None:
     await ledger.write(distilled(page.id, ann))
     await ledger.write(distilled(other.id, newer))
     assert not ledger.tier1.is_active(ann.id)
-    assert known(ledger.tier1, WORDS, ann.spans) == ann
+    assert find_duplicate(ledger.tier1, WORDS, ann.spans) == ann

@@ -1,6 +1,6 @@
 """What an endpoint understands, found out by asking: endpoints differ in formats and parameter names.
 
-A request that is rejected is put in the next simpler dialect; the one that worked is remembered per
+A request that is rejected is put in the next simpler format; the one that worked is remembered per
 model. Every step is strictly simpler, so this ends.
 """
 
@@ -17,7 +17,7 @@ _SIMPLER: dict[Format, Format] = {"json_schema": "json_object", "json_object": "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class RequestFormat:
     """Which optional parts of the chat protocol are used."""
 
     format: Format = "json_schema"
@@ -39,7 +39,7 @@ class Dialect:
             parameters["response_format"] = {"type": "json_schema", "json_schema": schema}
         return parameters
 
-    def simpler(self, complaint: str, *, wants_json: bool) -> Dialect | None:
+    def simpler(self, complaint: str, *, wants_json: bool) -> RequestFormat | None:
         """What to try after a request was rejected with `complaint`; `None` when nothing is left.
 
         Complaints about formats have no common wording, so any other rejection tries a simpler format.
