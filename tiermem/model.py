@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NewType
+from typing import Annotated, Literal, NewType
 
 from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span, Turn
 
 UnitId = NewType("UnitId", str)
 AnswerId = NewType("AnswerId", str)
 FindingId = NewType("FindingId", str)
+Named = Annotated[str, "named"]
+"""A string that code or settings choose: the name of an engine, a model, a prompt, a step or a level, or a
+date. Every other one that an entry of the ledger holds is somebody's words, which erasing looks through.
+"""
 
 Support = Literal["stated", "derived", "worded"]
 """How far what is claimed is borne out by the words it cites.
@@ -89,15 +93,15 @@ class SummaryUnit:
     kind: UnitKind
     session: SessionId
     said_at: datetime | None = None
-    event_at: str | None = None
+    event_at: Named | None = None
     scene: str | None = None
     """What was going on. Words that only it holds find the unit too."""
     importance: float = 0.5
     """0 to 1, as whoever made it judged. For callers: no ranking and no decision reads it."""
-    made_by: str = ""
+    made_by: Named = ""
     revision: int = 1
     supersedes: tuple[UnitId, ...] = ()
-    trust: str | None = None
+    trust: Named | None = None
     support: Support = "stated"
     derivations: tuple[Derivation, ...] = ()
 
@@ -142,10 +146,10 @@ class Evidence:
     quote: str = ""
     unit_id: UnitId | None = None
     said_at: datetime | None = None
-    event_at: str | None = None
+    event_at: Named | None = None
     similarity: float | None = None
     """Cosine between question and text where an index computed it."""
-    trust: str | None = None
+    trust: Named | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +180,7 @@ class LinkedFact:
     support: Support
     derivations: tuple[Derivation, ...] = ()
     reason: str = ""
-    event_at: str | None = None
+    event_at: Named | None = None
     scene: str | None = None
     importance: float = 0.5
 
@@ -194,9 +198,9 @@ class Rejected:
 class Degradation:
     """A step that could not run as meant, and what was done in its place."""
 
-    stage: str
+    stage: Named
     reason: str
-    fallback: str
+    fallback: Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +233,7 @@ class Decision:
     action: Action
     score: float | None
     reason: str
-    router: str
+    router: Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +311,7 @@ class Usage:
 class StepUsage:
     """Usage of one named step ("route", "integrate", …)."""
 
-    step: str
+    step: Named
     usage: Usage
 
 
@@ -336,7 +340,7 @@ class Citation:
     speaker: str
     said_at: datetime | None
     unit_id: UnitId | None = None
-    trust: str | None = None
+    trust: Named | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -408,14 +412,14 @@ class Trace:
     asked_at: datetime
     as_of: datetime | None
     head: int
-    engine: str
+    engine: Named
     candidates: tuple[Evidence, ...]
     decision: Decision
     rounds: tuple[Round, ...]
     checks: tuple[Check, ...]
     rejected: tuple[Rejected, ...]
-    prompts: tuple[str, ...]
-    models: tuple[str, ...]
+    prompts: tuple[Named, ...]
+    models: tuple[Named, ...]
     usage: tuple[StepUsage, ...]
     degradations: tuple[Degradation, ...]
     read_tokens: int
@@ -423,7 +427,7 @@ class Trace:
     dropped: int = 0
     summary_tokens: int = 0
     session: SessionId | None = None
-    min_trust: str | None = None
+    min_trust: Named | None = None
     turns: TurnFilter | None = None
     mode: AskMode = "router"
     budget: Budget = Budget()
@@ -451,7 +455,7 @@ class Answer:
     abstained: bool
     usage: Usage
     trace: Trace
-    trust: str | None = None
+    trust: Named | None = None
     support: Support | None = None
     derivations: tuple[Derivation, ...] = ()
     complete: bool = True

@@ -17,7 +17,8 @@ from tests.reading.world import ListIndex
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger, Retired
-from tiermem.ledger.entries import encode, kind_of
+from tiermem.ledger.entries import encode
+from tiermem.ledger.kinds import kind_of
 from tiermem.text import exactly
 
 BISCUIT = "What is Biscuit allergic to?"
@@ -343,7 +344,7 @@ def _left(place: str, word: str) -> tuple[str, dict[str, Any]]:
         entry = Retired(unit_ids=(), reason=f"not {word}")
     else:
         return "of-tomorrow", {"about": [{"text": f"not {word}", "at": 1}]}
-    return kind_of(entry), encode(entry)
+    return kind_of(entry).name, encode(entry)
 
 
 def test_words_that_others_also_said_are_theirs_and_the_receipt_says_where(memory: tiermem.Memory) -> None:

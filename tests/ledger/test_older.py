@@ -11,6 +11,7 @@ from tests.ledger.building import MOMENT
 from tiermem.ledger import Answered, Distilled, Ledger, WroteBack
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.entries import encode as encode_entry
+from tiermem.ledger.kinds import KINDS
 from tiermem.ledger.older import in_todays_form
 from tiermem.model import AnswerId
 from tiermem.reading.looking_back.replay import replayed
@@ -153,7 +154,7 @@ def test_todays_form_is_left_as_it_is_and_reading_changes_no_record() -> None:
     entry = read("answered", body)
     assert str(body) == kept
     today = encode_entry(entry)
-    assert in_todays_form(today) == today
+    assert in_todays_form(today, KINDS["answered"].from_older) == today
     assert read("answered", today) == entry
 
 

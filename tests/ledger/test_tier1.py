@@ -25,7 +25,8 @@ from tests.ledger.building import (
     wrote_back,
 )
 from tiermem.ledger import Entry, Erased, Erasing, Redistilled, Retired, Spent, Tier1
-from tiermem.ledger.entries import decode, encode, kind_of
+from tiermem.ledger.entries import decode, encode
+from tiermem.ledger.kinds import kind_of
 from tiermem.model import FindingId, UnitId, Usage
 
 logs = st.lists(entries, max_size=12)
@@ -36,7 +37,7 @@ def records(log: Sequence[Entry]) -> list[Record]:
     return [
         Record(
             seq=3 * number,
-            kind=kind_of(entry),
+            kind=kind_of(entry).name,
             at=MOMENT + timedelta(minutes=number),
             body=json.loads(json.dumps(encode(entry))),
         )

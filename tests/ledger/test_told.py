@@ -5,10 +5,9 @@ from typing import get_args, get_type_hints
 
 from tests.ledger.building import answered, distilled, finding, unit
 from tiermem.ledger import Answered, told_in
-from tiermem.ledger.entries import KINDS
-from tiermem.ledger.told import NAMED, fields_of
+from tiermem.ledger.kinds import KINDS
+from tiermem.ledger.told import fields_of
 from tiermem.model import Round, Search
-from tiermem.writing.closure import RULES
 
 WORDS = {
     "Answer": {"text", "missing"},
@@ -36,9 +35,8 @@ WORDS = {
     "Wanted": {"key", "value"},
     "WriteBack": {"reason"},
 }
-"""Every field of an entry, or of a value in one, that holds a person's or a model's words. Who adds one says
-here that it does, or in `NAMED` that code chooses it, and in `tiermem.writing.closure` what erasing makes
-of it."""
+"""Every field of an entry, or of a value in one, that holds a person's or a model's words. Who adds one to a
+value says here that it does, or declares it `Named`; a kind that is added says it by that alone."""
 
 
 def types_in(hint: object) -> set[type]:
@@ -49,7 +47,7 @@ def types_in(hint: object) -> set[type]:
 def classes() -> set[type]:
     """Every class that entries are made of."""
     found: set[type] = set()
-    new: set[type] = set(KINDS.values())
+    new: set[type] = {kind.entry for kind in KINDS.values()}
     while new:
         found |= new
         hints = [hint for kind in new for hint in get_type_hints(kind).values()]
@@ -57,17 +55,11 @@ def classes() -> set[type]:
     return found
 
 
-def test_every_kind_of_entry_has_a_rule_for_erasing() -> None:
-    assert set(RULES) == set(KINDS.values())
-
-
 def test_every_string_of_every_kind_is_known_for_words_or_for_a_name_that_code_gives() -> None:
+    kinds = {kind.entry for kind in KINDS.values()}
     held = {kind.__name__: set(fields_of(kind).words) for kind in classes() if fields_of(kind).words}
-    assert held == WORDS
-    strings = {
-        (k, name) for k in classes() for name, hint in get_type_hints(k).items() if str in types_in(hint)
-    }
-    assert {named for named in NAMED if named[0] in classes()} <= strings
+    later = {kind.__name__ for kind in kinds} - WORDS.keys()
+    assert {name: words for name, words in held.items() if name not in later} == WORDS
 
 
 def test_what_is_told_is_words_alone_wherever_they_stand() -> None:

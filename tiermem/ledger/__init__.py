@@ -1,25 +1,23 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
-from tiermem.ledger.entries import (
-    Answered,
-    Distilled,
-    Entry,
-    Erased,
-    Erasing,
-    Redistilled,
-    Reinstated,
-    Retired,
-    SetAside,
-    Spent,
-    Stated,
-    TurnAt,
-    WroteBack,
-)
+from tiermem.ledger.folds import AnswerInfo, Loss, PageSummary
 from tiermem.ledger.held import Held
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, summary_unit_id
+from tiermem.ledger.kind import Entry
+from tiermem.ledger.kinds.answered import Answered
+from tiermem.ledger.kinds.distilled import Distilled
+from tiermem.ledger.kinds.erased import Erased
+from tiermem.ledger.kinds.erasing import Erasing, TurnAt
+from tiermem.ledger.kinds.redistilled import Redistilled
+from tiermem.ledger.kinds.reinstated import Reinstated
+from tiermem.ledger.kinds.retired import Retired
+from tiermem.ledger.kinds.set_aside import SetAside
+from tiermem.ledger.kinds.spent import Spent
+from tiermem.ledger.kinds.stated import Stated
+from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
-from tiermem.ledger.tier1 import AnswerInfo, Loss, PageSummary, Tier1
+from tiermem.ledger.tier1 import Tier1
 from tiermem.ledger.told import told_in
 
 __all__ = [

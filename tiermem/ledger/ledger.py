@@ -42,9 +42,14 @@ from pagestore.bundle import Bundle, make_bundle
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, RecordNotFound
 from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, PageSetAside, UnknownId, unexpected
-from tiermem.ledger.entries import KINDS, Answered, Distilled, Entry, TurnAt, decode, encode, kind_of
+from tiermem.ledger.entries import decode, encode
 from tiermem.ledger.held import Held, held, stand_in, standing, standing_at
 from tiermem.ledger.ids import NOT_RECORDED
+from tiermem.ledger.kind import Entry
+from tiermem.ledger.kinds import KINDS, kind_of
+from tiermem.ledger.kinds.answered import Answered
+from tiermem.ledger.kinds.distilled import Distilled
+from tiermem.ledger.kinds.erasing import Erasing, TurnAt
 from tiermem.ledger.moments import Around, around_moment, clock_problems
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
@@ -53,8 +58,7 @@ Unread = PageNotFound | Corrupt | PageSetAside
 """Why a page is not read."""
 
 _T = TypeVar("_T")
-_E = TypeVar("_E", Answered, Distilled)
-_ENTRY_KINDS = frozenset(KINDS)
+_E = TypeVar("_E", Answered, Distilled, Erasing)
 _IDENTITY = 32
 """Hexadecimal digits of a log's identity, enough for no two to be alike."""
 
@@ -193,7 +197,7 @@ class Ledger:
 
     async def write(self, entry: Entry) -> Record:
         """Make one entry durable, then fold it into `tier1`."""
-        kind, body = kind_of(entry), encode(entry)
+        kind, body = kind_of(entry).name, encode(entry)
 
         def record() -> Record:
             with self._recording:
@@ -305,6 +309,10 @@ class Ledger:
             raise UnknownId(f"page {page_id!r} of space {self.space!r} is not distilled")
         return await self._entry(summary.seq, Distilled)
 
+    async def announced(self, seq: int) -> Erasing:
+        """The erasure that a record announced."""
+        return await self._entry(seq, Erasing)
+
     async def bundle(
         self, answer_id: AnswerId, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
     ) -> Bundle:
@@ -391,7 +399,7 @@ def _history(log: PageLog, upto: int) -> History | None:
 
 
 def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
-    records = standing(log, _ENTRY_KINDS)
+    records = standing(log, frozenset(KINDS))
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)

@@ -92,7 +92,8 @@ class Eraser:
     async def finish(self) -> tuple[Erasure, ...]:
         """Finish what a crash left announced; without one, nothing happens."""
         done = []
-        for seq, announced in tuple(self._ledger.tier1.erasing.items()):
+        for seq in self._ledger.tier1.erasing:
+            announced = await self._ledger.announced(seq)
             gone = await self._gone(announced)
             done.append(await self._carry_out(seq, announced, gone))
         return tuple(done)

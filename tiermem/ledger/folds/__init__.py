@@ -1,0 +1,14 @@
+"""What the records of several kinds come to together. A fold knows no kind: each kind says what it adds."""
+
+from tiermem.ledger.folds.answers import AnswerInfo, AnswersFold
+from tiermem.ledger.folds.erasures import ErasuresFold
+from tiermem.ledger.folds.findings import FindingsFold
+from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
+from tiermem.ledger.folds.spending import SpendingFold
+from tiermem.ledger.folds.units import UnitsFold
+
+__all__ = ["AnswerInfo", "Folds", "Loss", "PageSummary"]
+
+
+class Folds(UnitsFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):
+    """All that records are folded into."""

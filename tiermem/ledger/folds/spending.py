@@ -1,0 +1,27 @@
+"""What was paid, day by day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+from tiermem.llm.meter import plus
+from tiermem.model import Usage
+
+
+class SpendingFold:
+    """The usage of every day (of UTC) on which something was paid."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spent: dict[date, Usage] = {}
+
+    def spent_on(self, day: date) -> Usage:
+        """What was paid on a day (of UTC); calls of unknown price count with no cost."""
+        return self._spent.get(day, Usage())
+
+    def pay(self, at: datetime, usage: Usage) -> None:
+        """Something was paid."""
+        day = at.astimezone(UTC).date()
+        known = replace(usage, cost=usage.cost or 0.0)
+        self._spent[day] = plus(self._spent.get(day, Usage()), known)

@@ -1,0 +1,114 @@
+"""An answer that was given, with all that it was made of.
+
+It goes when any evidence it was shown stood in the turns that go or was a unit that goes or changes, when it
+read a page of theirs whole, or when it repeats their words; what it cost stays. A finding goes with its
+answer.
+
+Before there were grades of support, a fact had one `quote` and a `grade` (`verbatim`, `close`, `page`), a
+check said `passed`, and a question was given units and a `tail`. `verbatim` was what is `stated` now;
+every other grade was shown and never kept, as what is `worded` is.
+
+A decision's `score` was called `confidence`. Only what a model said of itself is read as its score: of
+rules it was another number (their reason tells the coverage), of all others a constant. Today's records
+have it under both names, for the versions that know it by the earlier one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pagestore import Record, Span
+from tiermem.ledger.folds import AnswerInfo, Folds
+from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kinds.spent import Spent
+from tiermem.ledger.older import with_quotes
+from tiermem.ledger.told import told_in, values_in
+from tiermem.model import Answer, Finding, Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Entry):
+    """An answer with its trace, and the findings it leaves pending."""
+
+    answer: Answer
+    findings: tuple[Finding, ...] = ()
+
+
+def _fold(entry: Answered, record: Record, folds: Folds) -> None:
+    answer = entry.answer
+    if answer.id in folds.answers:
+        return
+    folds.pay(record.at, answer.usage)
+    given = AnswerInfo(
+        id=answer.id,
+        question=answer.trace.question,
+        at=record.at,
+        route=answer.route,
+        abstained=answer.abstained,
+        read_tokens=answer.trace.read_tokens,
+        raw_tokens=answer.trace.raw_tokens,
+        seq=record.seq,
+        summary_tokens=answer.trace.summary_tokens,
+    )
+    folds.put_answer(given)
+    folds.put_findings(entry.findings)
+
+
+def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> Entry:
+    trace = entry.answer.trace
+    shown = {one.unit_id for one in trace.candidates} | {one.unit_id for one in entry.answer.citations}
+    if (
+        goes.everything
+        or trace.session in goes.sessions
+        or _tells_of_pages(trace, goes)
+        or any(goes.touches(value) for value in values_in(entry) if isinstance(value, Span))
+        or not past.changed.isdisjoint(shown)
+        or goes.repeated_in(told_in(entry))
+    ):
+        return Spent(step="ask", usage=entry.answer.usage)
+    past.standing.update(finding.id for finding in entry.findings)
+    return entry
+
+
+def _tells_of_pages(trace: Trace, goes: WhatGoes) -> bool:
+    """Whether a page of theirs was read, or it was told why not, which may repeat its words."""
+    read = {page_id for a_round in trace.rounds for page_id in a_round.pages}
+    told = [f"{one.reason} {one.fallback}" for one in trace.degradations]
+    return any(page_id in read or any(page_id in text for text in told) for page_id in goes.pages)
+
+
+def _from_older(value: dict[str, Any]) -> dict[str, Any]:
+    value = with_quotes(value)
+    if "grade" in value and "spans" in value:
+        value["support"] = "stated" if value.pop("grade") == "verbatim" else "worded"
+    if "passed" in value and "unsupported" in value:
+        value["support"] = "stated" if value.pop("passed") else "contradicted"
+    if value.get("source") == "open" and "score" in value:
+        value["source"] = "turn"
+    if "confidence" in value and "router" in value and "score" not in value:
+        value["score"] = value["confidence"] if value["router"] == "llm" else None
+    if "trace" in value and "route" in value and "support" not in value:
+        value |= _unsaid(value)
+    return value
+
+
+def _unsaid(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What an older answer did not say of itself: it held when it was given, or there was none."""
+    trace = dict(answer["trace"])
+    trace.setdefault("way", "recall" if answer["route"] == "ANSWER" else "researched")
+    return {"support": None if answer.get("abstained") else "stated", "trace": trace}
+
+
+def _for_older(body: dict[str, Any]) -> None:
+    decision = body["answer"]["trace"]["decision"]
+    decision["confidence"] = decision["score"]
+
+
+KIND = Kind(
+    name="answered",
+    entry=Answered,
+    fold=_fold,
+    may_stay=_may_stay,
+    from_older=_from_older,
+    for_older=_for_older,
+)

@@ -1,0 +1,77 @@
+"""What became of one sealed page.
+
+Its units and rejected claims rest on every page that was read with it. An entry that does not say which
+these were counts as shown the words; of its units the wording is held to its words only where the words
+stood on their own pages.
+"""
+
+from dataclasses import dataclass, replace
+
+from pagestore import PageId, Record
+from tiermem.ledger.folds import Folds, PageSummary
+from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.older import with_quotes
+from tiermem.model import Named, Rejected, SummaryUnit, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilled(Entry):
+    """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
+
+    `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
+    many claims could not be confirmed: of these the words are units, and the wording is not kept. What was
+    rejected, how many were worded, and the usage of pages that were read in one call stand in the first.
+    `beside` are the other pages of that call; `None` in entries of before they were kept.
+    """
+
+    page_id: PageId
+    units: tuple[SummaryUnit, ...]
+    rejected: tuple[Rejected, ...]
+    omissions: tuple[str, ...]
+    made_by: Named
+    prompts: tuple[Named, ...]
+    usage: Usage
+    literals: int | None = None
+    worded: int = 0
+    beside: tuple[PageId, ...] | None = None
+
+
+def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
+    folds.pay(record.at, entry.usage)
+    if folds.is_distilled(entry.page_id):
+        return
+    folds.put_aside(entry.page_id, "distil", None)
+    page = PageSummary(
+        page_id=entry.page_id,
+        units=len(entry.units),
+        rejected=len(entry.rejected),
+        omissions=entry.omissions,
+        seq=record.seq,
+        literals=entry.literals,
+        worded=entry.worded,
+    )
+    folds.put_page(page, record.at)
+    for unit in entry.units:
+        if folds.unit(unit.id) is None:
+            folds.put_unit(unit, record.seq)
+
+
+def _may_stay(entry: Distilled, goes: WhatGoes, past: Past) -> Distilled:
+    shown = any(page_id in goes.pages for page_id in (entry.page_id, *(entry.beside or ())))
+    units = past.units_left(entry.units, goes, shown=shown)
+    if entry.beside is None:
+        units = tuple(replace(unit, scene=None) for unit in units)
+    rejected = () if shown or entry.beside is None else rejected_left(entry.rejected, goes)
+    left = replace(entry, units=units, rejected=rejected)
+    if entry.page_id not in goes.pages:
+        return left
+    omissions, literals = goes.lost_on(entry.page_id, [unit.text for unit in units])
+    return replace(left, omissions=omissions, literals=literals)
+
+
+def rejected_left(rejected: tuple[Rejected, ...], goes: WhatGoes) -> tuple[Rejected, ...]:
+    """The rejected claims that do not repeat the words."""
+    return tuple(r for r in rejected if not goes.repeated_in((r.claim, *r.quotes, r.reason)))
+
+
+KIND = Kind(name="distilled", entry=Distilled, fold=_fold, may_stay=_may_stay, from_older=with_quotes)

@@ -1,0 +1,29 @@
+"""An erasing that is done."""
+
+from dataclasses import dataclass
+
+from pagestore import Record
+from tiermem.ledger.folds import Folds
+from tiermem.ledger.kind import Entry, Kind, stays
+from tiermem.model import AnswerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Entry):
+    """The erasing that record `intent` announced is done, in the index as well.
+
+    It counts; of answers alone it keeps the ids, which tell nothing, so that an audit can say what happened.
+    """
+
+    intent: int
+    turns: int
+    units: int
+    findings: int
+    answers: tuple[AnswerId, ...]
+
+
+def _fold(entry: Erased, record: Record, folds: Folds) -> None:
+    folds.finish_erasing(entry.intent, entry.answers)
+
+
+KIND = Kind(name="erased", entry=Erased, fold=_fold, may_stay=stays)

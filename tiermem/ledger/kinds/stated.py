@@ -1,0 +1,40 @@
+"""A unit that somebody stated as it stands.
+
+It rests on its own turn alone, and a correction stays when what it corrects goes.
+"""
+
+from dataclasses import dataclass, replace
+
+from pagestore import Record
+from tiermem.ledger.folds import Folds
+from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.model import SummaryUnit, UnitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated(Entry):
+    """A unit that somebody stated as it stands, in a turn of its own, and the units that it corrects.
+
+    Of what is corrected the words are no evidence any more; of what is superseded by newer words they are.
+    """
+
+    unit: SummaryUnit
+    corrects: tuple[UnitId, ...] = ()
+
+
+def _fold(entry: Stated, record: Record, folds: Folds) -> None:
+    if folds.unit(entry.unit.id) is None:
+        folds.correct_units(entry.corrects, entry.unit.id)
+        folds.put_unit(entry.unit, record.seq)
+
+
+def _may_stay(entry: Stated, goes: WhatGoes, past: Past) -> Stated | None:
+    left = goes.unit_left(entry.unit, shown=False)
+    past.note(entry.unit, left)
+    if left is None:
+        return None
+    unit = replace(left, supersedes=past.left_of(left.supersedes))
+    return replace(entry, unit=unit, corrects=past.left_of(entry.corrects))
+
+
+KIND = Kind(name="stated", entry=Stated, fold=_fold, may_stay=_may_stay)

@@ -1,0 +1,66 @@
+"""The decision on one finding.
+
+It goes with its unit; its finding, where the answer stays, is pending again. Its reason goes with the answer,
+and with any unit that it was weighed against.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from pagestore import Record
+from tiermem.ledger.folds import Folds
+from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kinds.spent import Spent
+from tiermem.model import SummaryUnit, UnitId, Usage, WriteBack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WroteBack(Entry):
+    """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
+
+    What findings cost together (verifying those of one answer) stands in the first of them. `shown` are the
+    units that whoever decided was shown beside the fact; `None` in entries of before they were kept.
+    """
+
+    write_back: WriteBack
+    unit: SummaryUnit | None = None
+    usage: Usage = field(default_factory=Usage)
+    shown: tuple[UnitId, ...] | None = None
+
+
+def _fold(entry: WroteBack, record: Record, folds: Folds) -> None:
+    folds.pay(record.at, entry.usage)
+    if entry.write_back.finding_id in folds.decisions:
+        return
+    folds.decide(entry.write_back)
+    if entry.unit is not None:
+        folds.put_unit(entry.unit, record.seq)
+
+
+def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
+    decision, unit = entry.write_back, entry.unit
+    spent = Spent(step="write-back", usage=entry.usage) if entry.usage.calls else None
+    if goes.everything:
+        return spent
+    # The fact is of its answer's wording; a merged text and the reason are of whoever was shown the units.
+    astray = decision.finding_id not in past.standing
+    weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
+    if unit is not None:
+        left = goes.unit_left(unit, shown=astray or (weighed and decision.op == "UPDATE"))
+        if left is not None and not past.sceneless.isdisjoint((unit.id, *(entry.shown or ()))):
+            left = replace(left, scene=None)  # it is that of the unit it was merged into
+        past.note(unit, left)
+        if left is None:
+            return spent
+        entry = replace(entry, unit=replace(left, supersedes=past.left_of(left.supersedes)))
+        weighed = weighed or unit.id in past.changed
+    elif astray:
+        return spent
+    decision = replace(decision, superseded=past.left_of(decision.superseded))
+    named = any(unit_id in decision.reason for unit_id in past.gone)
+    if astray or weighed or named or goes.repeated_in([decision.reason]):
+        decision = replace(decision, reason="")
+    shown = None if entry.shown is None else past.left_of(entry.shown)
+    return replace(entry, write_back=decision, shown=shown)
+
+
+KIND = Kind(name="wrote-back", entry=WroteBack, fold=_fold, may_stay=_may_stay)
