@@ -117,4 +117,18 @@ BUGS = (
         after="        if at < moment or moment >= now:",
         found_by=_TIER1,
     ),
+    Bug(
+        name="an answer that read a page whole stays when a turn of it goes",
+        file="tiermem/ledger/kinds/answered.py",
+        before="any(page_id in read or any(page_id in text for text in told) for",
+        after="any(any(page_id in text for text in told) for",
+        found_by=("tests/writing/test_erase.py",),
+    ),
+    Bug(
+        name="a decision keeps a reason that was weighed against what goes",
+        file="tiermem/ledger/kinds/wrote_back.py",
+        before="if astray or weighed or named or",
+        after="if astray or named or",
+        found_by=("tests/writing/test_erase.py",),
+    ),
 )
