@@ -112,7 +112,7 @@ def test_every_file_of_a_kind_is_listed_once_with_an_entry_and_a_name_of_its_own
 
 
 def test_a_kind_that_stays_whatever_is_erased_holds_no_words() -> None:
-    kept = [kind.entry for kind in KINDS.values() if kind.may_stay is stays]
+    kept: list[type] = [kind.entry for kind in KINDS.values() if kind.may_stay is stays]
     assert Spent in kept
     for entry in kept:
         shape = fields_of(entry)

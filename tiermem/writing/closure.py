@@ -182,33 +182,21 @@ def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
 
 def _unknown_goes(one: Held, gone: Gone, past: Past) -> bool:
     """Of a record of a kind that a newer version added: whether it holds the words, or names what goes."""
-    texts = list(_texts(one.body))
+    values = list(_values(one.body))
+    texts = [value for value in values if isinstance(value, str)]
+    places = (v for v in values if isinstance(v, Mapping) and v.keys() == {"page_id", "start", "end"})
     return (
         gone.everything
         or any(text in gone.pages or text in past.changed for text in texts)
         or gone.repeated_in(texts)
-        or any(map(gone.touches, _spans(one.body)))
+        or any(gone.touches(Span(**place)) for place in places)
     )
 
 
-def _spans(value: object) -> Iterator[Span]:
-    """Every span in a JSON value, wherever it stands."""
-    if isinstance(value, Mapping):
-        if value.keys() == {"page_id", "start", "end"}:
-            yield Span(page_id=PageId(value["page_id"]), start=value["start"], end=value["end"])
-        for item in value.values():
-            yield from _spans(item)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for item in value:
-            yield from _spans(item)
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _texts(item)
+def _values(value: Any) -> Iterator[Any]:
+    """A JSON value, and every value in it, wherever it stands."""
+    yield value
+    inner = value.values() if isinstance(value, Mapping) else value
+    if not isinstance(value, str) and isinstance(inner, Iterable):
+        for item in inner:
+            yield from _values(item)
