@@ -12,6 +12,11 @@ from itertools import pairwise
 
 _SENTENCE_END = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])|\n+""")
 
+_WORTH_COUNTING = 8
+"""Characters a token may come to on average in a piece that is counted whole: longer ones are halved first,
+so that a text is counted a few times and no more, however long it is.
+"""
+
 
 def full_page(tokens: Iterable[int], target: int) -> int:
     """How many of the turns waiting make a page that takes no more; 0 while the page has room.
@@ -52,7 +57,7 @@ def _pieces(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
     waiting = [text[start:end] for start, end in pairwise([0, *ends, len(text)]) if start < end][::-1]
     while waiting:
         piece = waiting.pop()
-        if len(piece) < 2 or count(piece) <= limit:
+        if len(piece) < 2 or (len(piece) <= _WORTH_COUNTING * limit and count(piece) <= limit):
             pieces.append(piece)
             continue
         middle = _near_middle(piece)

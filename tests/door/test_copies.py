@@ -96,8 +96,16 @@ def test_an_export_holds_every_turn_with_all_that_is_known_of_it(open_memory: Op
 
 
 def test_a_line_tells_every_field_of_a_turn() -> None:
-    full = Turn(speaker="Ann", text="x", said_at=datetime.now(UTC), role="user", turn_id="1", trust="web")
-    assert all(getattr(full, field.name) is not None for field in fields(Turn))
+    full = Turn(
+        speaker="Ann",
+        text="x",
+        said_at=datetime.now(UTC),
+        role="user",
+        turn_id="1",
+        trust="web",
+        metadata={"channel": "boats"},
+    )
+    assert all(getattr(full, field.name) for field in fields(Turn))
     assert len(json.loads(line_of("s", full))) == len(fields(Turn)) + 1
 
 

@@ -11,6 +11,8 @@ BUGS = (
         before='told = "\\x1f".join((turn.speaker, found["moment"] or "", turn.text))',
         after='told = "\\x1f".join((found["moment"] or "", turn.text))',
         found_by=("tests/door/test_files_again.py",),
+        excuse="turns that versions of before stored under such ids are also known by their words, and erased "
+        "ones by the room they took between their neighbours (`placing`)",
     ),
     Bug(
         name="a turn's id does not tell where it stands",
