@@ -60,6 +60,7 @@ ROOTS = (
     "tiermem.reading.keywords",
     "tiermem.reading.check",
     "tiermem.index.encoding",
+    "tiermem.llm.characters",
     "tiermem.llm.json_reply",
     "pagestore.tokens",
     "pagestore.pager",

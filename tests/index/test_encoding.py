@@ -7,7 +7,6 @@ from tiermem.index import encoding
 from tiermem.index.encoding import (
     PIECE,
     PIECES,
-    clean,
     document_terms,
     key,
     name_of,
@@ -94,15 +93,6 @@ def test_a_mark_is_never_an_entry() -> None:
     assert encoding.mark_id("ann") not in {point_id("ann", ""), point_id("", "ann"), point_id("ann", "ann")}
 
 
-@given(text=anything)
-def test_cleaned_text_can_be_carried_and_stays_what_it_was(text: str) -> None:
-    cleaned = clean(text)
-    cleaned.encode()
-    assert clean(cleaned) == cleaned
-    if not any("\ud800" <= character <= "\udfff" for character in text):
-        assert cleaned == text
-
-
 @given(lines=st.lists(st.text("ab c😀", max_size=40).map(lambda part: part * 20), max_size=12))
 def test_pieces_are_short_and_lose_no_word(lines: list[str]) -> None:
     text = "\n".join(lines)
@@ -125,10 +115,6 @@ def test_a_short_text_is_one_piece_and_a_blank_one_none() -> None:
 
 def test_the_number_of_pieces_is_bounded() -> None:
     assert len(pieces("word " * 200_000)) == PIECES
-
-
-def test_surrogates_are_joined_or_replaced() -> None:
-    assert encoding.clean("a \ud83d\ude00 b \ud800 c") == "a 😀 b \ufffd c"
 
 
 def test_what_only_the_scene_holds_weighs_little() -> None:

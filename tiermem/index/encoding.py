@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
 from tiermem.index.interface import Collection, Entry, Said
+from tiermem.llm.characters import sendable
 from tiermem.text import sentences, stems
 
 SCHEMA = 5
@@ -74,18 +75,13 @@ def encoded(entry: Entry, collection: Collection) -> Encoded:
     if collection == "pages":
         return Encoded(terms=words)
     said = entry.said or Said()
-    whole, before = spoken(clean(entry.text).strip(), said.speaker), clean(said.before).strip()
+    whole, before = spoken(sendable(entry.text).strip(), said.speaker), sendable(said.before).strip()
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
     return Encoded(
         meaning=tuple(turn_pieces(entry.text, said.speaker)),
         exchange=(whole, before) if short else (),
         terms={**words, "around": document_terms(said.around, "around")},
     )
-
-
-def clean(text: str) -> str:
-    """`text` as UTF-8 can carry it: surrogate pairs joined, lone ones replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def pieces(text: str) -> list[str]:
@@ -95,7 +91,7 @@ def pieces(text: str) -> list[str]:
     """
     found: list[str] = []
     current = ""
-    for line in _STAMP.sub("", clean(text)).splitlines(keepends=True):
+    for line in _STAMP.sub("", sendable(text)).splitlines(keepends=True):
         for part in _parts(line):
             if current and len(current) + len(part) > PIECE:
                 found.append(current)
@@ -112,7 +108,7 @@ def turn_pieces(text: str, speaker: str | None) -> list[str]:
     enough = max(SENTENCE, len(text) / TURN_PIECES)
     runs: list[list[str]] = []
     length = enough
-    for sentence in sentences(clean(text)):
+    for sentence in sentences(sendable(text)):
         for part in _parts(sentence.text):
             if length >= enough:
                 runs.append([part])
@@ -128,7 +124,7 @@ def turn_pieces(text: str, speaker: str | None) -> list[str]:
 
 def spoken(text: str, speaker: str | None) -> str:
     """The words with their speaker, where there is a name that says more than a role."""
-    return f"{clean(speaker)}: {text}" if speaker else text
+    return f"{sendable(speaker)}: {text}" if speaker else text
 
 
 def _parts(line: str) -> Iterator[str]:
@@ -142,7 +138,7 @@ def _parts(line: str) -> Iterator[str]:
 
 def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
     """The saturated term frequencies of BM25; the engine multiplies them with IDF when it searches."""
-    counts = Counter(stems(clean(text)))
+    counts = Counter(stems(sendable(text)))
     length = counts.total() / AVERAGE_STEMS[kind]
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
     weights: Terms = {}
@@ -166,7 +162,7 @@ def query_terms(text: str) -> Terms:
 
 def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:
     """The different stems of a query, in order, without those of some words unless that leaves none."""
-    found = list(dict.fromkeys(stems(clean(text))))
+    found = list(dict.fromkeys(stems(sendable(text))))
     left_out = {stem for word in without for stem in stems(word)}
     return [stem for stem in found if stem not in left_out] or found
 

@@ -21,11 +21,11 @@ from typing import Any, Literal
 from anyio import to_thread
 
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index.encoding import clean
 from tiermem.index.interface import Lexicon
 from tiermem.index.lexicon import WordPieces
 from tiermem.index.minilm_tensors import WORDS, initializers, quantized, read_safetensors
 from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
+from tiermem.llm.characters import sendable
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 
@@ -134,7 +134,7 @@ class _Loaded:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         # One by one: `encode_batch` starts threads of its own and complains in forked processes.
-        return [self._tokenizer.encode(clean(text[:_CHARACTERS])).ids for text in texts]
+        return [self._tokenizer.encode(sendable(text[:_CHARACTERS])).ids for text in texts]
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
         if self._precision == "fp32":
@@ -164,7 +164,7 @@ class _Loaded:
                 whole.no_padding()
                 rows = read_safetensors(self._directory / WEIGHTS)[WORDS]
                 self._lexicon = WordPieces(
-                    lambda text: whole.encode(clean(text), add_special_tokens=False).ids, rows
+                    lambda text: whole.encode(sendable(text), add_special_tokens=False).ids, rows
                 )
             return self._lexicon
 

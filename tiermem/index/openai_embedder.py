@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar
 
 from tiermem.errors import MalformedReply
-from tiermem.index.encoding import clean
+from tiermem.llm.characters import sendable
 
 EmbedTexts = Callable[[Sequence[str]], Awaitable[list[list[float]]]]
 
@@ -55,7 +55,7 @@ class EndpointEmbedder:
         """Unit-length vectors in order; `MalformedReply` when the endpoint sends anything else."""
         if not texts:
             return []
-        vectors = await self._embed([clean(text) for text in texts])
+        vectors = await self._embed([sendable(text) for text in texts])
         if len(vectors) != len(texts):
             raise MalformedReply(f"{self._name!r} sent {len(vectors)} vectors for {len(texts)} texts")
         return [self._unit(vector) for vector in vectors]

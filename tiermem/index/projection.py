@@ -33,6 +33,7 @@ from tiermem.index.interface import (
 )
 from tiermem.index.lexicon import lexicon_of
 from tiermem.index.newest import Newest
+from tiermem.llm.characters import sendable
 from tiermem.text import words
 
 T = TypeVar("T")
@@ -212,7 +213,7 @@ class ProjectedIndex(ABC):
         `score` is the cosine in `dense` mode, BM25 in `words` mode, the fused rank score (0 to 1)
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
-        query = encoding.clean(query).strip()
+        query = sendable(query).strip()
         if not VECTORS[collection]:
             if mode == "dense":
                 return ()
@@ -262,7 +263,7 @@ class ProjectedIndex(ABC):
         told: Sequence[Period] = (),
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
-        question = encoding.clean(question).strip()
+        question = sendable(question).strip()
         if limit < 1 or not question:
             return TurnHits()
         vector = await self._vector(question)
