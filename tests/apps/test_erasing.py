@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import tiermem
 from tiermem.apps.cli import app
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tiermem
 from pagestore import Turn
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import QdrantEdgeIndex
-from tiermem.index.testing import HashEmbedder
 
 CODE = "The vault code of the blue house is Zephyrine."
 

@@ -9,9 +9,9 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory, tell
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable, InvalidInput
 from tiermem.index import MemoryIndex
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm import OpenAIModel
 from tiermem.memory.opening import House, build
 

@@ -9,10 +9,11 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory, tell
+from tiermem.embedding import MiniLMEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked
-from tiermem.index import AbsentIndex, MiniLMEmbedder, QdrantEdgeIndex, SqliteIndex, embedded
+from tiermem.index import AbsentIndex, QdrantEdgeIndex, SqliteIndex, embedded
 from tiermem.index.folder import FILE
-from tiermem.index.testing import HashEmbedder
 from tiermem.memory.opening import House
 
 LIKE_MINILM = HashEmbedder(384)
@@ -97,7 +98,7 @@ ANOTHER = """
 import sys
 import tiermem
 from tiermem.index import embedded
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 embedded.GROWN = int(sys.argv[2])
 with tiermem.open(sys.argv[1], space="two", engine="local", embedder=HashEmbedder()) as memory:

@@ -21,9 +21,9 @@ from tests.text.dialogue import page_of
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
 from tiermem.dialogue.trust import DEFAULT_TRUST
+from tiermem.embedding.words import Stems
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
-from tiermem.index.lexicon import Stems
 from tiermem.model import (
     Check,
     Claim,

@@ -16,11 +16,12 @@ import pytest
 from pagestore import History
 from tests.index.test_room import nearly_full
 from tests.index.test_sqlite import found_in
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import QdrantEdgeIndex, SqliteIndex, embedded, open_embedded
+from tiermem.index.engine import COLLECTIONS
 from tiermem.index.folder import FILE, GROWING
-from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, BOB, GARDEN, TALK, HashEmbedder, entry, upto
+from tiermem.index.testing import ANN, BOB, GARDEN, TALK, entry, upto
 
 Found = list[tuple[str, float]]
 
@@ -247,7 +248,7 @@ OPENS = """
 import sys
 from pathlib import Path
 from tiermem.index import embedded
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 embedded.GROWN = int(sys.argv[2])
 print(type(embedded.open_embedded(Path(sys.argv[1]), HashEmbedder())).__name__)

@@ -9,10 +9,10 @@ import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import MemoryIndex, QdrantEdgeIndex
-from tiermem.index import projection as of_index
+from tiermem.index import engine as of_index
 from tiermem.index.interface import Entry, Said
-from tiermem.index.testing import HashEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from pagestore import History, SessionId, SpaceId
-from tiermem.index import MemoryIndex, QdrantEdgeIndex, projection
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index import MemoryIndex, QdrantEdgeIndex, engine
 from tiermem.index.interface import Entry, Hit, Index, Mode
-from tiermem.index.testing import ANN, GARDEN, TALK, HashEmbedder, IndexContract, entry, same, upto
+from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -76,7 +77,7 @@ async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
 
 @pytest.mark.anyio
 async def test_no_more_vectors_are_kept_than_some_pages_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "KEPT", 20)
+    monkeypatch.setattr(engine, "KEPT", 20)
     index = MemoryIndex(HashEmbedder())
     entries = [Entry(id=f"t#{n}", session=SessionId("s"), text=f"turn {n}", kind="turn") for n in range(60)]
     for one in entries:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from pagestore import SessionId, SpaceId
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import QdrantEdgeIndex, qdrant_edge
 from tiermem.index.interface import Entry
-from tiermem.index.testing import HashEmbedder
 
 pytestmark = pytest.mark.anyio
 ONE = SpaceId("one")

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from pagestore import History, SessionId, SpaceId
 from tests.index.conftest import QUICK
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import QdrantEdgeIndex
+from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Collection, Entry, Index, Mode
-from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, GARDEN, HashEmbedder, IndexContract, entry, ids, upto
+from tiermem.index.testing import ANN, GARDEN, IndexContract, entry, ids, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -56,8 +57,9 @@ async def test_another_process_is_named_by_its_pid_and_its_death_frees_the_direc
 WRITER = """
 import sys, anyio
 from tiermem.index import QdrantEdgeIndex
-from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, HashEmbedder, entry, upto
+from tiermem.index.engine import COLLECTIONS
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.testing import ANN, entry, upto
 import qdrant_edge
 
 async def main():

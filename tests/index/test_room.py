@@ -8,10 +8,11 @@ import pytest
 import tiermem
 from pagestore import SessionId, SpaceId
 from tests.torture import full
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull
 from tiermem.index import QdrantEdgeIndex, embedded
 from tiermem.index.interface import Entry
-from tiermem.index.testing import HashEmbedder, upto
+from tiermem.index.testing import upto
 
 ONE = SpaceId("one")
 NOTE = Entry(id="u1", session=SessionId("s"), text="The ferry leaves at nine.", kind="summary")

@@ -17,26 +17,15 @@ from pagestore import History, SpaceId
 from tests.index.conftest import QUICK
 from tests.index.test_compact import KEPT, ONE, OTHER, SECRET, TWO, files_with, point_of
 from tests.torture import full
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import MemoryIndex, QdrantEdgeIndex, SqliteIndex, arrays
 from tiermem.index.arrays import packed
 from tiermem.index.encoding import unit_terms
+from tiermem.index.engine import Point
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Entry, Exclusive, Index
-from tiermem.index.projection import Point
-from tiermem.index.testing import (
-    ANN,
-    BOB,
-    GARDEN,
-    TALK,
-    HashEmbedder,
-    IndexContract,
-    entry,
-    ids,
-    same,
-    turn,
-    upto,
-)
+from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto
 
 
 class TestSqliteIndex(IndexContract):
@@ -323,7 +312,8 @@ WRITER = """
 import sys, anyio
 from pagestore import SpaceId
 from tiermem.index import SqliteIndex
-from tiermem.index.testing import HashEmbedder, entry, upto
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.testing import entry, upto
 
 async def main():
     index = await SqliteIndex.open(sys.argv[1], HashEmbedder())
@@ -366,7 +356,8 @@ def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Pat
 LOOK = """
 import sys, anyio
 from tiermem.index import SqliteIndex
-from tiermem.index.testing import ANN, HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.testing import ANN
 
 async def main():
     index = await SqliteIndex.open(sys.argv[1], HashEmbedder(), read_only=True)

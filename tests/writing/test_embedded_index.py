@@ -8,10 +8,10 @@ import pytest
 
 from pagestore import SpaceId
 from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import Hit, QdrantEdgeIndex, SqliteIndex
+from tiermem.index.engine import COLLECTIONS, Point
 from tiermem.index.interface import Collection
-from tiermem.index.projection import COLLECTIONS, Point
-from tiermem.index.testing import HashEmbedder
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Projected, Selection, Writer

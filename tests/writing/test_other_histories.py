@@ -9,10 +9,10 @@ import pytest
 from pagestore import DiskLog, History, MemoryLog, SessionId, SpaceId, Turn
 from pagestore.files import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch
 from tiermem.index import Entry, MemoryIndex, QdrantEdgeIndex, QdrantIndex, SqliteIndex
 from tiermem.index.interface import Exclusive, Index
-from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger
 from tiermem.writing import Projected, Selection, Writer
 

@@ -21,14 +21,14 @@ from rich.text import Text
 from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.tables import counted
-from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
-from tiermem.index.minilm_weights import (
+from tiermem.embedding.weights import (
     WAYS_OUT,
     check_installed,
     find_weights,
     from_hugging_face,
     from_package,
 )
+from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
 from tiermem.index.qdrant import check_server
 from tiermem.llm.endpoint import ModelOptions
 from tiermem.llm.openai import OpenAIModel

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pagestore import History, SessionId, SpaceId
+from tiermem.embedding.interface import Lexicon
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
+from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHits
 
 
 class AbsentIndex:

@@ -16,10 +16,11 @@ from datetime import date
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
+from tiermem.embedding.interface import Embedder
 from tiermem.index.encoding import Terms, key
+from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder
-from tiermem.index.projection import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.interface import Collection
 
 if TYPE_CHECKING:
     import numpy as np

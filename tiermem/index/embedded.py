@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable
 from tiermem.index.arrays import Packed, unpacked
+from tiermem.index.engine import BATCH, COLLECTIONS, Point
 from tiermem.index.folder import (
     GROWING,
     forget_left_overs,
@@ -22,9 +24,7 @@ from tiermem.index.folder import (
     give_description,
     sync,
 )
-from tiermem.index.interface import Embedder
 from tiermem.index.ownership import opening
-from tiermem.index.projection import BATCH, COLLECTIONS, Point
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pagestore import History
+from tiermem.embedding.interface import Embedder
 from tiermem.index.arrays import ArraysIndex, Table, by_space
-from tiermem.index.interface import Collection, Embedder
-from tiermem.index.projection import Point
+from tiermem.index.engine import Point
+from tiermem.index.interface import Collection
 
 
 class MemoryIndex(ArraysIndex):

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from pagestore import SpaceId
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms, key
-from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder, Period
-from tiermem.index.projection import (
+from tiermem.index.engine import (
     COLLECTIONS,
     FILTERED,
     TERMS,
@@ -37,6 +36,8 @@ from tiermem.index.projection import (
     ProjectedIndex,
     Scope,
 )
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, Period
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 if TYPE_CHECKING:

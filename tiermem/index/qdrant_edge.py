@@ -29,13 +29,10 @@ from typing import Any, Literal
 from anyio import to_thread
 
 from pagestore import History
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed
 from tiermem.index.encoding import Terms, key
-from tiermem.index.folder import agree, as_the_folder, damaged, description, forget_everything
-from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder, Period
-from tiermem.index.ownership import owned
-from tiermem.index.projection import (
+from tiermem.index.engine import (
     COLLECTIONS,
     FILTERED,
     TERMS,
@@ -48,6 +45,10 @@ from tiermem.index.projection import (
     Scope,
     mark_point,
 )
+from tiermem.index.folder import agree, as_the_folder, damaged, description, forget_everything
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, Period
+from tiermem.index.ownership import owned
 from tiermem.index.room import demand_room, room_of
 
 SEGMENT = 5_000

@@ -31,9 +31,11 @@ from uuid import UUID
 from anyio import to_thread
 
 from pagestore import History
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed, SummaryIndexError
 from tiermem.index import encoding
 from tiermem.index.arrays import TERM_BYTES, ArraysIndex, Packed, Table, by_space
+from tiermem.index.engine import TERMS, VECTORS, Point
 from tiermem.index.folder import (
     FILE,
     JOURNAL,
@@ -44,9 +46,8 @@ from tiermem.index.folder import (
     forget_everything,
     form_of,
 )
-from tiermem.index.interface import Collection, Embedder
+from tiermem.index.interface import Collection
 from tiermem.index.ownership import Ownership, owned, usable
-from tiermem.index.projection import TERMS, VECTORS, Point
 
 FORM = "sqlite"
 

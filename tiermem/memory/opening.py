@@ -16,6 +16,9 @@ from anyio import to_thread
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from pagestore.files import possible_path
 from tiermem.dialogue.trust import TrustLevels
+from tiermem.embedding import EndpointEmbedder, MiniLMEmbedder, Precision
+from tiermem.embedding.interface import Embedder
+from tiermem.embedding.weights import find_weights
 from tiermem.errors import (
     EmbedderUnavailable,
     IndexFull,
@@ -26,19 +29,8 @@ from tiermem.errors import (
     not_one_of,
     shown,
 )
-from tiermem.index import (
-    AbsentIndex,
-    EndpointEmbedder,
-    MemoryIndex,
-    MiniLMEmbedder,
-    Precision,
-    QdrantEdgeIndex,
-    QdrantIndex,
-    SqliteIndex,
-    open_embedded,
-)
-from tiermem.index.interface import Embedder, Index
-from tiermem.index.minilm_weights import find_weights
+from tiermem.index import AbsentIndex, MemoryIndex, QdrantEdgeIndex, QdrantIndex, SqliteIndex, open_embedded
+from tiermem.index.interface import Index
 from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered

@@ -17,6 +17,7 @@ from anyio import to_thread
 from pagestore import Page, PageId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageNotFound, PageStoreError
+from tiermem.embedding.words import Stems
 from tiermem.errors import (
     BudgetExceeded,
     EmbedderUnavailable,
@@ -27,7 +28,6 @@ from tiermem.errors import (
 )
 from tiermem.index.encoding import query_stems
 from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
-from tiermem.index.lexicon import Stems
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once

@@ -70,14 +70,14 @@ BUGS = (
     ),
     Bug(
         name="of entries with one id the first counts",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="latest = list({entry.id: entry for entry in entries}.values())",
         after="latest = list({entry.id: entry for entry in reversed(entries)}.values())",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
     Bug(
         name="kept vectors are those of another text",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="return dict(zip(texts, embedded, strict=True))",
         after="return dict(zip(sorted(texts), embedded, strict=True))",
         found_by=("tests/index/test_memory.py", *_ALL),
@@ -91,7 +91,7 @@ BUGS = (
     ),
     Bug(
         name="dropping a space leaves its mark",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="""        self._kept.clear()
         await self._call(self._forget_mark, space)
 """,
@@ -100,7 +100,7 @@ BUGS = (
     ),
     Bug(
         name="one result more than asked for",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[:limit]",
         after="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[: limit + 1]",
         found_by=("tests/index/test_memory.py", *_ALL),

@@ -16,22 +16,13 @@ from typing import Any, TypeVar
 from anyio import to_thread
 
 from pagestore import History, SessionId, SpaceId
+from tiermem.embedding.interface import Embedder, Lexicon
+from tiermem.embedding.words import lexicon_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.encoding import Terms
 from tiermem.index.fusion import Ranking, fuse, ranked
-from tiermem.index.interface import (
-    Collection,
-    Embedder,
-    Entry,
-    Hit,
-    Lexicon,
-    Mode,
-    Period,
-    TurnHit,
-    TurnHits,
-)
-from tiermem.index.lexicon import lexicon_of
+from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.index.newest import Newest
 from tiermem.llm.characters import sendable
 from tiermem.text import words

@@ -20,11 +20,11 @@ from typing import Any, Literal
 
 from anyio import to_thread
 
+from tiermem.embedding.interface import Lexicon
+from tiermem.embedding.tensors import WORDS, initializers, quantized, read_safetensors
+from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
+from tiermem.embedding.words import WordPieces
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index.interface import Lexicon
-from tiermem.index.lexicon import WordPieces
-from tiermem.index.minilm_tensors import WORDS, initializers, quantized, read_safetensors
-from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.llm.characters import sendable
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
@@ -44,7 +44,7 @@ class MiniLMEmbedder:
     """Embeds on this machine; the weights are looked for and loaded at the first text.
 
     `weights` is a directory with `model.safetensors` and `tokenizer.json`; without it they are
-    found as `minilm_weights` says. `precision` is that of the matrices. Safe from many threads and
+    found as `weights` says. `precision` is that of the matrices. Safe from many threads and
     event loops.
     """
 

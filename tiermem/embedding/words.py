@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tiermem.index.interface import Embedder, KnowsWords, Lexicon
+from tiermem.embedding.interface import Embedder, KnowsWords, Lexicon
 from tiermem.text import stems
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Makes the ONNX graphs of all-MiniLM-L6-v2: token ids in, unit-length sentence vectors out.
 
-`python -m tests.index.minilm_graph` writes them into the package again; it needs `onnx` and the weights, of
-which only names and shapes are looked at. Contributed ONNX Runtime operators (`com.microsoft`) do one
+`python -m tests.embedding.minilm_graph` writes them into the package again; it needs `onnx` and the weights,
+of which only names and shapes are looked at. Contributed ONNX Runtime operators (`com.microsoft`) do one
 transformer layer in seven nodes, or in eight where the matrices are 8-bit integers.
 """
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from tiermem.index import minilm_tensors
-from tiermem.index.minilm import Precision
-from tiermem.index.minilm_tensors import LAYERS, initializers, quantized, read_safetensors
-from tiermem.index.minilm_weights import WEIGHTS, find_weights
+from tiermem.embedding import tensors as beside
+from tiermem.embedding.minilm import Precision
+from tiermem.embedding.tensors import LAYERS, initializers, quantized, read_safetensors
+from tiermem.embedding.weights import WEIGHTS, find_weights
 
 if TYPE_CHECKING:
-    from tiermem.index.minilm_tensors import Tensors
+    from tiermem.embedding.tensors import Tensors
 
 HEADS = 12
 EPSILON = 1e-12
@@ -28,7 +28,7 @@ _MICROSOFT = "com.microsoft"
 
 def shipped(precision: Precision) -> Path:
     """The file of the package that holds the graph."""
-    return Path(minilm_tensors.__file__).with_name(f"minilm_{precision}.onnx")
+    return Path(beside.__file__).with_name(f"minilm_{precision}.onnx")
 
 
 def built(precision: Precision) -> bytes:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tiermem.embedding import MiniLMEmbedder, lexicon_of
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.words import Stems, WordPieces
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index import MiniLMEmbedder, lexicon_of
-from tiermem.index.lexicon import Stems, WordPieces
-from tiermem.index.testing import HashEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.index.minilm_graph import EPSILON, HEADS
-from tiermem.index.minilm_tensors import LAYERS, read_safetensors
+from tests.embedding.minilm_graph import EPSILON, HEADS
+from tiermem.embedding.tensors import LAYERS, read_safetensors
 
 Array = NDArray[np.float64]
 _erf = np.vectorize(math.erf)
