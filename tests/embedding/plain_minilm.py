@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.embedding.minilm_graph import EPSILON, HEADS
 from tiermem.embedding.tensors import LAYERS, read_safetensors
+
+HEADS = 12
+EPSILON = 1e-12
 
 Array = NDArray[np.float64]
 _erf = np.vectorize(math.erf)

@@ -7,13 +7,11 @@ from pathlib import Path
 import anyio
 import numpy as np
 import pytest
-from onnx import ModelProto
 from tokenizers import Tokenizer
 
-from tests.embedding import minilm_graph
 from tests.embedding.plain_minilm import PlainMiniLM
 from tiermem.embedding import MiniLMEmbedder, weights
-from tiermem.embedding.minilm import DIMENSIONS, Precision
+from tiermem.embedding.minilm import DIMENSIONS
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable
@@ -49,14 +47,6 @@ def embedded(
     embedder: MiniLMEmbedder, texts: tuple[str, ...]
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.array(anyio.run(embedder.embed, texts))
-
-
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_the_graph_that_is_shipped_is_the_one_that_its_description_makes(
-    precision: Precision, embedder: MiniLMEmbedder
-) -> None:
-    shipped = ModelProto.FromString(minilm_graph.shipped(precision).read_bytes())
-    assert shipped == ModelProto.FromString(minilm_graph.built(precision))
 
 
 def test_vectors_are_those_of_the_model_written_out_in_numpy(embedder: MiniLMEmbedder) -> None:
