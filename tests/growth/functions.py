@@ -59,6 +59,7 @@ ROOTS = (
     "tiermem.reading.quoting",
     "tiermem.reading.keywords",
     "tiermem.reading.check",
+    "tiermem.index.bm25",
     "tiermem.index.encoding",
     "tiermem.llm.characters",
     "tiermem.llm.json_reply",
@@ -79,6 +80,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.text.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
+    "tiermem.index.bm25.rarity": "takes counts",
     "pagestore.pager.full_page": "takes sizes",
 }
 
@@ -226,7 +228,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Iterable[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
     "Sequence[SummaryUnit]": lambda text: (unit(text), unit("I have 3 dogs.")),
-    "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, kind="fact", scene=text),
+    "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, scene=text),
     "Collection": lambda _: "pages",
     "Collection | Literal['around']": lambda _: "turns",
     "TrustLevels": lambda _: DEFAULT_TRUST,

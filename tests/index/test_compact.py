@@ -19,9 +19,9 @@ from tiermem.memory.residual import _written
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
-KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.", kind="summary")
-SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue house.", kind="summary")
-OTHER = Entry(id="other", session=S1, text="A ferry of another space.", kind="summary")
+KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.")
+SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue house.")
+OTHER = Entry(id="other", session=S1, text="A ferry of another space.")
 
 
 async def vector_of(entry: Entry) -> bytes:
@@ -73,9 +73,7 @@ def segments(path: Path) -> set[str]:
     return {segment.name for segment in (path / "units" / "segments").iterdir()}
 
 
-MANY = [
-    Entry(id=f"u{n}", session=S1, text=f"The note {n} of shed {n % 7}.", kind="summary") for n in range(400)
-]
+MANY = [Entry(id=f"u{n}", session=S1, text=f"The note {n} of shed {n % 7}.") for n in range(400)]
 
 
 async def crowded(path: Path) -> QdrantEdgeIndex:

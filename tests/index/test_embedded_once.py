@@ -38,7 +38,6 @@ def turns(page: str) -> list[Entry]:
             id=f"{page}/{number}",
             session=SessionId("s"),
             text=text,
-            kind="turn",
             said=Said(speaker="Ann", before=f"Ann: {SAID[number - 1]}" if number else ""),
         )
         for number, text in enumerate(SAID)

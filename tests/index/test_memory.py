@@ -66,10 +66,7 @@ async def test_scores_are_those_of_the_embedded_engine(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["dense", "words", "hybrid"])
 async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
     index = MemoryIndex(HashEmbedder())
-    entries = [
-        Entry(id=f"u{n}", session=SessionId("s"), text=f"the red bicycle {n}", kind="summary")
-        for n in range(9)
-    ]
+    entries = [Entry(id=f"u{n}", session=SessionId("s"), text=f"the red bicycle {n}") for n in range(9)]
     await index.put(SpaceId("space"), "units", entries)
     for limit in (1, 2, 5):
         assert len(await index.search(SpaceId("space"), "units", "bicycle", limit=limit, mode=mode)) == limit
@@ -79,7 +76,7 @@ async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
 async def test_no_more_vectors_are_kept_than_some_pages_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "KEPT", 20)
     index = MemoryIndex(HashEmbedder())
-    entries = [Entry(id=f"t#{n}", session=SessionId("s"), text=f"turn {n}", kind="turn") for n in range(60)]
+    entries = [Entry(id=f"t#{n}", session=SessionId("s"), text=f"turn {n}") for n in range(60)]
     for one in entries:
         await index.put(SpaceId("space"), "turns", [one])
     assert len(index._kept) == 20

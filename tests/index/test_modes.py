@@ -13,7 +13,7 @@ from tiermem.index.interface import Entry
 
 pytestmark = pytest.mark.anyio
 ONE = SpaceId("one")
-NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.", kind="summary") for n in range(300)]
+NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.") for n in range(300)]
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o2770])

@@ -238,7 +238,7 @@ def test_no_space_ever_sees_another(
         stored: dict[tuple[str, str], dict[str, str]] = {}
         for name, collection, number, text in puts:
             stored.setdefault((name, collection), {})[f"u{number}"] = text
-            made = Entry(id=f"u{number}", session=SessionId(name), text=text, kind="summary")
+            made = Entry(id=f"u{number}", session=SessionId(name), text=text)
             await crowded.put(SpaceId(run + name), collection, [made])
         for name, collection in {(name, other) for name, *_ in puts for other in COLLECTIONS}:
             own = stored.get((name, collection), {})

@@ -15,7 +15,7 @@ from tiermem.index.interface import Entry
 from tiermem.index.testing import upto
 
 ONE = SpaceId("one")
-NOTE = Entry(id="u1", session=SessionId("s"), text="The ferry leaves at nine.", kind="summary")
+NOTE = Entry(id="u1", session=SessionId("s"), text="The ferry leaves at nine.")
 
 
 class Disk(NamedTuple):

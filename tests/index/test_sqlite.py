@@ -21,7 +21,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import MemoryIndex, QdrantEdgeIndex, SqliteIndex, arrays
 from tiermem.index.arrays import packed
-from tiermem.index.encoding import unit_terms
+from tiermem.index.bm25 import unit_terms
 from tiermem.index.engine import Point
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Entry, Exclusive, Index
@@ -120,7 +120,7 @@ async def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> N
     index = await SqliteIndex.open(tmp_path, HashEmbedder(8))
     assert isinstance(index, Compacts)
     assert isinstance(index, Exclusive)
-    crowd = [Entry(id=f"c{n}", session=SECRET.session, text=f"note {n}", kind="summary") for n in range(300)]
+    crowd = [Entry(id=f"c{n}", session=SECRET.session, text=f"note {n}") for n in range(300)]
     await index.put(ONE, "units", [*crowd[:150], KEPT, SECRET, *crowd[150:]])
     await index.put(TWO, "units", [OTHER])
     await index.set_mark(ONE, upto(7))

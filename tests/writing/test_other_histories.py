@@ -212,8 +212,6 @@ async def test_spaces_of_one_store_are_told_from_each_other() -> None:
     ledgers = [await Ledger.open(MemoryLog(name)) for name in names]
     index = MemoryIndex(HashEmbedder())
     for ledger in ledgers:
-        await index.put(
-            ledger.indexed_as, "units", [Entry(id="u", session=SessionId("s"), text="a boat", kind="summary")]
-        )
+        await index.put(ledger.indexed_as, "units", [Entry(id="u", session=SessionId("s"), text="a boat")])
     await index.drop(ledgers[0].indexed_as)
     assert [await index.count(one.indexed_as, "units") for one in ledgers] == [0, 1, 1]

@@ -17,7 +17,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from tiermem.embedding.interface import Embedder
-from tiermem.index.encoding import Terms, key
+from tiermem.index.bm25 import Terms, rarity
+from tiermem.index.encoding import key
 from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection
@@ -275,8 +276,7 @@ class Table:
         for term, asked in cast("Terms", probe.by).items():
             here = np.flatnonzero(terms == term)
             here = here[there[owner[here]]]
-            rarity = math.log(1 + (count - len(here) + 0.5) / (len(here) + 0.5))
-            scores[owner[here]] += asked * rarity * weights[here]
+            scores[owner[here]] += asked * rarity(count, len(here)) * weights[here]
             touched[owner[here]] = True
         return np.where(touched, scores, -math.inf)
 

@@ -20,7 +20,7 @@ from tiermem.embedding.interface import Embedder, Lexicon
 from tiermem.embedding.words import lexicon_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
-from tiermem.index.encoding import Terms
+from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms, rarity
 from tiermem.index.fusion import Ranking, fuse, ranked
 from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.index.newest import Newest
@@ -209,7 +209,7 @@ class ProjectedIndex(ABC):
             if mode == "dense":
                 return ()
             mode = "words"
-        terms = encoding.query_terms(query) if mode != "dense" else {}
+        terms = query_terms(query) if mode != "dense" else {}
         if limit < 1 or not query or (mode == "words" and not terms):
             return ()
         scope = _scope(space, session, inactive=inactive)
@@ -265,8 +265,8 @@ class ProjectedIndex(ABC):
     def _turns(self, scopes: Sequence[Scope], vector: Vector, question: str, limit: int) -> TurnHits:
         scope = scopes[0]
         named = frozenset(self._values("turns", scope, "named", sorted(set(words(question)))))
-        stems = encoding.query_stems(question, without=named)
-        terms = dict.fromkeys(sorted(map(encoding.dimension, stems)), 1.0)
+        stems = query_stems(question, without=named)
+        terms = dict.fromkeys(sorted(map(dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
         probes = [_by_meaning(vector), *by_words]
         rankings = (
@@ -292,9 +292,9 @@ class ProjectedIndex(ABC):
     def _rarity(self, scope: Scope, stems: Sequence[str]) -> dict[str, float]:
         """The engine's IDF of each stem: what it multiplied the best turn's own weight with."""
         everywhere = Scope(space=scope.space, match={"space": scope.match["space"]})
-        terms = [encoding.dimension(stem) for stem in stems]
+        terms = [dimension(stem) for stem in stems]
         best = self._best("turns", everywhere, [Probe(field="around", by={term: 1.0}) for term in terms])
-        unsaid = math.log(2 * self._tally("turns", scope.match["space"]) + 2)
+        unsaid = rarity(self._tally("turns", scope.match["space"]), 0)
         return {
             stem: found[0] / found[1][term] if found else unsaid
             for stem, term, found in zip(stems, terms, best, strict=True)
@@ -386,8 +386,6 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
         "session": encoding.key(entry.session),
         "id": encoding.key(entry.id),
         "state": "active" if entry.active else "inactive",
-        "kind": encoding.key(entry.kind),
-        "pages": [encoding.key(page) for page in entry.page_ids],
         # As the clock on the wall said: engines would turn it into another day.
         "said_at": entry.said_at.replace(tzinfo=None).isoformat() if entry.said_at else None,
     }

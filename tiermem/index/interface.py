@@ -48,8 +48,6 @@ class Entry:
     id: str
     session: SessionId
     text: str
-    kind: str
-    page_ids: tuple[str, ...] = ()
     said_at: datetime | None = None
     active: bool = True
     """Superseded and retired units stay findable for `as_of` questions only."""

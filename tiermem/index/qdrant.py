@@ -23,7 +23,8 @@ from pagestore import SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
-from tiermem.index.encoding import Terms, key
+from tiermem.index.bm25 import Terms
+from tiermem.index.encoding import key
 from tiermem.index.engine import (
     COLLECTIONS,
     FILTERED,

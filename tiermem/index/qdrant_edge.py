@@ -31,7 +31,8 @@ from anyio import to_thread
 from pagestore import History
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed
-from tiermem.index.encoding import Terms, key
+from tiermem.index.bm25 import Terms
+from tiermem.index.encoding import key
 from tiermem.index.engine import (
     COLLECTIONS,
     FILTERED,

@@ -35,9 +35,7 @@ TUESDAY = SessionId("tuesday")
 def entry(id_: str, text: str, *, session: SessionId = MONDAY, active: bool = True) -> Entry:
     """A unit with these words."""
     said_at = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    return Entry(
-        id=id_, session=session, text=text, kind="summary", page_ids=("p1:a",), said_at=said_at, active=active
-    )
+    return Entry(id=id_, session=session, text=text, said_at=said_at, active=active)
 
 
 def upto(seq: int) -> History:
@@ -76,9 +74,7 @@ def turn(
 ) -> Entry:
     """A turn of Ann's with these words."""
     said = Said(speaker="Ann", before=before, around=around or text, near=near)
-    return Entry(
-        id=id_, session=session, text=text, kind="turn", page_ids=("p1:a",), said=said, said_at=said_at
-    )
+    return Entry(id=id_, session=session, text=text, said=said, said_at=said_at)
 
 
 TALK = (

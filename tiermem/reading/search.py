@@ -26,7 +26,7 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
-from tiermem.index.encoding import query_stems
+from tiermem.index.bm25 import query_stems
 from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.backlog import Waiting

@@ -49,17 +49,17 @@ BUGS = (
     ),
     Bug(
         name="a scene weighs as much as the text",
-        file="tiermem/index/encoding.py",
+        file="tiermem/index/bm25.py",
         before="weights.setdefault(term, SCENE * weight)",
         after="weights.setdefault(term, weight)",
-        found_by=("tests/index/test_encoding.py", *_ALL),
+        found_by=("tests/index/test_bm25.py", *_ALL),
     ),
     Bug(
         name="a name that is all of a question leaves nothing to look for",
-        file="tiermem/index/encoding.py",
+        file="tiermem/index/bm25.py",
         before="return [stem for stem in found if stem not in left_out] or found",
         after="return [stem for stem in found if stem not in left_out]",
-        found_by=("tests/index/test_encoding.py", *_ALL),
+        found_by=("tests/index/test_bm25.py", *_ALL),
     ),
     Bug(
         name="names that differ by a percent sign are one",
