@@ -26,7 +26,7 @@ from eval.systems import Setup, candidates, mem0
 from eval.systems.profiles import profile
 from eval.types import CaseId, Dataset
 from tiermem import Settings
-from tiermem.embedding import MiniLMEmbedder, Precision
+from tiermem.embedding.minilm import MiniLMEmbedder, Precision
 from tiermem.errors import InvalidInput
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price

@@ -13,7 +13,7 @@ from pagestore import History, Store
 from tests.door.conftest import OpenMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable
-from tiermem.index import QdrantIndex
+from tiermem.index.qdrant import QdrantIndex
 from tiermem.ledger import indexed_as
 
 HERONS = [f"On day {n} Ann counted {n + 1000} herons near the mill." for n in range(12)]

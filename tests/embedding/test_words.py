@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tiermem.embedding import MiniLMEmbedder, lexicon_of
+from tiermem.embedding import lexicon_of
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.minilm import MiniLMEmbedder
 from tiermem.embedding.words import Stems, WordPieces
 from tiermem.errors import EmbedderUnavailable
 

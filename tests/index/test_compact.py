@@ -11,9 +11,10 @@ import pytest
 
 from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import QdrantEdgeIndex, qdrant_edge
+from tiermem.index import qdrant_edge
 from tiermem.index.encoding import point_id
 from tiermem.index.interface import Compacts, Entry, Mode
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import upto
 from tiermem.memory.residual import _written
 

@@ -18,9 +18,12 @@ from tests.index.test_room import nearly_full
 from tests.index.test_sqlite import found_in
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantEdgeIndex, SqliteIndex, embedded, open_embedded
+from tiermem.index import embedded
+from tiermem.index.embedded import open_embedded
 from tiermem.index.engine import COLLECTIONS
 from tiermem.index.folder import FILE, GROWING
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, entry, upto
 
 Found = list[tuple[str, float]]

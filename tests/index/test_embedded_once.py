@@ -10,9 +10,10 @@ import pytest
 
 from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import MemoryIndex, QdrantEdgeIndex
+from tiermem.index import MemoryIndex
 from tiermem.index import engine as of_index
 from tiermem.index.interface import Entry, Said
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 pytestmark = pytest.mark.anyio
 

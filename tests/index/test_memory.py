@@ -6,8 +6,9 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import MemoryIndex, QdrantEdgeIndex, engine
+from tiermem.index import MemoryIndex, engine
 from tiermem.index.interface import Entry, Hit, Index, Mode
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
 
 pytestmark = pytest.mark.anyio

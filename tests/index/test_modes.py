@@ -8,8 +8,9 @@ import pytest
 from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantEdgeIndex, qdrant_edge
+from tiermem.index import qdrant_edge
 from tiermem.index.interface import Entry
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 pytestmark = pytest.mark.anyio
 ONE = SpaceId("one")

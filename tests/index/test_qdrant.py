@@ -11,8 +11,8 @@ import pytest
 from pagestore import History
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantIndex
 from tiermem.index.interface import Index
+from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, upto
 
 pytestmark = pytest.mark.anyio

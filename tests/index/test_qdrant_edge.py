@@ -17,9 +17,9 @@ from pagestore import History, SessionId, SpaceId
 from tests.index.conftest import QUICK
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantEdgeIndex
 from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Collection, Entry, Index, Mode
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import ANN, GARDEN, IndexContract, entry, ids, upto
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +56,7 @@ async def test_another_process_is_named_by_its_pid_and_its_death_frees_the_direc
 
 WRITER = """
 import sys, anyio
-from tiermem.index import QdrantEdgeIndex
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.engine import COLLECTIONS
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import ANN, entry, upto

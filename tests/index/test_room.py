@@ -10,8 +10,9 @@ from pagestore import SessionId, SpaceId
 from tests.torture import full
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull
-from tiermem.index import QdrantEdgeIndex, embedded
+from tiermem.index import embedded
 from tiermem.index.interface import Entry
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import upto
 
 ONE = SpaceId("one")

@@ -19,12 +19,14 @@ from tests.index.test_compact import KEPT, ONE, OTHER, SECRET, TWO, files_with, 
 from tests.torture import full
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import MemoryIndex, QdrantEdgeIndex, SqliteIndex, arrays
+from tiermem.index import MemoryIndex, arrays
 from tiermem.index.arrays import packed
 from tiermem.index.bm25 import unit_terms
 from tiermem.index.engine import Point
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Entry, Exclusive, Index
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto
 
 
@@ -311,7 +313,7 @@ async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands
 WRITER = """
 import sys, anyio
 from pagestore import SpaceId
-from tiermem.index import SqliteIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import entry, upto
 
@@ -355,7 +357,7 @@ def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Pat
 
 LOOK = """
 import sys, anyio
-from tiermem.index import SqliteIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import ANN
 

@@ -7,9 +7,10 @@ import pytest
 from rank_bm25 import BM25Plus
 
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import QdrantEdgeIndex, QdrantIndex
 from tiermem.index.bm25 import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION
 from tiermem.index.interface import Index
+from tiermem.index.qdrant import QdrantIndex
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import ANN, BOB, entry
 from tiermem.text import stems
 

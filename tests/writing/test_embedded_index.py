@@ -9,9 +9,11 @@ import pytest
 from pagestore import SpaceId
 from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import Hit, QdrantEdgeIndex, SqliteIndex
+from tiermem.index import Hit
 from tiermem.index.engine import COLLECTIONS, Point
 from tiermem.index.interface import Collection
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Projected, Selection, Writer

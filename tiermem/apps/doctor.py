@@ -140,8 +140,9 @@ async def _served(settings: Settings, name: str) -> frozenset[str]:
 
 
 def _index(settings: Settings) -> Finding:
-    if settings.index in (EMBEDDED, IN_PROCESS):
-        where = "in the folder of the pages" if settings.index == EMBEDDED else "in this process alone"
+    if not settings.index.startswith(("http://", "https://")):
+        places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
+        where = places.get(settings.index, "brought by another package")
         return Finding(what="index", verdict="good", told=f"{settings.index}: {where}")
     key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
     try:

@@ -1,18 +1,25 @@
 """Texts as vectors: by a small model on this machine, by a model endpoint, or by the hashes of words."""
 
-from tiermem.embedding.endpoint import EndpointEmbedder
-from tiermem.embedding.hashed import HashEmbedder
-from tiermem.embedding.interface import Embedder, KnowsWords, Lexicon
-from tiermem.embedding.minilm import MiniLMEmbedder, Precision
+from tiermem.embedding.interface import (
+    Checks,
+    Embedder,
+    EmbedderRequest,
+    EmbedTexts,
+    KnowsWords,
+    Lexicon,
+    OpenEmbedder,
+)
+from tiermem.embedding.named import EMBEDDERS
 from tiermem.embedding.words import lexicon_of
 
 __all__ = [
+    "EMBEDDERS",
+    "Checks",
+    "EmbedTexts",
     "Embedder",
-    "EndpointEmbedder",
-    "HashEmbedder",
+    "EmbedderRequest",
     "KnowsWords",
     "Lexicon",
-    "MiniLMEmbedder",
-    "Precision",
+    "OpenEmbedder",
     "lexicon_of",
 ]

@@ -7,13 +7,12 @@ its own. Nothing here knows a vendor.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from tiermem.embedding.interface import EmbedderRequest, EmbedTexts
 from tiermem.errors import MalformedReply
 from tiermem.llm.characters import sendable
-
-EmbedTexts = Callable[[Sequence[str]], Awaitable[list[list[float]]]]
 
 
 class EndpointEmbedder:
@@ -68,3 +67,8 @@ class EndpointEmbedder:
                 f"{self._dimensions} numbers were expected"
             )
         return [value / length for value in vector]
+
+
+async def open_endpoint(request: EmbedderRequest) -> EndpointEmbedder:
+    """`openai:<model name>`: through the endpoint of the settings."""
+    return await EndpointEmbedder.open(request.detail, request.endpoint())

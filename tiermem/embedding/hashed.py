@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 
+from tiermem.embedding.interface import EmbedderRequest
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.text import stems, words
@@ -47,3 +48,8 @@ class HashEmbedder:
         if not length:  # the words cancelled each other out
             return [1.0, *vector[1:]]
         return [value / length for value in vector]
+
+
+async def open_hashed(_: EmbedderRequest) -> HashEmbedder:
+    """`hashed`: for trying things out, and for tests."""
+    return HashEmbedder()

@@ -1,8 +1,14 @@
-"""What an embedder promises: vectors of texts, and where it can, how alike single words are."""
+"""What an embedder promises: vectors of texts, and where it can, how alike single words are.
+
+One that is chosen by name is opened by a function of its own, with what the settings say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 
@@ -42,3 +48,38 @@ class KnowsWords(Protocol):
     async def lexicon(self) -> Lexicon:
         """The same one at every call; raises `EmbedderUnavailable`."""
         ...
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """An embedder that can say before the first text whether it can embed on this machine."""
+
+    def check(self) -> None:
+        """Raises `EmbedderUnavailable`; may fetch what it needs. Blocking."""
+        ...
+
+
+EmbedTexts = Callable[[Sequence[str]], Awaitable[list[list[float]]]]
+"""What an endpoint sends for texts: vectors, unchecked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderRequest:
+    """What an embedder is opened with: its name as the settings have it, and what it may need."""
+
+    name: str
+    endpoint: Callable[[], EmbedTexts]
+    """Gives what embeds by the model endpoint of the settings."""
+    closing: AsyncExitStack
+    """What is to be done when the memory closes: an embedder that holds on to something adds to it."""
+    weights: Path | None = None
+    """The directory that the settings name for weights."""
+
+    @property
+    def detail(self) -> str:
+        """What stands after the first colon of the name."""
+        return self.name.partition(":")[2]
+
+
+OpenEmbedder = Callable[[EmbedderRequest], Awaitable[Embedder]]
+"""Opens an embedder for one memory."""

@@ -14,13 +14,14 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from anyio import to_thread
 
-from tiermem.embedding.interface import Lexicon
+from tiermem.embedding.interface import EmbedderRequest, Lexicon
 from tiermem.embedding.tensors import WORDS, initializers, quantized, read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.embedding.words import WordPieces
@@ -54,13 +55,12 @@ class MiniLMEmbedder:
         *,
         precision: Precision = "fp32",
         threads: int = 2,
-        find: Callable[[str | Path | None], Path] = find_weights,
     ) -> None:
         self._weights = weights
         self._precision = precision
         self._threads = threads
-        self._find = find
         self._loading = threading.Lock()
+        self._found: Path | None = None
         self._loaded: _Loaded | None = None
 
     @property
@@ -93,11 +93,34 @@ class MiniLMEmbedder:
         loaded = await to_thread.run_sync(self._load)
         return await to_thread.run_sync(loaded.lexicon)
 
+    def check(self) -> None:
+        """Find the weights, which may download them; `EmbedderUnavailable` when there are none."""
+        with self._loading:
+            self._directory()
+
+    def _directory(self) -> Path:
+        self._found = self._found or find_weights(self._weights)
+        return self._found
+
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Loaded(self._find(self._weights), self._precision, self._threads)
+                self._loaded = _Loaded(self._directory(), self._precision, self._threads)
             return self._loaded
+
+
+_in_use: WeakValueDictionary[tuple[Path | None, Precision], MiniLMEmbedder] = WeakValueDictionary()
+_opening = threading.Lock()
+
+
+async def open_minilm(request: EmbedderRequest) -> MiniLMEmbedder:
+    """`minilm` or `minilm:int8`: memories of one process share one, for it is dear to load."""
+    precision: Precision = "int8" if request.detail else "fp32"
+    key = (request.weights, precision)
+    with _opening:
+        embedder = _in_use.get(key) or MiniLMEmbedder(request.weights, precision=precision)
+        _in_use[key] = embedder
+    return embedder
 
 
 def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:

@@ -1,7 +1,6 @@
-"""Finding by meaning and by words: a projection of pages and ledger, embedded or on a Qdrant server."""
+"""Finding by meaning and by words: a projection of pages and ledger that can be deleted and made again."""
 
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.embedded import open_embedded
 from tiermem.index.interface import (
     Collection,
     Compacts,
@@ -9,17 +8,18 @@ from tiermem.index.interface import (
     Exclusive,
     Hit,
     Index,
+    IndexRequest,
     Mode,
+    OpenIndex,
     Said,
     TurnHit,
     TurnHits,
 )
 from tiermem.index.memory import MemoryIndex
-from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.named import INDEXES
 
 __all__ = [
+    "INDEXES",
     "AbsentIndex",
     "Collection",
     "Compacts",
@@ -27,13 +27,11 @@ __all__ = [
     "Exclusive",
     "Hit",
     "Index",
+    "IndexRequest",
     "MemoryIndex",
     "Mode",
-    "QdrantEdgeIndex",
-    "QdrantIndex",
+    "OpenIndex",
     "Said",
-    "SqliteIndex",
     "TurnHit",
     "TurnHits",
-    "open_embedded",
 ]

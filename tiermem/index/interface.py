@@ -8,13 +8,15 @@ scores only: what they mean is read from the ledger, never from the index.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from pagestore import History, PageId, SessionId, SpaceId
-from tiermem.embedding.interface import Lexicon
+from tiermem.embedding.interface import Embedder, Lexicon
 
 Collection = Literal["units", "pages", "turns"]
 """Pages are found by words alone: what they mean is found turn by turn."""
@@ -207,3 +209,24 @@ class Index(Protocol):
     async def close(self) -> None:
         """Make everything durable and let go of the engine; idempotent."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRequest:
+    """What an index is opened with: its name as the settings have it, and the store it is for."""
+
+    name: str
+    embedder: Embedder
+    folder: Path | None
+    """Where its files lie if it has any; `None` for a store that ends with the process."""
+    closing: AsyncExitStack
+    """What is to be done when the memory closes: whoever opens an index adds its `close`."""
+    api_key: str | None = None
+    read_only: bool = False
+    """Nothing is to be written or made."""
+    anew: tuple[SpaceId, ...] | None = None
+    """The spaces of the store, where what is there of them is to be forgotten first."""
+
+
+OpenIndex = Callable[[IndexRequest], Awaitable[Index]]
+"""Opens an index for one memory; raises `SummaryIndexError`."""

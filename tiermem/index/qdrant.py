@@ -38,7 +38,7 @@ from tiermem.index.engine import (
     Scope,
 )
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Period
+from tiermem.index.interface import Collection, IndexRequest, Period
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 if TYPE_CHECKING:
@@ -305,6 +305,15 @@ class QdrantIndex(ProjectedIndex):
     def _shut(self) -> None:
         with self._turn:
             self._client.close()
+
+
+async def open_server(request: IndexRequest) -> QdrantIndex:
+    """`http://…` or `https://…`: a Qdrant server by its URL."""
+    index = await QdrantIndex.open(
+        request.name, request.embedder, api_key=request.api_key, fresh=request.anew or ()
+    )
+    request.closing.push_async_callback(index.close)
+    return index
 
 
 def _need_client() -> None:
