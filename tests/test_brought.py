@@ -2,13 +2,16 @@
 
 import json
 import shutil
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiermem
-from tests.brought.tiermem_example import LetterEmbedder, PlainIndex
+from pagestore import Page
+from tests.brought.tiermem_example import LetterEmbedder, Overlap, PlainIndex
 from tiermem.embedding import EMBEDDERS, Embedder
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.testing import EmbedderContract
@@ -19,6 +22,7 @@ from tiermem.reading.rerank import RERANKERS
 from tiermem.settings import Settings
 
 BROUGHT = Path(__file__).with_name("brought")
+ALL_THREE: Any = {"embedder": "letters", "index": "plain:kept", "reranker": "overlap"}
 
 
 @pytest.fixture(autouse=True)
@@ -39,8 +43,7 @@ class TestPlainIndex(IndexContract):
 
 def test_they_are_chosen_by_name_and_remembered_by_what_they_wrote(tmp_path: Path) -> None:
     store = tmp_path / "memory"
-    chosen: Any = {"embedder": "letters", "index": "plain:kept", "reranker": "overlap"}
-    with tiermem.open(store, **chosen) as memory:
+    with tiermem.open(store, **ALL_THREE) as memory:
         memory.add("My dog Biscuit is allergic to chicken.", speaker="Bob")
         memory.flush()
         assert memory.stats().embedder == "letters"
@@ -48,11 +51,31 @@ def test_they_are_chosen_by_name_and_remembered_by_what_they_wrote(tmp_path: Pat
         assert "chicken" in memory.ask("What is Biscuit allergic to?").text
     assert any(json.loads((store / "index" / "kept.json").read_text()).values())
     assert not (store / "index" / "index.json").exists()
-    with tiermem.open(store, **chosen) as again:
+    with tiermem.open(store, **ALL_THREE) as again:
         assert again.search("What is Biscuit allergic to?", kind="turns") == found
         assert not again.stats().problems
-    with tiermem.open(store, **chosen, reindex=True) as anew:
+    with tiermem.open(store, **ALL_THREE, reindex=True) as anew:
         assert anew.search("What is Biscuit allergic to?", kind="turns") == found
+
+
+def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("tiermem_example")
+    judged: list[int] = []
+
+    class Told(Overlap):
+        async def score(self, question: str, pages: Sequence[Page]) -> Sequence[float]:
+            judged.append(len(pages))
+            return await super().score(question, pages)
+
+    monkeypatch.setattr(module, "Overlap", Told)
+    with tiermem.open(tmp_path / "memory", **ALL_THREE, search_first=True, links=False) as memory:
+        memory.add("My dog Biscuit is allergic to chicken.", speaker="Bob", session="dogs")
+        memory.add("My dog Rex likes tea.", speaker="Bob", session="tea")
+        memory.flush()
+        memory.ask("What is Biscuit allergic to?", mode="raw")
+    assert judged == [2]
 
 
 @pytest.mark.parametrize(

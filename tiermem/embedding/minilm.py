@@ -60,7 +60,6 @@ class MiniLMEmbedder:
         self._precision = precision
         self._threads = threads
         self._loading = threading.Lock()
-        self._found: Path | None = None
         self._loaded: _Loaded | None = None
 
     @property
@@ -96,16 +95,12 @@ class MiniLMEmbedder:
     def check(self) -> None:
         """Find the weights, which may download them; `EmbedderUnavailable` when there are none."""
         with self._loading:
-            self._directory()
-
-    def _directory(self) -> Path:
-        self._found = self._found or find_weights(self._weights)
-        return self._found
+            find_weights(self._weights)
 
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Loaded(self._directory(), self._precision, self._threads)
+                self._loaded = _Loaded(find_weights(self._weights), self._precision, self._threads)
             return self._loaded
 
 

@@ -32,7 +32,7 @@ ODD = {
     "japanese": "日本語のテキスト",
     "emoji": "🍅" * 300,
     "one-long-word": "x" * 5000,
-    "a-megabyte": "word " * 200_000,
+    "a-hundred-kilobytes": "word " * 20_000,
 }
 CLOSE = 1e-4
 """By how much two cosines, or two numbers of a vector, may differ that are the same but for rounding."""
