@@ -236,7 +236,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Mapping[str, Any]": lambda text: {text: [text]},
     "Asked": lambda _: asked_for(QUESTION, SAID).among((), {}),
     "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], own=0, beside=(0,))],
-    "Covers": lambda _: Stems(),
+    "Lexicon": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),
     "Iterable[TakenBack]": lambda text: [
         TakenBack(

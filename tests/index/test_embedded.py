@@ -101,7 +101,7 @@ def test_up_to_the_limit_it_stays_as_it_is(small: Path, monkeypatch: pytest.Monk
 
 def test_an_index_of_before_is_opened_as_it_is_and_made_anew_it_is_small(tmp_path: Path) -> None:
     async def before() -> None:
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
         await index.put(ANN, "units", GARDEN)
         await index.set_mark(ANN, upto(4))
         await index.close()

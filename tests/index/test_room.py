@@ -43,7 +43,7 @@ def test_without_room_an_index_does_not_open_and_says_how_much_it_takes(
 async def test_an_index_that_is_open_takes_nothing_in_while_there_is_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     with monkeypatch.context() as patch:
         nearly_full(patch, 60_000)
         for refused in (

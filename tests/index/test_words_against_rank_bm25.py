@@ -42,9 +42,9 @@ async def test_words_rank_as_the_oracle_ranks(
 ) -> None:
     turns, questions = dialogue
     index: Index = (
-        await QdrantEdgeIndex.open(tmp_path, HashEmbedder(8))
+        QdrantEdgeIndex(tmp_path, HashEmbedder(8))
         if kind == "embedded"
-        else await QdrantIndex.open(":memory:", HashEmbedder(8))
+        else QdrantIndex(":memory:", HashEmbedder(8))
     )
     await index.put(ANN, "units", [entry(str(n), turn) for n, turn in enumerate(turns)])
     await index.put(BOB, "units", [entry(f"other {n}", turn) for n, turn in enumerate(turns[:50])])

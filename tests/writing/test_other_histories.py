@@ -39,11 +39,11 @@ async def index_of(kind: str, folder: Path) -> AsyncIterator[Index]:
         case "memory":
             index = MemoryIndex(HashEmbedder())
         case "one file":
-            index = await SqliteIndex.open(folder, HashEmbedder())
+            index = SqliteIndex(folder, HashEmbedder())
         case "shards":
-            index = await QdrantEdgeIndex.open(folder, HashEmbedder())
+            index = QdrantEdgeIndex(folder, HashEmbedder())
         case _:
-            index = await QdrantIndex.open(":memory:", HashEmbedder())
+            index = QdrantIndex(":memory:", HashEmbedder())
     try:
         yield index
     finally:

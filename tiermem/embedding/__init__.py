@@ -5,9 +5,7 @@ from tiermem.embedding.interface import (
     Embedder,
     EmbedderRequest,
     EmbedTexts,
-    KnowsWords,
     Lexicon,
-    OpenEmbedder,
 )
 from tiermem.embedding.named import EMBEDDERS
 from tiermem.embedding.words import lexicon_of
@@ -18,8 +16,6 @@ __all__ = [
     "EmbedTexts",
     "Embedder",
     "EmbedderRequest",
-    "KnowsWords",
     "Lexicon",
-    "OpenEmbedder",
     "lexicon_of",
 ]

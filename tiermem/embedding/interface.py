@@ -36,7 +36,7 @@ class Embedder(Protocol):
 class Lexicon(Protocol):
     """How alike words are by themselves, whatever sentence they stand in."""
 
-    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+    def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """For each word and each text, how near the text comes to saying it: 0 to 1. Blocking."""
         ...
 

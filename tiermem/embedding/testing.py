@@ -107,7 +107,7 @@ class EmbedderContract:
         async def play(words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
             lexicon = await embedder.lexicon()
             assert await embedder.lexicon() is lexicon
-            return lexicon.cover(words, texts)
+            return lexicon.similarity(words, texts)
 
         (row,) = anyio.run(play, ["garden"], ["her garden", "a thunderstorm", ""])
         assert row[0] == pytest.approx(1.0, abs=CLOSE)

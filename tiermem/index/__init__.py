@@ -3,17 +3,10 @@
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import (
     Collection,
-    Compacts,
     Entry,
-    Exclusive,
     Hit,
     Index,
     IndexRequest,
-    Mode,
-    OpenIndex,
-    Said,
-    TurnHit,
-    TurnHits,
 )
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.named import INDEXES
@@ -22,16 +15,9 @@ __all__ = [
     "INDEXES",
     "AbsentIndex",
     "Collection",
-    "Compacts",
     "Entry",
-    "Exclusive",
     "Hit",
     "Index",
     "IndexRequest",
     "MemoryIndex",
-    "Mode",
-    "OpenIndex",
-    "Said",
-    "TurnHit",
-    "TurnHits",
 ]

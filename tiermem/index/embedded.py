@@ -18,7 +18,7 @@ from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable, SummaryIndexError
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.arrays import Packed, unpacked
-from tiermem.index.engine import BATCH, COLLECTIONS, Point
+from tiermem.index.engine import BATCH, COLLECTIONS, Point, ProjectedIndex
 from tiermem.index.folder import (
     GROWING,
     forget_left_overs,
@@ -101,7 +101,7 @@ async def open_in_folder(request: IndexRequest) -> Index:
         if anew:
             raise
         return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
-    request.closing.push_async_callback(_opened.let_go, key, _close)
+    request.closing.push_async_callback(_opened.let_go, key, ProjectedIndex.close)
     return index
 
 
@@ -113,10 +113,6 @@ async def _looked_at(folder: Path, request: IndexRequest) -> Index:
         return AbsentIndex(str(error))
     request.closing.push_async_callback(index.close)
     return index
-
-
-async def _close(index: SqliteIndex | QdrantEdgeIndex) -> None:
-    await index.close()
 
 
 def _in_shards(small: SqliteIndex, path: Path, embedder: Embedder) -> SqliteIndex | QdrantEdgeIndex:

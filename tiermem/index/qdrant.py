@@ -37,6 +37,7 @@ from tiermem.index.engine import (
     ProjectedIndex,
     Scope,
 )
+from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, IndexRequest, Period
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
@@ -51,7 +52,7 @@ _BATCH = 64
 class QdrantIndex(ProjectedIndex):
     """An index on a Qdrant server (`http://…`, `https://…`) or in local mode (`:memory:`, a directory).
 
-    Opening blocks until the server answers; `open` awaits it. Raises `IndexUnavailable` when there is
+    Opening blocks until the server answers. Raises `IndexUnavailable` when there is
     none, `IndexMismatch` when the collections were made with another embedder or schema. With
     `fresh=True` the collections are deleted first; with `fresh` the names of spaces, these are forgotten
     first, and collections that do not fit are deleted only where they hold no others: else that is
@@ -85,22 +86,6 @@ class QdrantIndex(ProjectedIndex):
             self._client.close()
             raise
 
-    @classmethod
-    async def open(
-        cls,
-        where: str,
-        embedder: Embedder,
-        *,
-        api_key: str | None = None,
-        prefix: str = "tiermem",
-        seconds: int = 20,
-        fresh: bool | Sequence[SpaceId] = False,
-    ) -> QdrantIndex:
-        """The constructor, awaited."""
-        return await to_thread.run_sync(
-            partial(cls, where, embedder, api_key=api_key, prefix=prefix, seconds=seconds, fresh=fresh)
-        )
-
     @contextmanager
     def _translated(self) -> Iterator[None]:
         from qdrant_client.http.exceptions import ApiException
@@ -116,11 +101,7 @@ class QdrantIndex(ProjectedIndex):
 
     def _agree(self, *, fresh: bool | Sequence[SpaceId]) -> None:
         """Compare what the collections were made with, or make them."""
-        mine = {
-            "schema": encoding.SCHEMA,
-            "embedder": self._embedder.name,
-            "dimensions": self._embedder.dimensions,
-        }
+        mine = description(self._embedder)
         if fresh is True:
             self._delete_collections()
         elif fresh:
@@ -309,8 +290,10 @@ class QdrantIndex(ProjectedIndex):
 
 async def open_server(request: IndexRequest) -> QdrantIndex:
     """`http://…` or `https://…`: a Qdrant server by its URL."""
-    index = await QdrantIndex.open(
-        request.name, request.embedder, api_key=request.api_key, fresh=request.anew or ()
+    index = await to_thread.run_sync(
+        partial(
+            QdrantIndex, request.name, request.embedder, api_key=request.api_key, fresh=request.anew or ()
+        )
     )
     request.closing.push_async_callback(index.close)
     return index

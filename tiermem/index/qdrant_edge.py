@@ -21,12 +21,9 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, Literal
-
-from anyio import to_thread
 
 from pagestore import History
 from tiermem.embedding.interface import Embedder
@@ -74,7 +71,7 @@ _BESIDE = 16_384
 
 
 class QdrantEdgeIndex(ProjectedIndex):
-    """An index in a directory of this machine. Opening blocks for some 0.1 s; `open` awaits it.
+    """An index in a directory of this machine. Opening blocks, for some 0.1 s.
 
     Raises `IndexFull` where the disk has too little room, `IndexLocked` when another process owns the
     directory, `IndexMismatch` when it was built with another embedder or schema or is damaged. With
@@ -102,11 +99,6 @@ class QdrantEdgeIndex(ProjectedIndex):
         except BaseException:
             self._shut()  # or the directory stays locked for as long as the error is held
             raise
-
-    @classmethod
-    async def open(cls, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> QdrantEdgeIndex:
-        """The constructor, awaited."""
-        return await to_thread.run_sync(partial(cls, path, embedder, fresh=fresh))
 
     def _agree(self) -> None:
         """Compare what the directory was built with, or write it down in a new one."""

@@ -23,12 +23,9 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
-
-from anyio import to_thread
 
 from pagestore import History
 from tiermem.embedding.interface import Embedder
@@ -114,13 +111,6 @@ class SqliteIndex(ArraysIndex):
         except BaseException:
             self.let_go()
             raise
-
-    @classmethod
-    async def open(
-        cls, path: str | Path, embedder: Embedder, *, fresh: bool = False, read_only: bool = False
-    ) -> SqliteIndex:
-        """The constructor, awaited."""
-        return await to_thread.run_sync(partial(cls, path, embedder, fresh=fresh, read_only=read_only))
 
     def _forget_everything(self) -> None:
         if self._ownership is None:

@@ -2,7 +2,7 @@
 
     class TestMyIndex(IndexContract):
         async def new_index(self, where: Path) -> Index:
-            return await MyIndex.open(where, HashEmbedder())
+            return MyIndex(where, HashEmbedder())
 
 `new_index` with the same directory again must find what the one before it stored.
 """
