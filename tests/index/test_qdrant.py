@@ -84,7 +84,7 @@ async def test_another_embedder_is_a_mismatch_that_offers_reindex(tmp_path: Path
     await index.close()
     with pytest.raises(IndexMismatch, match=r"hash-0.*hash-1.*`reindex`"):
         QdrantIndex(where, HashEmbedder(seed=1))
-    fresh = QdrantIndex(where, HashEmbedder(seed=1), fresh=True)
+    fresh = QdrantIndex(where, HashEmbedder(seed=1), fresh=[ANN])
     assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (History(), 0)
     await fresh.close()
 

@@ -17,6 +17,7 @@ from pagestore import History, SessionId, SpaceId
 from tests.index.conftest import QUICK
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
+from tiermem.index.embedded import open_embedded
 from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Collection, Entry, Index, Mode
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
@@ -56,6 +57,7 @@ async def test_another_process_is_named_by_its_pid_and_its_death_frees_the_direc
 
 WRITER = """
 import sys, anyio
+from tiermem.index.embedded import open_embedded
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.engine import COLLECTIONS
 from tiermem.embedding.hashed import HashEmbedder
@@ -130,7 +132,7 @@ async def test_another_embedder_is_a_mismatch_that_offers_reindex(tmp_path: Path
     for other in (HashEmbedder(seed=1), HashEmbedder(64)):
         with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
             QdrantEdgeIndex(tmp_path, other)
-    fresh = QdrantEdgeIndex(tmp_path, HashEmbedder(64), fresh=True)
+    fresh = open_embedded(tmp_path, HashEmbedder(64), fresh=True)
     assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (History(), 0)
     await fresh.close()
 
@@ -172,11 +174,12 @@ def _remove(directory: Path) -> None:
 )
 async def test_a_damaged_index_is_not_believed_and_can_be_made_anew(tmp_path: Path, damage: str) -> None:
     await _broken(tmp_path, damage)
+    index: Index
     try:
         index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     except IndexMismatch as error:
         assert "`reindex`" in str(error)  # noqa: PT017  # the other way out is below
-        index = QdrantEdgeIndex(tmp_path, HashEmbedder(), fresh=True)
+        index = open_embedded(tmp_path, HashEmbedder(), fresh=True)
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
     await index.close()
 

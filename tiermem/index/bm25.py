@@ -1,7 +1,7 @@
 """BM25: what the words of an entry weigh, what those of a query do, and how rare a word is.
 
-The weights of an entry are stored, so they never depend on what else is; rarity is worked out by whoever
-searches, over the space that is asked about.
+The weights of an entry are stored, so they never depend on what else is: a change of them raises `SCHEMA`
+(`encoding`). Rarity is worked out by whoever searches, over the space that is asked about.
 """
 
 from __future__ import annotations

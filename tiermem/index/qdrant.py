@@ -52,10 +52,9 @@ _BATCH = 64
 class QdrantIndex(ProjectedIndex):
     """An index on a Qdrant server (`http://…`, `https://…`) or in local mode (`:memory:`, a directory).
 
-    Opening blocks until the server answers. Raises `IndexUnavailable` when there is
-    none, `IndexMismatch` when the collections were made with another embedder or schema. With
-    `fresh=True` the collections are deleted first; with `fresh` the names of spaces, these are forgotten
-    first, and collections that do not fit are deleted only where they hold no others: else that is
+    Opening blocks until the server answers. Raises `IndexUnavailable` when there is none, `IndexMismatch`
+    when the collections were made with another embedder or schema. The spaces named in `fresh` are forgotten
+    first, and collections that do not fit are deleted then where they hold no others: else that is
     `IndexMismatch` too. `seconds` is the time one request may take.
     """
 
@@ -67,7 +66,7 @@ class QdrantIndex(ProjectedIndex):
         api_key: str | None = None,
         prefix: str = "tiermem",
         seconds: int = 20,
-        fresh: bool | Sequence[SpaceId] = False,
+        fresh: Sequence[SpaceId] = (),
     ) -> None:
         _need_client()
         super().__init__(embedder)
@@ -99,12 +98,10 @@ class QdrantIndex(ProjectedIndex):
                     None if self._redaction.tells(error) else error
                 )
 
-    def _agree(self, *, fresh: bool | Sequence[SpaceId]) -> None:
+    def _agree(self, *, fresh: Sequence[SpaceId]) -> None:
         """Compare what the collections were made with, or make them."""
         mine = description(self._embedder)
-        if fresh is True:
-            self._delete_collections()
-        elif fresh:
+        if fresh:
             self._forget(fresh, mine)
         there = self._there()
         if "units" in there and len(there) < len(COLLECTIONS):
@@ -122,10 +119,6 @@ class QdrantIndex(ProjectedIndex):
 
     def _there(self) -> set[Collection]:
         return {name for name, full in self._names.items() if self._client.collection_exists(full)}
-
-    def _delete_collections(self) -> None:
-        for name in self._names.values():
-            self._client.delete_collection(name)
 
     def _forget(self, spaces: Sequence[SpaceId], mine: Mapping[str, Any]) -> None:
         """Forget these spaces; collections that were made with something else go if they hold no others."""
@@ -150,7 +143,8 @@ class QdrantIndex(ProjectedIndex):
                 f"the index in {self._names['units']!r} at {self._where!r} does not fit {json.dumps(mine)} "
                 "and is not made anew: other stores have points there; use their embedder, or another server"
             )
-        self._delete_collections()
+        for name in self._names.values():
+            self._client.delete_collection(name)
 
     def _holds_others(self, collection: Collection, spaces: Sequence[SpaceId]) -> bool:
         """Whether any entry is of a space other than these."""

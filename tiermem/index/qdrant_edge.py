@@ -43,7 +43,7 @@ from tiermem.index.engine import (
     Scope,
     mark_point,
 )
-from tiermem.index.folder import agree, as_the_folder, damaged, description, forget_everything
+from tiermem.index.folder import agree, as_the_folder, damaged, description
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Period
 from tiermem.index.ownership import owned
@@ -74,13 +74,12 @@ class QdrantEdgeIndex(ProjectedIndex):
     """An index in a directory of this machine. Opening blocks, for some 0.1 s.
 
     Raises `IndexFull` where the disk has too little room, `IndexLocked` when another process owns the
-    directory, `IndexMismatch` when it was built with another embedder or schema or is damaged. With
-    `fresh=True` what is there is deleted first.
+    directory, `IndexMismatch` when it was built with another embedder or schema or is damaged.
     """
 
     exclusive: Literal[True] = True
 
-    def __init__(self, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> None:
+    def __init__(self, path: str | Path, embedder: Embedder) -> None:
         super().__init__(embedder)
         self._path = Path(path)
         self._lock = RLock()
@@ -90,8 +89,6 @@ class QdrantEdgeIndex(ProjectedIndex):
         demand_room(self._path)
         self._ownership = owned(self._path)
         try:
-            if fresh:
-                forget_everything(self._path)
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
