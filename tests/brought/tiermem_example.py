@@ -87,15 +87,9 @@ class PlainIndex(ProjectedIndex):
             for probe in probes
         ]
 
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
-        points = self._of(collection, scope.match["space"])
-        first = [next(iter(_ranked(points, scope, probe)), None) for probe in probes]
-        return [
-            (found[1], found[0].terms[probe.field]) if found else None
-            for found, probe in zip(first, probes, strict=True)
-        ]
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
+        held = Counter(term for point in self._of("turns", space) for term in point.terms.get("around", ()))
+        return [rarity(self._tally("turns", space), held[term]) for term in terms]
 
     def _tally(self, collection: Collection, space: str) -> int:
         return len(self._of(collection, space))

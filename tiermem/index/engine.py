@@ -20,7 +20,7 @@ from tiermem.embedding.interface import Embedder, Lexicon
 from tiermem.embedding.words import lexicon_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
-from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms, rarity
+from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
 from tiermem.index.fusion import Ranking, fuse, ranked
 from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.index.newest import Newest
@@ -139,10 +139,8 @@ class ProjectedIndex(ABC):
         """Which of the wanted values a field has on any point of the space."""
 
     @abstractmethod
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
-        """For each probe by terms: the score of the best point and that point's own term weights."""
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
+        """The IDF of each term among what was said around the turns of a space."""
 
     @abstractmethod
     def _sync(self) -> None: ...
@@ -276,7 +274,8 @@ class ProjectedIndex(ABC):
         among = self._with_neighbours(scope, found)
         confined = Scope(space=scope.space, match=scope.match, among=among)
         probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
-        rarity = self._rarity(scope, stems)
+        rarities = self._rarities(scope.match["space"], list(map(dimension, stems)))
+        rarity = dict(zip(stems, rarities, strict=True))
         if not among:
             return TurnHits(rarity=rarity, named=named)
         scores = [dict(ranking) for ranking in self._find("turns", confined, probes, len(among))]
@@ -288,17 +287,6 @@ class ProjectedIndex(ABC):
         found = self._payloads("turns", scope.match["space"], points)
         near = (entry for payload in found for entry in payload.get("near", ()))
         return tuple(dict.fromkeys([*points, *(_point(scope, entry) for entry in near)]))
-
-    def _rarity(self, scope: Scope, stems: Sequence[str]) -> dict[str, float]:
-        """The engine's IDF of each stem: what it multiplied the best turn's own weight with."""
-        everywhere = Scope(space=scope.space, match={"space": scope.match["space"]})
-        terms = [dimension(stem) for stem in stems]
-        best = self._best("turns", everywhere, [Probe(field="around", by={term: 1.0}) for term in terms])
-        unsaid = rarity(self._tally("turns", scope.match["space"]), 0)
-        return {
-            stem: found[0] / found[1][term] if found else unsaid
-            for stem, term, found in zip(stems, terms, best, strict=True)
-        }
 
     async def _vector(self, question: str) -> Vector:
         """The question's vector; the newest ones are kept."""

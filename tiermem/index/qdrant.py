@@ -23,7 +23,7 @@ from pagestore import SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
-from tiermem.index.bm25 import Terms
+from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
 from tiermem.index.engine import (
     COLLECTIONS,
@@ -263,15 +263,15 @@ class QdrantIndex(ProjectedIndex):
             )
         return {keys[str(hit.value)] for hit in found.hits if str(hit.value) in keys}
 
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
-        requests = [_request(scope, probe, 1, with_vector=True) for probe in probes]
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
+        requests = [_request_for_rarity(space, term) for term in terms]
         with self._translated():
-            results = self._client.query_batch_points(self._names[collection], requests)
+            results = self._client.query_batch_points(self._names["turns"], requests)
+        unsaid = rarity(self._tally("turns", space), 0)
+        first = [next(iter(result.points), None) for result in results]
         return [
-            (result.points[0].score, _terms(result.points[0].vector, probe.field)) if result.points else None
-            for result, probe in zip(results, probes, strict=True)
+            unsaid if hit is None else hit.score / _terms(hit.vector, "around")[term]
+            for hit, term in zip(first, terms, strict=True)
         ]
 
     def _sync(self) -> None:
@@ -345,6 +345,12 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else False,
     )
+
+
+def _request_for_rarity(space: str, term: int) -> models.QueryRequest:
+    """The turn that a term finds first: its score is the IDF times the weight of the term there."""
+    probe = Probe(field="around", by={term: 1.0})
+    return _request(Scope(space=space, match={"space": space}), probe, 1, with_vector=True)
 
 
 def _filter(

@@ -28,7 +28,7 @@ from typing import Any, Literal
 from pagestore import History
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed
-from tiermem.index.bm25 import Terms
+from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
 from tiermem.index.engine import (
     COLLECTIONS,
@@ -197,17 +197,16 @@ class QdrantEdgeIndex(ProjectedIndex):
         with self._shard(collection) as shard:
             return {keys[hit.value] for hit in shard.facet(request).hits if hit.value in keys}
 
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
         from qdrant_edge import QueryBatchRequest
 
-        requests = [_request(scope, probe, 1, with_vector=True) for probe in probes]
-        with self._shard(collection) as shard:
+        requests = [_request_for_rarity(space, term) for term in terms]
+        with self._shard("turns") as shard:
             results = shard.query_batch(QueryBatchRequest(requests))
+        unsaid = rarity(self._tally("turns", space), 0)
         return [
-            (hits[0].score, _terms(hits[0].vector[probe.field])) if hits else None
-            for hits, probe in zip(results, probes, strict=True)
+            hits[0].score / _terms(hits[0].vector["around"])[term] if hits else unsaid
+            for hits, term in zip(results, terms, strict=True)
         ]
 
     def take_over(
@@ -345,6 +344,12 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
         with_vector=[probe.field] if with_vector else None,
         params=params,
     )
+
+
+def _request_for_rarity(space: str, term: int) -> Any:
+    """The turn that a term finds first: its score is the IDF times the weight of the term there."""
+    probe = Probe(field="around", by={term: 1.0})
+    return _request(Scope(space=space, match={"space": space}), probe, 1, with_vector=True)
 
 
 def _filter(match: Mapping[str, str], among: Sequence[str] | None = None, said: Sequence[Period] = ()) -> Any:
