@@ -54,6 +54,8 @@ def test_they_are_chosen_by_name_and_remembered_by_what_they_wrote(tmp_path: Pat
     with tiermem.open(store, **ALL_THREE) as again:
         assert again.search("What is Biscuit allergic to?", kind="turns") == found
         assert not again.stats().problems
+    with tiermem.open(store, **ALL_THREE, read_only=True) as looked:
+        assert "chicken" in looked.ask("What is Biscuit allergic to?").text
     with tiermem.open(store, **ALL_THREE, reindex=True) as anew:
         assert anew.search("What is Biscuit allergic to?", kind="turns") == found
 

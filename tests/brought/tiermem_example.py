@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from pagestore import Page
 from tiermem.embedding import Embedder, EmbedderRequest
-from tiermem.index import Collection, IndexRequest
+from tiermem.index import AbsentIndex, Collection, Index, IndexRequest
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
 from tiermem.index.engine import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
@@ -167,8 +167,10 @@ def _is_seen(point: Point, scope: Scope) -> bool:
     )
 
 
-async def open_plain(request: IndexRequest) -> PlainIndex:
+async def open_plain(request: IndexRequest) -> Index:
     """`plain`, or `plain:` and the name of its file."""
+    if request.read_only:
+        return AbsentIndex("a plain index is left to whoever writes it")
     file = None
     if request.folder is not None:
         request.folder.mkdir(parents=True, exist_ok=True)

@@ -105,4 +105,18 @@ BUGS = (
         after="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[: limit + 1]",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
+    Bug(
+        name="a package takes the place of a part of ours",
+        file="tiermem/named.py",
+        before="for point in entry_points(group=self.group) if point.name not in ours]",
+        after="for point in entry_points(group=self.group)]",
+        found_by=("tests/test_brought.py",),
+    ),
+    Bug(
+        name="a rare term counts as much as a common one",
+        file="tiermem/index/bm25.py",
+        before="return math.log(1 + (entries - holders + 0.5) / (holders + 0.5))",
+        after="return 1.0",
+        found_by=("tests/index/test_bm25.py", *_ALL),
+    ),
 )
