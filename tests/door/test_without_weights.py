@@ -36,6 +36,7 @@ def test_words_find_what_meaning_would_and_everybody_is_told(
             assert receipt.residual.clean
             assert receipt.erasure.index == "rewritten"
     with tiermem.open(tmp_path / "memory") as memory:
+        memory.flush()
         answer = memory.ask("What is Biscuit allergic to?")
         assert "chicken" in answer.text
         assert not answer.trace.degradations
