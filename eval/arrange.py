@@ -26,8 +26,8 @@ from eval.systems import Setup, candidates, mem0
 from eval.systems.profiles import profile
 from eval.types import CaseId, Dataset
 from tiermem import Settings
+from tiermem.embedding.minilm import MiniLMEmbedder, Precision
 from tiermem.errors import InvalidInput
-from tiermem.index import MiniLMEmbedder, Precision
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter

@@ -16,8 +16,8 @@ from typing import Final
 
 from anyio import to_thread
 
-from tiermem.index import Lexicon, lexicon_of
-from tiermem.index.interface import Embedder
+from tiermem.embedding import Lexicon, lexicon_of
+from tiermem.embedding.interface import Embedder
 
 _AT_ONCE: Final = 256
 """Texts embedded between two writes: what a kill can cost."""

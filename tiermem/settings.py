@@ -10,23 +10,26 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiermem.dialogue.trust import DEFAULT_LEVELS
+from tiermem.embedding.named import EMBEDDERS
 from tiermem.errors import InvalidInput, not_one_of
+from tiermem.index.named import INDEXES
 from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
+from tiermem.named import Registry
+from tiermem.reading.rerank import RERANKERS
 
 When = Literal["inline", "background", "deferred"]
 RouterName = Literal["fused", "llm", "gate", "always", "never"]
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
-_EMBEDDERS = ("minilm", "minilm:int8")
-_BY_ENDPOINT = "openai:"
+_NAMED: Mapping[str, Registry[Any]] = {"embedder": EMBEDDERS, "index": INDEXES, "reranker": RERANKERS}
+"""What other packages may bring a part for, beside what is listed at the setting."""
 
 
 class Settings(BaseSettings):
@@ -62,18 +65,23 @@ class Settings(BaseSettings):
     """Model calls under way at once."""
 
     embedder: str = "minilm"
-    """`minilm` (local), `minilm:int8` (the same, two to four times as fast, nearly as exact) or
-    `openai:<model name>` (through the endpoint above)."""
+    """`minilm` (local), `minilm:int8` (the same, two to four times as fast, nearly as exact),
+    `openai:<model name>` (through the endpoint above), `hashed` (words by their hashes, to try things out) or
+    one that an installed package brings (`tiermem.embedders`)."""
     weights: Path | None = None
     """Directory that holds the MiniLM weights, instead of looking for them."""
 
     index: str = EMBEDDED
     """`embedded` (in the directory of the pages: one file, and shards of Qdrant's engine once it has grown
     beyond 10,000 entries), `memory` (in this process, nothing written, made anew from pages and ledger at
-    each opening) or the `http://` or `https://` URL of a Qdrant server.
+    each opening) or the `http://` or `https://` URL of a Qdrant server; or one that
+    an installed package brings (`tiermem.indexes`).
     """
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""
+
+    reranker: str | None = None
+    """What judges again how well found pages fit, brought by an installed package (`tiermem.rerankers`)."""
 
     page_tokens: int = Field(default=1000, ge=50)
     """Size at which a page seals (TierMem paper, A.2: 1,000)."""
@@ -165,24 +173,12 @@ class Settings(BaseSettings):
             raise ValueError(not_one_of(given, names))
         return given
 
-    @field_validator("index")
+    @field_validator(*_NAMED)
     @classmethod
-    def _an_index(cls, given: str) -> str:
-        url = urlsplit(given)
-        if given in (EMBEDDED, IN_PROCESS) or (url.scheme in ("http", "https") and url.netloc):
-            return given
-        raise ValueError(
-            not_one_of(
-                given, (EMBEDDED, IN_PROCESS), or_="the URL of a Qdrant server (http://… or https://…)"
-            )
-        )
-
-    @field_validator("embedder")
-    @classmethod
-    def _an_embedder(cls, given: str) -> str:
-        if given in _EMBEDDERS or given.removeprefix(_BY_ENDPOINT).strip() not in ("", given.strip()):
-            return given
-        raise ValueError(not_one_of(given, _EMBEDDERS, or_="'openai:<model name>'"))
+    def _a_part_there_is(cls, given: str | None, info: ValidationInfo) -> str | None:
+        if given is not None:
+            _NAMED[str(info.field_name)].check(given)
+        return given
 
     @field_validator("trust_levels")
     @classmethod

@@ -22,8 +22,8 @@ from anyio import from_thread, to_thread
 from eval.corpus import Corpus, said, turn_id, turn_passage
 from eval.types import Level, Passage, Session
 from pagestore import TokenCounter
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
-from tiermem.index.interface import Embedder
 
 if TYPE_CHECKING:
     from mem0 import Memory

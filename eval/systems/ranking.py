@@ -16,8 +16,8 @@ from anyio import to_thread
 from eval.corpus import Corpus, Document, anybody
 from eval.types import Level, Passage, Retriever, Session
 from pagestore import TokenCounter, Turn
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
-from tiermem.index.interface import Embedder
 
 RRF: Final = 60
 _POOL: Final = 100

@@ -15,8 +15,8 @@ from eval.systems.ranking import Everything, Fused, Keywords, Meaning
 from eval.systems.tiermem import Mode, TierMem
 from eval.types import CaseId, Retriever, System
 from pagestore import TokenCounter
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
-from tiermem.index.interface import Embedder
 from tiermem.reasoning import Engine
 
 

@@ -9,16 +9,12 @@ from typer.testing import CliRunner
 
 import tiermem
 from tiermem.apps.cli import app
-from tiermem.index.testing import HashEmbedder
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with one turn of a user and one of a web page; vectors by hash, so that nothing is loaded."""
-    from tiermem.memory import opening
-
-    monkeypatch.setattr(opening, "find_weights", lambda named: None)
-    monkeypatch.setattr(opening, "MiniLMEmbedder", lambda weights, precision: HashEmbedder())
+    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
     path = tmp_path / "memory"
     with tiermem.open(path, engine="local", distil="inline") as memory:
         memory.add(

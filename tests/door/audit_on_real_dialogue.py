@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import tiermem
 from pagestore.bundle import encode, verify_bundle
 from tiermem.dialogue import read_dialogue
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 DATA = Path("data", "locomo", "locomo_dev7.json")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tiermem
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 OpenMemory = Callable[..., tiermem.Memory]
 

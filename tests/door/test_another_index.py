@@ -11,9 +11,10 @@ import pytest
 import tiermem
 from pagestore import History, Store
 from tests.door.conftest import OpenMemory
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable
-from tiermem.index import QdrantIndex
-from tiermem.index.testing import HashEmbedder
+from tiermem.index import qdrant
+from tiermem.index.qdrant import QdrantIndex
 from tiermem.ledger import indexed_as
 
 HERONS = [f"On day {n} Ann counted {n + 1000} herons near the mill." for n in range(12)]
@@ -121,12 +122,10 @@ def test_stores_that_share_a_server_answer_from_their_own(
 def test_reindexing_a_store_on_a_server_leaves_others_as_they_are(
     open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = QdrantIndex.open
+    def in_a_folder(_: str, *given: Any, **options: Any) -> QdrantIndex:
+        return QdrantIndex(str(tmp_path / "server"), *given, **options)
 
-    async def in_a_folder(_: str, *given: Any, **options: Any) -> QdrantIndex:
-        return await opened(str(tmp_path / "server"), *given, **options)
-
-    monkeypatch.setattr(QdrantIndex, "open", in_a_folder)
+    monkeypatch.setattr(qdrant, "QdrantIndex", in_a_folder)
     for name, texts in (("ours", HERONS), ("theirs", STORKS)):
         for space in ("default", "Another One"):
             with open_memory(path=tmp_path / name, space=space, index="http://server") as memory:

@@ -21,8 +21,8 @@ from pagestore.errors import PageStoreError
 from tests.door.conftest import OpenMemory, tell
 from tiermem import Budget, Memory
 from tiermem.dialogue import as_turns, parse_time, read_dialogue
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, TierMemError
-from tiermem.index.testing import HashEmbedder
 from tiermem.settings import Settings
 
 DAY = datetime(2023, 5, 3)  # noqa: DTZ001 - as a text that names no zone

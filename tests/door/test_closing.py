@@ -14,8 +14,8 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory, tell
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import MemoryClosed
-from tiermem.index.testing import HashEmbedder
 from tiermem.memory.calls import Calls
 from tiermem.reasoning import Engine, engine_named
 

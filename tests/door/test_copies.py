@@ -18,8 +18,8 @@ from pagestore.errors import Inaccessible, PageStoreError
 from pagestore.testing import odd_text
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
 from tiermem.dialogue import line_of, read_dialogue
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
-from tiermem.index.testing import HashEmbedder
 
 QUESTION = "What is Biscuit allergic to?"
 

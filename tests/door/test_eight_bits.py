@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import tiermem
+from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable, IndexMismatch, InvalidInput
-from tiermem.index.minilm_weights import find_weights
 
 SAID = [
     "Ann: I adopted a rescue dog called Biscuit.",

@@ -14,8 +14,8 @@ from pagestore import DiskLog, SpaceId
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
 from tests.ledger import building
 from tests.reading.world import ListIndex
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger, Retired
 from tiermem.ledger.entries import encode
 from tiermem.ledger.kinds import kind_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import tiermem
 from tests.reading.world import ListIndex
 from tiermem.dialogue import read_dialogue
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 
 def test_a_session_of_a_locomo_conversation_leaves_no_trace(shared: Path, tmp_path: Path) -> None:

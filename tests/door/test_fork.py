@@ -13,7 +13,7 @@ from tests.door.conftest import OpenMemory
 FORKED = """
 import os, sys
 import tiermem
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 memory = tiermem.open(sys.argv[1], engine="local", embedder=HashEmbedder())
 memory.add("My dog Biscuit is allergic to chicken.")

@@ -15,8 +15,8 @@ import pytest
 import tiermem
 from tests.door.conftest import DIALOGUE, tell
 from tests.llm.replies import generated
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ModelError
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm import Call, FunctionModel
 from tiermem.model import SummaryUnit
 from tiermem.text import normalise

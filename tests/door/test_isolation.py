@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tiermem
 from pagestore import Turn
-from tiermem.index import QdrantEdgeIndex
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 CODE = "The vault code of the blue house is Zephyrine."
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import tiermem
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 TURNS = 120
 INGEST = f"""
 import sys, tiermem
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 with tiermem.open(sys.argv[1], engine="local", embedder=HashEmbedder(), page_tokens=60) as memory:
     print("open", flush=True)
     for n in range({TURNS}):

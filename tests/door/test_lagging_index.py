@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tiermem
 from tests.door.conftest import OpenMemory
 from tests.index.conftest import QUICK
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.writing.projection import Projection
 
 THINGS = ("canoe", "piano", "kettle", "telescope", "lantern", "bicycle", "violin", "tent", "loom", "sledge")

@@ -93,8 +93,8 @@ def test_deleting_the_index_and_reindexing_gives_the_same_search(
 
 
 def test_another_embedder_is_refused_until_the_index_is_rebuilt(open_memory: OpenMemory) -> None:
+    from tiermem.embedding.hashed import HashEmbedder
     from tiermem.errors import IndexMismatch
-    from tiermem.index.testing import HashEmbedder
 
     memory = open_memory()
     tell(memory)
@@ -278,7 +278,7 @@ def test_blocking_and_awaited_doors_have_the_same_signatures() -> None:
 
 @pytest.mark.anyio
 async def test_what_one_door_writes_the_other_reads(tmp_path: Path) -> None:
-    from tiermem.index.testing import HashEmbedder
+    from tiermem.embedding.hashed import HashEmbedder
 
     async with await tiermem.AsyncMemory.open(
         tmp_path / "store", engine="local", embedder=HashEmbedder()

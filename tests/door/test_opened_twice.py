@@ -17,8 +17,8 @@ import tiermem
 from pagestore import SpaceId, Store
 from pagestore.errors import Locked
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MemoryClosed
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm import ScriptedModel
 from tiermem.memory import AsyncMemory
 
@@ -178,7 +178,7 @@ def test_an_opening_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
 
 FORKED = """
 import os, sys, tiermem
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 how = dict(engine="local", embedder=HashEmbedder(), index="memory")
 memory = tiermem.open(sys.argv[1], **how)
 memory.add("One.", speaker="Ann")

@@ -22,8 +22,8 @@ from tests.door.conftest import OpenMemory
 from tests.writing.parts import GARDEN, S1, DictIndex, Rules
 from tests.writing.parts import opened as ledger_opened
 from tiermem.apps.cli import app
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
-from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger
 from tiermem.reasoning import engine_named
 from tiermem.writing import Writer

@@ -14,8 +14,8 @@ from tests.door.conftest import OpenMemory
 from tests.door.test_by_model import at, play
 from tests.door.test_taken_back import BISCUIT, about, everything_found
 from tests.llm.server import ModelServer, Request
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.testing import HashEmbedder
 from tiermem.model import Answer, MarkedPage, SummaryUnit
 from tiermem.writing import Remembered, Writer
 

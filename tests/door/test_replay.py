@@ -90,7 +90,7 @@ def test_a_second_run_after_another_process_opened_the_memory_is_the_same(
 
 
 def test_another_embedder_is_seen_in_the_scores(open_memory: OpenMemory) -> None:
-    from tiermem.index.testing import HashEmbedder
+    from tiermem.embedding.hashed import HashEmbedder
 
     memory = open_memory()
     tell(memory)

@@ -11,8 +11,8 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
-from tiermem.index.testing import HashEmbedder
 from tiermem.memory import door
 from tiermem.memory.opening import House
 from tiermem.memory.values import Added

@@ -9,9 +9,9 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory, tell
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable, InvalidInput
 from tiermem.index import MemoryIndex
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm import OpenAIModel
 from tiermem.memory.opening import House, build
 
@@ -31,14 +31,20 @@ def opened(path: Path | str, **given: Any) -> House:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"index": "memroy"}, r"index: 'memroy'.*'embedded', 'memory' or the URL.*did you mean 'memory'\?"),
+        (
+            {"index": "memroy"},
+            r"index: 'memroy'.*'embedded', 'memory'.*<Qdrant server>.*did you mean 'memory'\?",
+        ),
         ({"index": "Embedded"}, r"did you mean 'embedded'\?"),
-        ({"index": "./qdrant"}, r"'\./qdrant' is not known: give 'embedded', 'memory' or the URL"),
-        ({"index": "localhost:6333"}, r"http://… or https://…"),
-        ({"index": "http://"}, r"the URL of a Qdrant server"),
+        (
+            {"index": "./qdrant"},
+            r"'\./qdrant' is not known: give 'embedded', 'memory', 'http://<Qdrant server>' or 'https",
+        ),
+        ({"index": "localhost:6333"}, r"'http://<Qdrant server>' or 'https://<Qdrant server>'"),
+        ({"index": "http://"}, r"'http://<Qdrant server>'"),
         ({"embedder": "minilm:int4"}, r"embedder: 'minilm:int4'.*did you mean 'minilm:int8'\?"),
         ({"embedder": "openai:"}, r"'openai:<model name>'"),
-        ({"embedder": "gpt"}, r"'minilm', 'minilm:int8' or 'openai:<model name>'"),
+        ({"embedder": "gpt"}, r"'minilm', 'minilm:int8', 'openai:<model name>' or 'hashed'"),
         ({"engine": "gpt"}, r"engine 'gpt' is not known: give 'auto', 'local' or 'model'"),
         ({"engine": "modell"}, r"did you mean 'model'\?"),
         ({"router": "allways"}, r"router: 'allways'.*'llm'.*did you mean 'always'\?"),

@@ -9,10 +9,14 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory, tell
+from tiermem.embedding import minilm
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.minilm import MiniLMEmbedder
 from tiermem.errors import IndexLocked
-from tiermem.index import AbsentIndex, MiniLMEmbedder, QdrantEdgeIndex, SqliteIndex, embedded
+from tiermem.index import AbsentIndex, embedded
 from tiermem.index.folder import FILE
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.memory.opening import House
 
 LIKE_MINILM = HashEmbedder(384)
@@ -97,7 +101,7 @@ ANOTHER = """
 import sys
 import tiermem
 from tiermem.index import embedded
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 embedded.GROWN = int(sys.argv[2])
 with tiermem.open(sys.argv[1], space="two", engine="local", embedder=HashEmbedder()) as memory:
@@ -181,11 +185,12 @@ def test_while_another_process_has_the_shards_a_space_is_found_by_its_words_and_
 
 
 def test_what_is_read_only_searches_by_meaning_and_loads_no_weights_before(
-    open_memory: OpenMemory, tmp_path: Path
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = tiermem.open(tmp_path / "store", engine="local", distil="inline")
     writer.add("My dog Biscuit is allergic to chicken.", speaker="Ann")
     writer.flush()
+    monkeypatch.setattr(minilm, "_in_use", {})  # as in another process
     reader = tiermem.open(tmp_path / "store", engine="local", read_only=True)
     house = house_of(reader)
     assert isinstance(house.embedder, MiniLMEmbedder)

@@ -6,8 +6,8 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory
+from tiermem.embedding import minilm
 from tiermem.errors import EmbedderUnavailable
-from tiermem.memory import opening
 
 
 def nowhere(named: Path | None) -> Path:
@@ -18,7 +18,7 @@ def test_words_find_what_meaning_would_and_everybody_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_memory: OpenMemory
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(opening, "find_weights", nowhere)
+        patch.setattr(minilm, "find_weights", nowhere)
         with tiermem.open(tmp_path / "memory") as memory:
             memory.add("My dog Biscuit is allergic to chicken.", speaker="Bob")
             memory.flush()
@@ -36,6 +36,7 @@ def test_words_find_what_meaning_would_and_everybody_is_told(
             assert receipt.residual.clean
             assert receipt.erasure.index == "rewritten"
     with tiermem.open(tmp_path / "memory") as memory:
+        memory.flush()
         answer = memory.ask("What is Biscuit allergic to?")
         assert "chicken" in answer.text
         assert not answer.trace.degradations

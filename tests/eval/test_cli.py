@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from eval.cli import app
 from tests.eval.test_datasets import lme, locomo, write
 from tests.llm.server import ModelServer, Request
+from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index.minilm_weights import find_weights
 
 COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full"]}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eval.embeddings import CachedEmbedder, cache_directory
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from eval.runner import Candidate, Plan
 from eval.systems import Setup, candidates
 from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
 from pagestore import EstimateCounter, SessionId, Turn
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.reasoning import Engine, by_rules
 
 SAID = (

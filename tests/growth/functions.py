@@ -21,9 +21,9 @@ from tests.text.dialogue import page_of
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
 from tiermem.dialogue.trust import DEFAULT_TRUST
+from tiermem.embedding.words import Stems
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
-from tiermem.index.lexicon import Stems
 from tiermem.model import (
     Check,
     Claim,
@@ -59,7 +59,9 @@ ROOTS = (
     "tiermem.reading.quoting",
     "tiermem.reading.keywords",
     "tiermem.reading.check",
+    "tiermem.index.bm25",
     "tiermem.index.encoding",
+    "tiermem.llm.characters",
     "tiermem.llm.json_reply",
     "pagestore.tokens",
     "pagestore.pager",
@@ -78,6 +80,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.text.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
+    "tiermem.index.bm25.rarity": "takes counts",
     "pagestore.pager.full_page": "takes sizes",
 }
 
@@ -225,7 +228,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Iterable[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
     "Sequence[SummaryUnit]": lambda text: (unit(text), unit("I have 3 dogs.")),
-    "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, kind="fact", scene=text),
+    "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, scene=text),
     "Collection": lambda _: "pages",
     "Collection | Literal['around']": lambda _: "turns",
     "TrustLevels": lambda _: DEFAULT_TRUST,
@@ -233,7 +236,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Mapping[str, Any]": lambda text: {text: [text]},
     "Asked": lambda _: asked_for(QUESTION, SAID).among((), {}),
     "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], own=0, beside=(0,))],
-    "Covers": lambda _: Stems(),
+    "Lexicon": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),
     "Iterable[TakenBack]": lambda text: [
         TakenBack(

@@ -10,17 +10,19 @@ import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
-from tiermem.index import QdrantEdgeIndex, qdrant_edge
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index import qdrant_edge
 from tiermem.index.encoding import point_id
 from tiermem.index.interface import Compacts, Entry, Mode
-from tiermem.index.testing import HashEmbedder, upto
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.testing import upto
 from tiermem.memory.residual import _written
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
-KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.", kind="summary")
-SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue house.", kind="summary")
-OTHER = Entry(id="other", session=S1, text="A ferry of another space.", kind="summary")
+KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.")
+SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue house.")
+OTHER = Entry(id="other", session=S1, text="A ferry of another space.")
 
 
 async def vector_of(entry: Entry) -> bytes:
@@ -44,7 +46,7 @@ def files_with(path: Path, needles: list[bytes]) -> list[str]:
 
 def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
     async def main() -> None:
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
         assert isinstance(index, Compacts)
         await index.put(ONE, "units", [KEPT, SECRET])
         await index.put(TWO, "units", [OTHER])
@@ -62,7 +64,7 @@ def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
             assert [hit.id for hit in await index.search(ONE, "units", "ferry", limit=3)] == ["kept"]
             assert [hit.id for hit in await index.search(TWO, "units", "ferry", limit=3)] == ["other"]
             await index.close()
-            index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+            index = QdrantEdgeIndex(tmp_path, HashEmbedder())
         await index.close()
 
     anyio.run(main)
@@ -72,14 +74,12 @@ def segments(path: Path) -> set[str]:
     return {segment.name for segment in (path / "units" / "segments").iterdir()}
 
 
-MANY = [
-    Entry(id=f"u{n}", session=S1, text=f"The note {n} of shed {n % 7}.", kind="summary") for n in range(400)
-]
+MANY = [Entry(id=f"u{n}", session=S1, text=f"The note {n} of shed {n % 7}.") for n in range(400)]
 
 
 async def crowded(path: Path) -> QdrantEdgeIndex:
     """An index of many segments."""
-    index = await QdrantEdgeIndex.open(path, HashEmbedder())
+    index = QdrantEdgeIndex(path, HashEmbedder())
     for start in range(0, len(MANY), 100):
         await index.put(ONE, "units", MANY[start : start + 100])
         await index.flush()
@@ -113,7 +113,7 @@ def test_only_the_segments_that_held_it_are_rewritten(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("small_segments")
 def test_what_is_put_at_one_go_is_cut_into_segments_too(tmp_path: Path) -> None:
     async def main() -> None:
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
         many = [replace(one, id=f"{one.id}-{more}") for more in range(4) for one in MANY]
         await index.put(ONE, "units", many)
         await index.set_mark(ONE, upto(7))
@@ -136,7 +136,7 @@ def test_of_whole_segments_nothing_is_left_either(tmp_path: Path, gone: range) -
         assert files_with(tmp_path, traces) == []
         await index.close()
         assert files_with(tmp_path, traces) == []
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
         kept = [one for n, one in enumerate(MANY) if n not in gone]
         assert await index.count(ONE, "units") == len(kept)
         assert await index.mark(ONE) == upto(7)
@@ -154,7 +154,7 @@ def test_how_an_index_is_cut_into_segments_does_not_show_in_its_scores(
     async def main() -> None:
         cut = await crowded(tmp_path / "cut")
         monkeypatch.setattr(qdrant_edge, "SEGMENT", 2**40)
-        whole = await QdrantEdgeIndex.open(tmp_path / "whole", HashEmbedder())
+        whole = QdrantEdgeIndex(tmp_path / "whole", HashEmbedder())
         changed = [replace(one, active=False) for one in MANY[::9]]
         await cut.put(ONE, "units", changed)
         await cut.remove(ONE, "units", [one.id for one in MANY[1::9]])

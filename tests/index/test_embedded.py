@@ -16,11 +16,15 @@ import pytest
 from pagestore import History
 from tests.index.test_room import nearly_full
 from tests.index.test_sqlite import found_in
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantEdgeIndex, SqliteIndex, embedded, open_embedded
+from tiermem.index import embedded
+from tiermem.index.embedded import open_embedded
+from tiermem.index.engine import COLLECTIONS
 from tiermem.index.folder import FILE, GROWING
-from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, BOB, GARDEN, TALK, HashEmbedder, entry, upto
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.testing import ANN, BOB, GARDEN, TALK, entry, upto
 
 Found = list[tuple[str, float]]
 
@@ -97,7 +101,7 @@ def test_up_to_the_limit_it_stays_as_it_is(small: Path, monkeypatch: pytest.Monk
 
 def test_an_index_of_before_is_opened_as_it_is_and_made_anew_it_is_small(tmp_path: Path) -> None:
     async def before() -> None:
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
         await index.put(ANN, "units", GARDEN)
         await index.set_mark(ANN, upto(4))
         await index.close()
@@ -247,7 +251,7 @@ OPENS = """
 import sys
 from pathlib import Path
 from tiermem.index import embedded
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 embedded.GROWN = int(sys.argv[2])
 print(type(embedded.open_embedded(Path(sys.argv[1]), HashEmbedder())).__name__)

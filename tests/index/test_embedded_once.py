@@ -9,10 +9,11 @@ import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
-from tiermem.index import MemoryIndex, QdrantEdgeIndex
-from tiermem.index import projection as of_index
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index import MemoryIndex
+from tiermem.index import engine as of_index
 from tiermem.index.interface import Entry, Said
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +39,6 @@ def turns(page: str) -> list[Entry]:
             id=f"{page}/{number}",
             session=SessionId("s"),
             text=text,
-            kind="turn",
             said=Said(speaker="Ann", before=f"Ann: {SAID[number - 1]}" if number else ""),
         )
         for number, text in enumerate(SAID)

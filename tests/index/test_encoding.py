@@ -2,22 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore import SessionId
 from tiermem.index import encoding
+from tiermem.index.bm25 import document_terms
 from tiermem.index.encoding import (
     PIECE,
     PIECES,
-    clean,
-    document_terms,
     key,
     name_of,
     pieces,
     point_id,
-    query_stems,
-    query_terms,
     turn_pieces,
 )
-from tiermem.index.interface import Entry
 from tiermem.text import stems
 
 anything = st.text(st.characters(codec=None, categories=None), max_size=60)
@@ -58,25 +53,6 @@ def test_a_long_turn_costs_few_vectors_and_loses_no_letter(text: str) -> None:
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
-def test_names_of_speakers_are_not_looked_for_unless_nothing_else_is() -> None:
-    assert query_stems("What did Ann say of Bob's bicycle?", without=["ann", "bob's"]) == ["say", "bicycl"]
-    assert query_stems("Ann?", without=["ann"]) == ["ann"]
-
-
-def test_a_query_weighs_each_different_stem_once() -> None:
-    assert query_terms("the bicycles, a bicycle and the Bicycle!") == query_terms("bicycle")
-    assert list(query_terms("bicycle").values()) == [1.0]
-    assert query_terms("What is it? And how?") == {}
-
-
-def test_a_term_weighs_more_when_it_is_repeated_and_less_in_a_longer_text() -> None:
-    (bicycle,) = query_terms("bicycle")
-    once = document_terms("bicycle shop", "units")[bicycle]
-    assert document_terms("bicycle bicycle", "units")[bicycle] > once
-    assert document_terms("bicycle shop " * 1 + "word " * 40, "units")[bicycle] < once
-    assert max(document_terms("bicycle " * 1000, "units").values()) < encoding.SATURATION + 1
-
-
 @given(left=anything, right=anything)
 def test_keys_are_reversible_and_differ_where_names_differ(left: str, right: str) -> None:
     assert name_of(key(left)) == left
@@ -92,15 +68,6 @@ def test_point_ids_differ_where_space_or_id_differ(names: list[tuple[str, str]])
 
 def test_a_mark_is_never_an_entry() -> None:
     assert encoding.mark_id("ann") not in {point_id("ann", ""), point_id("", "ann"), point_id("ann", "ann")}
-
-
-@given(text=anything)
-def test_cleaned_text_can_be_carried_and_stays_what_it_was(text: str) -> None:
-    cleaned = clean(text)
-    cleaned.encode()
-    assert clean(cleaned) == cleaned
-    if not any("\ud800" <= character <= "\udfff" for character in text):
-        assert cleaned == text
 
 
 @given(lines=st.lists(st.text("ab c😀", max_size=40).map(lambda part: part * 20), max_size=12))
@@ -125,20 +92,6 @@ def test_a_short_text_is_one_piece_and_a_blank_one_none() -> None:
 
 def test_the_number_of_pieces_is_bounded() -> None:
     assert len(pieces("word " * 200_000)) == PIECES
-
-
-def test_surrogates_are_joined_or_replaced() -> None:
-    assert encoding.clean("a \ud83d\ude00 b \ud800 c") == "a 😀 b \ufffd c"
-
-
-def test_what_only_the_scene_holds_weighs_little() -> None:
-    unit = Entry(id="u", session=SessionId("s"), text="a red bicycle", kind="summary", scene="garden party")
-    weights = encoding.unit_terms(unit)
-    alone = encoding.document_terms("garden party", "units")
-    for word in ("garden", "party"):
-        (stem,) = encoding.query_stems(word)
-        at = encoding.dimension(stem)
-        assert weights[at] == pytest.approx(0.1 * alone[at])
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=8))

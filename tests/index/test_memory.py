@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from pagestore import History, SessionId, SpaceId
-from tiermem.index import MemoryIndex, QdrantEdgeIndex, projection
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index import MemoryIndex, engine
 from tiermem.index.interface import Entry, Hit, Index, Mode
-from tiermem.index.testing import ANN, GARDEN, TALK, HashEmbedder, IndexContract, entry, same, upto
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -65,10 +67,7 @@ async def test_scores_are_those_of_the_embedded_engine(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["dense", "words", "hybrid"])
 async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
     index = MemoryIndex(HashEmbedder())
-    entries = [
-        Entry(id=f"u{n}", session=SessionId("s"), text=f"the red bicycle {n}", kind="summary")
-        for n in range(9)
-    ]
+    entries = [Entry(id=f"u{n}", session=SessionId("s"), text=f"the red bicycle {n}") for n in range(9)]
     await index.put(SpaceId("space"), "units", entries)
     for limit in (1, 2, 5):
         assert len(await index.search(SpaceId("space"), "units", "bicycle", limit=limit, mode=mode)) == limit
@@ -76,9 +75,9 @@ async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
 
 @pytest.mark.anyio
 async def test_no_more_vectors_are_kept_than_some_pages_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "KEPT", 20)
+    monkeypatch.setattr(engine, "KEPT", 20)
     index = MemoryIndex(HashEmbedder())
-    entries = [Entry(id=f"t#{n}", session=SessionId("s"), text=f"turn {n}", kind="turn") for n in range(60)]
+    entries = [Entry(id=f"t#{n}", session=SessionId("s"), text=f"turn {n}") for n in range(60)]
     for one in entries:
         await index.put(SpaceId("space"), "turns", [one])
     assert len(index._kept) == 20

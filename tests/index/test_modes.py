@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from pagestore import SessionId, SpaceId
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantEdgeIndex, qdrant_edge
+from tiermem.index import qdrant_edge
 from tiermem.index.interface import Entry
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 pytestmark = pytest.mark.anyio
 ONE = SpaceId("one")
-NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.", kind="summary") for n in range(300)]
+NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.") for n in range(300)]
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o2770])
@@ -24,7 +25,7 @@ async def test_files_and_directories_have_the_mode_of_their_folder(
     folder = tmp_path / "index"
     folder.mkdir()
     folder.chmod(mode)
-    index = await QdrantEdgeIndex.open(folder, HashEmbedder())
+    index = QdrantEdgeIndex(folder, HashEmbedder())
     await index.put(ONE, "units", NOTES)
     await index.compact()
     await index.close()
@@ -39,7 +40,7 @@ async def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alo
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "LOCK").symlink_to(tmp_path / "theirs")
     with pytest.raises(IndexUnavailable, match="cannot use"):
-        await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+        QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     assert (tmp_path / "theirs").read_text() == "precious"
 
 
@@ -47,15 +48,15 @@ async def test_a_description_does_not_overwrite_what_a_link_leads_to(tmp_path: P
     (tmp_path / "theirs").write_text("precious")
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "index.new").symlink_to(tmp_path / "theirs")
-    await (await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())).close()
+    await QdrantEdgeIndex(tmp_path / "index", HashEmbedder()).close()
     assert (tmp_path / "theirs").read_text() == "precious"
 
 
 @pytest.mark.parametrize("linked", ["units", "units/segments"])
 async def test_a_shard_that_lies_elsewhere_is_not_opened(tmp_path: Path, linked: str) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     await index.close()
     (tmp_path / "index" / linked).rename(tmp_path / "elsewhere")
     (tmp_path / "index" / linked).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(IndexMismatch, match="a link is not followed"):
-        await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+        QdrantEdgeIndex(tmp_path / "index", HashEmbedder())

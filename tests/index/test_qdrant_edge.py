@@ -15,27 +15,29 @@ from hypothesis import strategies as st
 
 from pagestore import History, SessionId, SpaceId
 from tests.index.conftest import QUICK
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import QdrantEdgeIndex
+from tiermem.index.embedded import open_embedded
+from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Collection, Entry, Index, Mode
-from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, GARDEN, HashEmbedder, IndexContract, entry, ids, upto
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.testing import ANN, GARDEN, IndexContract, entry, ids, upto
 
 pytestmark = pytest.mark.anyio
 
 
 class TestQdrantEdgeIndex(IndexContract):
     async def new_index(self, where: Path) -> Index:
-        return await QdrantEdgeIndex.open(where / "index", HashEmbedder())
+        return QdrantEdgeIndex(where / "index", HashEmbedder())
 
 
 async def test_a_second_opener_is_told_who_owns_the_directory_and_what_to_do(tmp_path: Path) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     with pytest.raises(IndexLocked, match=rf"pid {os.getpid()}.*Qdrant server"):
-        await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+        QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.close()
-    again = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    again = QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     assert await again.count(ANN, "units") == len(GARDEN)
     await again.close()
 
@@ -45,24 +47,26 @@ async def test_another_process_is_named_by_its_pid_and_its_death_frees_the_direc
     assert child.stdout is not None
     child.stdout.readline()
     with pytest.raises(IndexLocked, match=f"process {child.pid} on"):
-        await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+        QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    index = await QdrantEdgeIndex.open(tmp_path / "index", HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
     await index.close()
 
 
 WRITER = """
 import sys, anyio
-from tiermem.index import QdrantEdgeIndex
-from tiermem.index.projection import COLLECTIONS
-from tiermem.index.testing import ANN, HashEmbedder, entry, upto
+from tiermem.index.embedded import open_embedded
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.engine import COLLECTIONS
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.testing import ANN, entry, upto
 import qdrant_edge
 
 async def main():
     print("ready", flush=True)
-    index = await QdrantEdgeIndex.open(sys.argv[1], HashEmbedder())
+    index = QdrantEdgeIndex(sys.argv[1], HashEmbedder())
     start = (await index.mark(ANN)).seq + 1
     print("open", flush=True)
     for n in range(start, start + 100_000):
@@ -98,7 +102,7 @@ async def test_after_kill_9_the_mark_never_claims_more_than_the_index_holds(tmp_
     where = tmp_path / "index"
     for after in (1, 2, 5, 9, 17):
         acknowledged = _kill_while_writing(where, after=after)
-        index = await QdrantEdgeIndex.open(where, HashEmbedder())
+        index = QdrantEdgeIndex(where, HashEmbedder())
         mark = (await index.mark(ANN)).seq
         assert mark >= acknowledged
         for n in range(mark + 1):
@@ -115,34 +119,34 @@ async def test_killed_while_it_is_made_the_index_opens_again(tmp_path: Path) -> 
         with _child(where) as child:
             await anyio.sleep(wait)
             child.kill()
-        index = await QdrantEdgeIndex.open(where, HashEmbedder())
+        index = QdrantEdgeIndex(where, HashEmbedder())
         assert (await index.mark(ANN)).seq >= -1
         await index.close()
 
 
 async def test_another_embedder_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.set_mark(ANN, upto(3))
     await index.close()
     for other in (HashEmbedder(seed=1), HashEmbedder(64)):
         with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
-            await QdrantEdgeIndex.open(tmp_path, other)
-    fresh = await QdrantEdgeIndex.open(tmp_path, HashEmbedder(64), fresh=True)
+            QdrantEdgeIndex(tmp_path, other)
+    fresh = open_embedded(tmp_path, HashEmbedder(64), fresh=True)
     assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (History(), 0)
     await fresh.close()
 
 
 async def test_an_older_schema_is_a_mismatch(tmp_path: Path) -> None:
-    await (await QdrantEdgeIndex.open(tmp_path, HashEmbedder())).close()
+    await QdrantEdgeIndex(tmp_path, HashEmbedder()).close()
     file = tmp_path / "index.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema": 0}))
     with pytest.raises(IndexMismatch, match="schema 0"):
-        await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        QdrantEdgeIndex(tmp_path, HashEmbedder())
 
 
 async def _broken(where: Path, damage: str) -> None:
-    index = await QdrantEdgeIndex.open(where, HashEmbedder())
+    index = QdrantEdgeIndex(where, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.set_mark(ANN, upto(3))
     await index.close()
@@ -170,22 +174,23 @@ def _remove(directory: Path) -> None:
 )
 async def test_a_damaged_index_is_not_believed_and_can_be_made_anew(tmp_path: Path, damage: str) -> None:
     await _broken(tmp_path, damage)
+    index: Index
     try:
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     except IndexMismatch as error:
         assert "`reindex`" in str(error)  # noqa: PT017  # the other way out is below
-        index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder(), fresh=True)
+        index = open_embedded(tmp_path, HashEmbedder(), fresh=True)
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
     await index.close()
 
 
 async def test_without_its_units_the_index_has_no_mark(tmp_path: Path) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     await index.put(ANN, "pages", [entry("p1", "a page")])
     await index.set_mark(ANN, upto(3))
     await index.close()
     _remove(tmp_path / "units")
-    index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     assert await index.mark(ANN) == History()
     await index.close()
 
@@ -193,11 +198,11 @@ async def test_without_its_units_the_index_has_no_mark(tmp_path: Path) -> None:
 async def test_a_place_that_cannot_hold_an_index_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
     with pytest.raises(IndexUnavailable, match="cannot use"):
-        await QdrantEdgeIndex.open(tmp_path / "file" / "index", HashEmbedder())
+        QdrantEdgeIndex(tmp_path / "file" / "index", HashEmbedder())
 
 
 async def test_room_of_removed_entries_is_taken_back_and_nothing_else_goes(tmp_path: Path) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder(16))
+    index = QdrantEdgeIndex(tmp_path, HashEmbedder(16))
     many = [entry(f"u{n}", f"note {n}") for n in range(3000)]
     await index.put(ANN, "units", many)
     await index.remove(ANN, "units", [each.id for each in many[:2000]])
@@ -236,7 +241,7 @@ def test_no_space_ever_sees_another(
         stored: dict[tuple[str, str], dict[str, str]] = {}
         for name, collection, number, text in puts:
             stored.setdefault((name, collection), {})[f"u{number}"] = text
-            made = Entry(id=f"u{number}", session=SessionId(name), text=text, kind="summary")
+            made = Entry(id=f"u{number}", session=SessionId(name), text=text)
             await crowded.put(SpaceId(run + name), collection, [made])
         for name, collection in {(name, other) for name, *_ in puts for other in COLLECTIONS}:
             own = stored.get((name, collection), {})

@@ -8,13 +8,15 @@ import pytest
 import tiermem
 from pagestore import SessionId, SpaceId
 from tests.torture import full
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull
-from tiermem.index import QdrantEdgeIndex, embedded
+from tiermem.index import embedded
 from tiermem.index.interface import Entry
-from tiermem.index.testing import HashEmbedder, upto
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.testing import upto
 
 ONE = SpaceId("one")
-NOTE = Entry(id="u1", session=SessionId("s"), text="The ferry leaves at nine.", kind="summary")
+NOTE = Entry(id="u1", session=SessionId("s"), text="The ferry leaves at nine.")
 
 
 class Disk(NamedTuple):
@@ -41,7 +43,7 @@ def test_without_room_an_index_does_not_open_and_says_how_much_it_takes(
 async def test_an_index_that_is_open_takes_nothing_in_while_there_is_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = await QdrantEdgeIndex.open(tmp_path, HashEmbedder())
+    index = QdrantEdgeIndex(tmp_path, HashEmbedder())
     with monkeypatch.context() as patch:
         nearly_full(patch, 60_000)
         for refused in (

@@ -17,31 +17,22 @@ from pagestore import History, SpaceId
 from tests.index.conftest import QUICK
 from tests.index.test_compact import KEPT, ONE, OTHER, SECRET, TWO, files_with, point_of
 from tests.torture import full
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import MemoryIndex, QdrantEdgeIndex, SqliteIndex, arrays
+from tiermem.index import MemoryIndex, arrays
 from tiermem.index.arrays import packed
-from tiermem.index.encoding import unit_terms
+from tiermem.index.bm25 import unit_terms
+from tiermem.index.engine import Point
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Entry, Exclusive, Index
-from tiermem.index.projection import Point
-from tiermem.index.testing import (
-    ANN,
-    BOB,
-    GARDEN,
-    TALK,
-    HashEmbedder,
-    IndexContract,
-    entry,
-    ids,
-    same,
-    turn,
-    upto,
-)
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto
 
 
 class TestSqliteIndex(IndexContract):
     async def new_index(self, where: Path) -> Index:
-        return await SqliteIndex.open(where / "index", HashEmbedder())
+        return SqliteIndex(where / "index", HashEmbedder())
 
 
 async def found_in(index: Index) -> list[tuple[str, float]]:
@@ -128,10 +119,10 @@ async def numbers_of(one: Entry) -> list[bytes]:
 
 @pytest.mark.anyio
 async def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
-    index = await SqliteIndex.open(tmp_path, HashEmbedder(8))
+    index = SqliteIndex(tmp_path, HashEmbedder(8))
     assert isinstance(index, Compacts)
     assert isinstance(index, Exclusive)
-    crowd = [Entry(id=f"c{n}", session=SECRET.session, text=f"note {n}", kind="summary") for n in range(300)]
+    crowd = [Entry(id=f"c{n}", session=SECRET.session, text=f"note {n}") for n in range(300)]
     await index.put(ONE, "units", [*crowd[:150], KEPT, SECRET, *crowd[150:]])
     await index.put(TWO, "units", [OTHER])
     await index.set_mark(ONE, upto(7))
@@ -153,7 +144,7 @@ async def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> N
 async def test_on_a_full_disk_what_is_new_is_found_and_not_written_until_there_is_room(
     tmp_path: Path,
 ) -> None:
-    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    index = SqliteIndex(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN[:2])
     await index.set_mark(ANN, upto(1))
     assert index._connection is not None
@@ -169,21 +160,21 @@ async def test_on_a_full_disk_what_is_new_is_found_and_not_written_until_there_i
     index._connection.execute("PRAGMA max_page_count = 1000000")
     await index.set_mark(ANN, upto(2))
     await index.close()
-    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    index = SqliteIndex(tmp_path, HashEmbedder())
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(2), 44)
     await index.close()
 
 
 @pytest.mark.anyio
 async def test_closed_on_a_full_disk_it_holds_what_its_mark_says(tmp_path: Path) -> None:
-    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    index = SqliteIndex(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN[:2])
     await index.set_mark(ANN, upto(1))
     assert index._connection is not None
     index._connection.execute("PRAGMA max_page_count = 1")
     await index.put(ANN, "units", [entry(f"u{n + 9}", "beans " * n) for n in range(400)])
     await index.close()
-    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    index = SqliteIndex(tmp_path, HashEmbedder())
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(1), 2)
     await index.close()
 
@@ -191,7 +182,7 @@ async def test_closed_on_a_full_disk_it_holds_what_its_mark_says(tmp_path: Path)
 @pytest.mark.anyio
 @pytest.mark.parametrize("damage", ["garbage", "torn", "cut numbers", "no json", "no tables"])
 async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Path, damage: str) -> None:
-    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    index = SqliteIndex(tmp_path, HashEmbedder())
     await index.put(ANN, "units", [*GARDEN, *(entry(f"x{n}", f"note {n}") for n in range(60))])
     await index.set_mark(ANN, upto(3))
     await index.close()
@@ -209,7 +200,7 @@ async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Pat
             _run(file, "DROP TABLE entries")
 
     async def used() -> None:
-        index = await SqliteIndex.open(tmp_path, HashEmbedder())
+        index = SqliteIndex(tmp_path, HashEmbedder())
         try:
             await index.search(ANN, "units", "tomatoes", limit=3)
         finally:
@@ -217,7 +208,7 @@ async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Pat
 
     with pytest.raises(IndexMismatch, match=r"damaged.*`reindex`"):
         await used()
-    index = await SqliteIndex.open(tmp_path, HashEmbedder(), fresh=True)
+    index = SqliteIndex(tmp_path, HashEmbedder(), fresh=True)
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
     await index.close()
 
@@ -231,11 +222,11 @@ def _run(file: Path, statement: str) -> None:
 
 @pytest.mark.anyio
 async def test_of_another_embedder_it_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
-    await (await SqliteIndex.open(tmp_path, HashEmbedder())).close()
+    await SqliteIndex(tmp_path, HashEmbedder()).close()
     for other in (HashEmbedder(seed=1), HashEmbedder(64)):
         for read_only in (True, False):
             with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
-                await SqliteIndex.open(tmp_path, other, read_only=read_only)
+                SqliteIndex(tmp_path, other, read_only=read_only)
 
 
 @pytest.mark.anyio
@@ -244,7 +235,7 @@ async def test_files_have_the_mode_of_their_folder_and_are_few(tmp_path: Path, m
     folder = tmp_path / "index"
     folder.mkdir()
     folder.chmod(mode)
-    index = await SqliteIndex.open(folder, HashEmbedder())
+    index = SqliteIndex(folder, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.compact()
     found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
@@ -257,23 +248,23 @@ async def test_files_have_the_mode_of_their_folder_and_are_few(tmp_path: Path, m
 @pytest.mark.parametrize("name", [FILE, f"{FILE}-journal"])
 async def test_a_file_that_is_a_link_is_not_followed(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "index"
-    await (await SqliteIndex.open(folder, HashEmbedder())).close()
+    await SqliteIndex(folder, HashEmbedder()).close()
     (folder / name).rename(tmp_path / "theirs")
     (folder / name).symlink_to(tmp_path / "theirs")
     before = (tmp_path / "theirs").read_bytes()
     for read_only in (True, False):
         with pytest.raises(IndexMismatch, match="a link is not followed"):
-            await SqliteIndex.open(folder, HashEmbedder(), read_only=read_only)
+            SqliteIndex(folder, HashEmbedder(), read_only=read_only)
     assert (tmp_path / "theirs").read_bytes() == before
 
 
 @pytest.mark.anyio
 async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="no index at"):
-        await SqliteIndex.open(tmp_path / "index", HashEmbedder(), read_only=True)
+        SqliteIndex(tmp_path / "index", HashEmbedder(), read_only=True)
     assert not (tmp_path / "index").exists()
-    writer = await SqliteIndex.open(tmp_path / "index", HashEmbedder())
-    reader = await SqliteIndex.open(tmp_path / "index", HashEmbedder(), read_only=True)
+    writer = SqliteIndex(tmp_path / "index", HashEmbedder())
+    reader = SqliteIndex(tmp_path / "index", HashEmbedder(), read_only=True)
     assert await reader.search(ANN, "units", "tomatoes", limit=3) == ()
     for seq, one in enumerate(GARDEN):
         await writer.put(ANN, "units", [one])
@@ -289,7 +280,7 @@ async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(t
         with pytest.raises(IndexUnavailable, match="read-only"):
             await refused
     await writer.close()
-    await (await SqliteIndex.open(tmp_path / "index", HashEmbedder(), fresh=True)).close()
+    await SqliteIndex(tmp_path / "index", HashEmbedder(), fresh=True).close()
     with pytest.raises(IndexUnavailable, match="made anew by another process"):
         await reader.search(ANN, "units", "tomatoes", limit=3)
     await reader.close()
@@ -298,7 +289,7 @@ async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(t
 @pytest.mark.anyio
 async def test_what_another_process_wrote_of_a_space_is_read_again(tmp_path: Path) -> None:
     """A space changes hands: each process has read it, and neither takes what it read for all there is."""
-    one, other = [await SqliteIndex.open(tmp_path, HashEmbedder()) for _ in range(2)]
+    one, other = [SqliteIndex(tmp_path, HashEmbedder()) for _ in range(2)]
     for turn_of, index in enumerate((one, other) * 3):
         assert await index.count(ANN, "units") == turn_of
         await index.put(ANN, "units", [entry(f"u{turn_of}", f"the note {turn_of}")])
@@ -310,10 +301,10 @@ async def test_what_another_process_wrote_of_a_space_is_read_again(tmp_path: Pat
 
 @pytest.mark.anyio
 async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands(tmp_path: Path) -> None:
-    index = await SqliteIndex.open(tmp_path, HashEmbedder())
+    index = SqliteIndex(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     with pytest.raises(IndexLocked, match="open in another memory"):
-        await SqliteIndex.open(tmp_path, HashEmbedder(), fresh=True)
+        SqliteIndex(tmp_path, HashEmbedder(), fresh=True)
     await index.set_mark(ANN, upto(1))
     assert await index.count(ANN, "units") == len(GARDEN)
     await index.close()
@@ -322,11 +313,12 @@ async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands
 WRITER = """
 import sys, anyio
 from pagestore import SpaceId
-from tiermem.index import SqliteIndex
-from tiermem.index.testing import HashEmbedder, entry, upto
+from tiermem.index.sqlite import SqliteIndex
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.testing import entry, upto
 
 async def main():
-    index = await SqliteIndex.open(sys.argv[1], HashEmbedder())
+    index = SqliteIndex(sys.argv[1], HashEmbedder())
     space = SpaceId(sys.argv[2])
     print("open", flush=True)
     for n in range(int(sys.argv[3])):
@@ -347,7 +339,7 @@ def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Pat
         assert writer.stdout.readline() == b"open\n"
 
     async def read() -> None:
-        reader = await SqliteIndex.open(tmp_path, HashEmbedder(), read_only=True)
+        reader = SqliteIndex(tmp_path, HashEmbedder(), read_only=True)
         while any(writer.poll() is None for writer in writers):
             for space in spaces:
                 mark = await reader.mark(space)
@@ -365,11 +357,12 @@ def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Pat
 
 LOOK = """
 import sys, anyio
-from tiermem.index import SqliteIndex
-from tiermem.index.testing import ANN, HashEmbedder
+from tiermem.index.sqlite import SqliteIndex
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.testing import ANN
 
 async def main():
-    index = await SqliteIndex.open(sys.argv[1], HashEmbedder(), read_only=True)
+    index = SqliteIndex(sys.argv[1], HashEmbedder(), read_only=True)
     print([hit.id for hit in await index.search(ANN, "units", "red bicycle", limit=1)])
 
 anyio.run(main)
@@ -379,7 +372,7 @@ anyio.run(main)
 @pytest.mark.skipif(not full.can_mount(), reason="this machine lets nobody mount a file system")
 def test_a_file_system_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
     async def write() -> None:
-        index = await SqliteIndex.open(tmp_path / "index", HashEmbedder())
+        index = SqliteIndex(tmp_path / "index", HashEmbedder())
         await index.put(ANN, "units", GARDEN)
         await index.close()
 

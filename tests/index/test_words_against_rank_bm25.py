@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from rank_bm25 import BM25Plus
 
-from tiermem.index import QdrantEdgeIndex, QdrantIndex
-from tiermem.index.encoding import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.bm25 import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION
 from tiermem.index.interface import Index
-from tiermem.index.testing import ANN, BOB, HashEmbedder, entry
+from tiermem.index.qdrant import QdrantIndex
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.testing import ANN, BOB, entry
 from tiermem.text import stems
 
 pytestmark = pytest.mark.anyio
@@ -40,9 +42,9 @@ async def test_words_rank_as_the_oracle_ranks(
 ) -> None:
     turns, questions = dialogue
     index: Index = (
-        await QdrantEdgeIndex.open(tmp_path, HashEmbedder(8))
+        QdrantEdgeIndex(tmp_path, HashEmbedder(8))
         if kind == "embedded"
-        else await QdrantIndex.open(":memory:", HashEmbedder(8))
+        else QdrantIndex(":memory:", HashEmbedder(8))
     )
     await index.put(ANN, "units", [entry(str(n), turn) for n, turn in enumerate(turns)])
     await index.put(BOB, "units", [entry(f"other {n}", turn) for n, turn in enumerate(turns[:50])])

@@ -36,8 +36,8 @@ from pagestore import Page, Turn
 from tests.injections.cases import TARGETS, Attack, betrays, made, written
 from tests.reading.world import ListIndex
 from tiermem.dialogue.trust import DEFAULT_TRUST
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm import FunctionModel
 from tiermem.llm.interface import Call
 from tiermem.model import Claim, SummaryUnit, Unproved

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pagestore import PageLine, Turn
 from tests.reading.world import MAIN, SPACE, World
+from tiermem.embedding.words import Stems
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.interface import TurnHit, turn_id, turn_place
-from tiermem.index.lexicon import Stems
 from tiermem.reading.question import Asked, read_question, told_when
 from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
 

@@ -40,9 +40,7 @@ async def test_units_come_by_rank_and_no_more_than_asked_for() -> None:
 async def test_a_hit_that_names_no_unit_of_this_log_is_dropped_and_counted() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
-    await world.index.put(
-        SPACE, "units", [Entry(id="u1:stranger", session=MAIN, text="grey cat", kind="summary")]
-    )
+    await world.index.put(SPACE, "units", [Entry(id="u1:stranger", session=MAIN, text="grey cat")])
     recalled = await world.recall("grey cat")
     assert [item.text for item in recalled.units] == ["Ann says I adopted a grey cat"]
     assert recalled.dropped == 1

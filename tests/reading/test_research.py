@@ -203,7 +203,7 @@ async def test_an_empty_memory_asks_nobody() -> None:
 async def test_a_page_id_no_log_holds_is_dropped_and_counted() -> None:
     world = await World.new()
     (dog,) = await zoo(world, "dog")
-    entry = Entry(id="p1:stranger", session=dog.session, text="dog dog dog", kind="page")
+    entry = Entry(id="p1:stranger", session=dog.session, text="dog dog dog")
     await world.index.put(SPACE, "pages", [entry])
     findings = await world.research("dog")
     assert findings.pages_read == (dog.id,)

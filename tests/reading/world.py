@@ -10,8 +10,9 @@ from typing import Any
 from pagestore import History, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
 from tests.engines import engine
 from tests.writing.parts import name_of
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHit, TurnHits
-from tiermem.index.lexicon import Stems
+from tiermem.embedding.interface import Lexicon
+from tiermem.embedding.words import Stems
+from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
 from tiermem.reading import Outcome, Reader, ReadingOptions, Reranker, Scope

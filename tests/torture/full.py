@@ -32,7 +32,7 @@ import tiermem
 from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError
 from tiermem.index import embedded
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 embedded.GROWN = int(sys.argv[3])
 faulthandler.enable()  # says where, on the error output

@@ -17,8 +17,8 @@ import tiermem
 from pagestore import Turn
 from tests.index.conftest import QUICK
 from tests.torture.harness import Outcome, Row, Share
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import embedded
-from tiermem.index.testing import HashEmbedder
 from tiermem.model import Evidence
 
 PLACES = ("Lisbon", "Oslo", "Krakow", "Nairobi", "Quito", "Hanoi", "Turin", "Bergen")

@@ -19,8 +19,8 @@ from tests.torture.harness import Outcome, Row, Share
 from tests.torture.indexes import turn
 from tests.writing.crashes import trial
 from tiermem.dialogue import read_dialogue
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ModelUnavailable
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm import Call, FunctionModel, Reply
 from tiermem.llm.meter import check_budget, pay
 from tiermem.model import Budget, Usage

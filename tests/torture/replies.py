@@ -26,8 +26,8 @@ from tests.reasoning.test_by_model_fuzz import CASES
 from tests.torture.data import shared
 from tests.torture.harness import Missing, Outcome, Row, Share
 from tiermem.dialogue import read_dialogue
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MalformedReply, ModelError, NotDialogue
-from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger
 from tiermem.llm import Call
 from tiermem.llm.scripted import FunctionModel

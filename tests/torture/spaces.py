@@ -21,7 +21,7 @@ from tests.torture.harness import Outcome, Row, Share
 from tests.torture.indexes import FORMS, kept_as
 from tests.writing.test_erase import random_life
 from tiermem import AsyncMemory
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.llm import Call, FunctionModel
 
 _CANARY = re.compile(r"canary[a-z]{12}|[a-z]{12}yranac")

@@ -10,7 +10,7 @@ from pagestore import DiskLog, SessionId, SpaceId, Turn, parse
 from pagestore.rendering import as_rendered
 from tests.pagestore.test_rendering import FORGERIES, HEADER, hostile, rendered
 from tests.torture.harness import Outcome, Row, Share
-from tiermem.index.testing import HashEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 
 SIZES = (0, *(1 << exponent for exponent in range(25)))
 """Bytes of UTF-8 a turn is aimed at: nothing, and every power of two up to 16 MiB."""

@@ -340,7 +340,7 @@ class IndexFirst(Writer):
 
     async def _keep(self, run: Any, outcomes: Sequence[Distilled | Unfinished | SetAside]) -> None:
         entries = [
-            Entry(id=unit.id, session=unit.session, text=unit.text, kind=unit.kind)
+            Entry(id=unit.id, session=unit.session, text=unit.text)
             for outcome in outcomes
             if isinstance(outcome, Distilled)
             for unit in outcome.units

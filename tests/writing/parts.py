@@ -9,7 +9,8 @@ from typing import Literal
 
 from pagestore import History, MemoryLog, Page, SessionId, SpaceId, Turn
 from tests.engines import engine
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
+from tiermem.embedding.interface import Lexicon
+from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHits
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,

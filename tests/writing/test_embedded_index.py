@@ -8,10 +8,12 @@ import pytest
 
 from pagestore import SpaceId
 from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
-from tiermem.index import Hit, QdrantEdgeIndex, SqliteIndex
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index import Hit
+from tiermem.index.engine import COLLECTIONS, Point
 from tiermem.index.interface import Collection
-from tiermem.index.projection import COLLECTIONS, Point
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Projected, Selection, Writer
@@ -40,7 +42,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
         return Operation(op="ADD", reason="sold", supersedes=(neighbours[0].id,))
 
     ledger, rules = await opened(), Rules(reconciles=replaces_the_nearest)
-    index = await form.open(tmp_path / "index", HashEmbedder())
+    index = form(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     for said in (GARDEN, [SOLD]):
         await writer.observe(S1, said)
@@ -55,7 +57,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
     await index.close()
 
     shutil.rmtree(tmp_path / "index")
-    index = await form.open(tmp_path / "index", HashEmbedder())
+    index = form(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
     assert await results(index, ledger.indexed_as) == before
@@ -68,7 +70,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
 
 async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path, form: Form) -> None:
     ledger, rules = await opened(), Rules()
-    index = await form.open(tmp_path / "index", HashEmbedder())
+    index = form(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
@@ -76,14 +78,14 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path,
     await index.close()
     shutil.copytree(tmp_path / "index", tmp_path / "backup")
 
-    index = await form.open(tmp_path / "index", HashEmbedder())
+    index = form(tmp_path / "index", HashEmbedder())
     await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
     await Writer(ledger, index, rules.engine).distil_pending()
     before = await results(index, ledger.indexed_as)
     await index.close()
 
-    index = await form.open(tmp_path / "backup", HashEmbedder())
+    index = form(tmp_path / "backup", HashEmbedder())
     assert await results(index, ledger.indexed_as) != before
     await Writer(ledger, index, rules.engine).project()
     assert await results(index, ledger.indexed_as) == before
@@ -95,7 +97,7 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
 ) -> None:
     ledger, rules = await opened(), Rules()
     space = ledger.indexed_as
-    index = await form.open(tmp_path / "index", HashEmbedder())
+    index = form(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     said = [turn(f"Ann planted {n} tomatoes by the shed {n % 4}.", day=1 + n // 4) for n in range(40)]
     for start in range(0, 40, 10):
@@ -118,7 +120,7 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         assert len(put) < 30
         shown = await results(index, space), await index.turns(space, "tomatoes by the shed 3", limit=40)
         counts = [await index.count(space, collection) for collection in COLLECTIONS]
-        fresh = await form.open(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
+        fresh = form(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
         await Writer(ledger, fresh, rules.engine).project()
         assert shown == (
             await results(fresh, space),

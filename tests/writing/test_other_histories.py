@@ -9,10 +9,13 @@ import pytest
 from pagestore import DiskLog, History, MemoryLog, SessionId, SpaceId, Turn
 from pagestore.files import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch
-from tiermem.index import Entry, MemoryIndex, QdrantEdgeIndex, QdrantIndex, SqliteIndex
+from tiermem.index import Entry, MemoryIndex
 from tiermem.index.interface import Exclusive, Index
-from tiermem.index.testing import HashEmbedder
+from tiermem.index.qdrant import QdrantIndex
+from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 from tiermem.ledger import Ledger
 from tiermem.writing import Projected, Selection, Writer
 
@@ -36,11 +39,11 @@ async def index_of(kind: str, folder: Path) -> AsyncIterator[Index]:
         case "memory":
             index = MemoryIndex(HashEmbedder())
         case "one file":
-            index = await SqliteIndex.open(folder, HashEmbedder())
+            index = SqliteIndex(folder, HashEmbedder())
         case "shards":
-            index = await QdrantEdgeIndex.open(folder, HashEmbedder())
+            index = QdrantEdgeIndex(folder, HashEmbedder())
         case _:
-            index = await QdrantIndex.open(":memory:", HashEmbedder())
+            index = QdrantIndex(":memory:", HashEmbedder())
     try:
         yield index
     finally:
@@ -212,8 +215,6 @@ async def test_spaces_of_one_store_are_told_from_each_other() -> None:
     ledgers = [await Ledger.open(MemoryLog(name)) for name in names]
     index = MemoryIndex(HashEmbedder())
     for ledger in ledgers:
-        await index.put(
-            ledger.indexed_as, "units", [Entry(id="u", session=SessionId("s"), text="a boat", kind="summary")]
-        )
+        await index.put(ledger.indexed_as, "units", [Entry(id="u", session=SessionId("s"), text="a boat")])
     await index.drop(ledgers[0].indexed_as)
     assert [await index.count(one.indexed_as, "units") for one in ledgers] == [0, 1, 1]

@@ -33,7 +33,7 @@ async def test_units_and_the_words_of_pages_are_found_after_distilling() -> None
     assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
     page = index.of("pages")[info.id]
     assert page.text == (await ledger.page(info.id)).text
-    assert (page.page_ids, page.said_at, page.session) == ((info.id,), GARDEN[0].said_at, S1)
+    assert (page.id, page.said_at, page.session) == (info.id, GARDEN[0].said_at, S1)
 
 
 async def test_turns_are_found_after_sealing_with_what_was_said_around_them() -> None:

@@ -268,7 +268,7 @@ async def test_a_finding_sees_what_the_one_before_it_wrote() -> None:
 
 async def test_hits_the_ledger_does_not_know_are_dropped() -> None:
     garden = await Garden.with_news(PRICE)
-    stray = Entry(id="u1:stray", session=S1, text=PRICE.text, kind="finding")
+    stray = Entry(id="u1:stray", session=S1, text=PRICE.text)
     await garden.index.put(SPACE, "units", [stray])
     shown: list[str] = []
 

@@ -21,14 +21,14 @@ from rich.text import Text
 from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.tables import counted
-from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
-from tiermem.index.minilm_weights import (
+from tiermem.embedding.weights import (
     WAYS_OUT,
     check_installed,
     find_weights,
     from_hugging_face,
     from_package,
 )
+from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
 from tiermem.index.qdrant import check_server
 from tiermem.llm.endpoint import ModelOptions
 from tiermem.llm.openai import OpenAIModel
@@ -140,8 +140,9 @@ async def _served(settings: Settings, name: str) -> frozenset[str]:
 
 
 def _index(settings: Settings) -> Finding:
-    if settings.index in (EMBEDDED, IN_PROCESS):
-        where = "in the folder of the pages" if settings.index == EMBEDDED else "in this process alone"
+    if not settings.index.startswith(("http://", "https://")):
+        places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
+        where = places.get(settings.index, "brought by another package")
         return Finding(what="index", verdict="good", told=f"{settings.index}: {where}")
     key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
     try:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NoReturn
 
-from pagestore import History, SessionId, SpaceId
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry, Hit, Lexicon, Mode, Period, TurnHits
 
 
 class AbsentIndex:
@@ -20,66 +17,10 @@ class AbsentIndex:
         self._reason = reason
         self.holds_nothing = holds_nothing
 
-    async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
-        """Refused."""
-        self._refuse()
+    async def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise IndexUnavailable(self._reason)
 
-    async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
-        """Refused."""
-        self._refuse()
-
-    async def search(
-        self,
-        space: SpaceId,
-        collection: Collection,
-        query: str,
-        *,
-        limit: int,
-        mode: Mode = "hybrid",
-        session: SessionId | None = None,
-        inactive: bool = False,
-    ) -> tuple[Hit, ...]:
-        """Refused; the caller searches the log by keywords."""
-        self._refuse()
-
-    async def turns(
-        self,
-        space: SpaceId,
-        question: str,
-        *,
-        limit: int,
-        session: SessionId | None = None,
-        told: Sequence[Period] = (),
-    ) -> TurnHits:
-        """Refused; the caller searches the log by keywords."""
-        self._refuse()
-
-    async def lexicon(self) -> Lexicon:
-        """Refused."""
-        self._refuse()
-
-    async def count(self, space: SpaceId, collection: Collection) -> int:
-        """Refused."""
-        self._refuse()
-
-    async def mark(self, space: SpaceId) -> History:
-        """Refused."""
-        self._refuse()
-
-    async def set_mark(self, space: SpaceId, mark: History) -> None:
-        """Refused."""
-        self._refuse()
-
-    async def drop(self, space: SpaceId) -> None:
-        """Refused."""
-        self._refuse()
-
-    async def flush(self) -> None:
-        """Refused."""
-        self._refuse()
+    put = remove = search = turns = lexicon = count = mark = set_mark = drop = flush = _refuse
 
     async def close(self) -> None:
         """Nothing to close."""
-
-    def _refuse(self) -> NoReturn:
-        raise IndexUnavailable(self._reason)

@@ -16,10 +16,12 @@ from datetime import date
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
-from tiermem.index.encoding import Terms, key
+from tiermem.embedding.interface import Embedder
+from tiermem.index.bm25 import Terms, rarity
+from tiermem.index.encoding import key
+from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder
-from tiermem.index.projection import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.interface import Collection
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,17 +123,10 @@ class ArraysIndex(ProjectedIndex):
             table = self._table(collection, scope.match["space"])
             return {value for value in wanted if table.has(field, key(value))}
 
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
         with self._lock:
-            table = self._table(collection, scope.match["space"])
-            seen = table.seen(scope)
-            first = [next(iter(table.best(probe, seen, 1)), None) for probe in probes]
-            return [
-                (found[1], table.terms(found[0], probe.field)) if found else None
-                for found, probe in zip(first, probes, strict=True)
-            ]
+            table = self._table("turns", space)
+            return [rarity(len(table), table.holders("around", term)) for term in terms]
 
 
 class Table:
@@ -241,9 +236,10 @@ class Table:
         pairs = [(int(at), float(scores[at])) for at in found]
         return sorted(pairs, key=lambda pair: (-pair[1], self.entry(pair[0])))[:limit]
 
-    def terms(self, place: int, field: str) -> Terms:
-        """The term weights of the entry in a place."""
-        return self._terms[field].of(place)
+    def holders(self, field: str, term: int) -> int:
+        """How many entries have a term."""
+        held = self._terms[field]
+        return int(self._there.rows[held.owner.rows[held.terms.rows == term]].sum())
 
     def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The cosine of the nearest vector of each entry that is seen."""
@@ -274,8 +270,7 @@ class Table:
         for term, asked in cast("Terms", probe.by).items():
             here = np.flatnonzero(terms == term)
             here = here[there[owner[here]]]
-            rarity = math.log(1 + (count - len(here) + 0.5) / (len(here) + 0.5))
-            scores[owner[here]] += asked * rarity * weights[here]
+            scores[owner[here]] += asked * rarity(count, len(here)) * weights[here]
             touched[owner[here]] = True
         return np.where(touched, scores, -math.inf)
 
@@ -373,13 +368,6 @@ class _Terms(_Rows):
 
         rows = np.frombuffer(b"".join(given), TERM)
         self._append(first, [len(one) // TERM_BYTES for one in given], rows["term"], rows["weight"])
-
-    def of(self, place: int) -> Terms:
-        import numpy as np
-
-        start, stop = np.searchsorted(self.owner.rows, [place, place + 1])
-        terms, weights = self.terms.rows[start:stop], self.weights.rows[start:stop]
-        return dict(zip(terms.tolist(), weights.tolist(), strict=True))
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

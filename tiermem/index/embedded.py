@@ -12,8 +12,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable
+from anyio import to_thread
+
+from tiermem.embedding.interface import Embedder
+from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable, SummaryIndexError
+from tiermem.index.absent import AbsentIndex
 from tiermem.index.arrays import Packed, unpacked
+from tiermem.index.engine import BATCH, COLLECTIONS, Point, ProjectedIndex
 from tiermem.index.folder import (
     GROWING,
     forget_left_overs,
@@ -22,10 +27,11 @@ from tiermem.index.folder import (
     give_description,
     sync,
 )
-from tiermem.index.interface import Embedder
+from tiermem.index.interface import Index, IndexRequest
+from tiermem.index.memory import open_in_process
 from tiermem.index.ownership import opening
-from tiermem.index.projection import BATCH, COLLECTIONS, Point
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.shared import InUse, SharedParts
 from tiermem.index.sqlite import SqliteIndex
 
 GROWN = 10_000
@@ -63,6 +69,50 @@ def open_embedded(
         except BaseException:
             small.let_go()
             raise
+
+
+_opened: SharedParts[SqliteIndex | QdrantEdgeIndex] = SharedParts()
+
+
+async def open_in_folder(request: IndexRequest) -> Index:
+    """`embedded`: the one index of a folder, which the spaces of a store share; in this process without one.
+
+    None while the disk is full, and where it has grown into shards that another process uses: then what was
+    said is found by its words. One that is to be made anew has to be there, and nobody else's.
+    """
+    folder, embedder = request.folder, request.embedder
+    if folder is None:
+        return await open_in_process(request)
+    if request.read_only:
+        return await _looked_at(folder, request)
+    key = (await to_thread.run_sync(folder.resolve), embedder.name)
+    anew = request.anew is not None
+    try:
+        index = await _opened.take(key, lambda: open_embedded(folder, embedder, fresh=anew), anew=anew)
+    except InUse:
+        raise IndexLocked(
+            f"the index at {str(folder)!r} is open for another space of the store in this process and cannot "
+            "be made anew at opening: `memory.reindex()` on each space puts it in again, or close that one "
+            "first"
+        ) from None
+    except IndexFull as error:
+        return AbsentIndex(str(error))
+    except IndexLocked as error:
+        if anew:
+            raise
+        return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
+    request.closing.push_async_callback(_opened.let_go, key, ProjectedIndex.close)
+    return index
+
+
+async def _looked_at(folder: Path, request: IndexRequest) -> Index:
+    """The index of a folder as it is, or none where it cannot be read."""
+    try:
+        index = await to_thread.run_sync(lambda: open_embedded(folder, request.embedder, read_only=True))
+    except SummaryIndexError as error:
+        return AbsentIndex(str(error))
+    request.closing.push_async_callback(index.close)
+    return index
 
 
 def _in_shards(small: SqliteIndex, path: Path, embedder: Embedder) -> SqliteIndex | QdrantEdgeIndex:

@@ -1,22 +1,21 @@
-"""What an engine is given for a text: pieces to embed, BM25 term weights, and names it can filter on.
+"""What an engine is given for an entry: pieces to embed, BM25 term weights, and names it can filter on.
 
-Both adapters encode alike, so an embedded index and a server rank alike. Changing anything here
+All adapters encode alike, so an index in a file and one on a server rank alike. Changing anything here
 changes what is stored: raise `SCHEMA`, and an older index asks to be rebuilt.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
+from tiermem.index.bm25 import Terms, document_terms, unit_terms
 from tiermem.index.interface import Collection, Entry, Said
-from tiermem.text import sentences, stems
+from tiermem.llm.characters import sendable
+from tiermem.text import sentences
 
 SCHEMA = 5
 
@@ -34,21 +33,6 @@ TURN_PIECES = 8
 
 EXCHANGE = 400
 """Characters up to which a turn is embedded whole, to be found together with the one before it."""
-
-SCENE = 0.1
-"""What a word counts that only the scene of a unit holds. At full weight it lowers what recall brings."""
-
-SATURATION = 1.2
-LENGTH_WEIGHT = 0.75
-AVERAGE_STEMS: dict[Collection | Literal["around"], int] = {
-    "units": 13,
-    "pages": 270,
-    "turns": 15,
-    "around": 80,
-}
-"""Typical entry lengths, fixed (measured on LoCoMo) so that a weight never depends on what else is stored."""
-
-Terms = dict[int, float]
 
 _STAMP = re.compile(r"^\[[^\]\n]{0,40}\] ", re.MULTILINE)
 _POINTS = UUID("b3c1b1f6-5a3e-5d0e-9d6f-0c9a5d1f7e21")
@@ -74,18 +58,13 @@ def encoded(entry: Entry, collection: Collection) -> Encoded:
     if collection == "pages":
         return Encoded(terms=words)
     said = entry.said or Said()
-    whole, before = spoken(clean(entry.text).strip(), said.speaker), clean(said.before).strip()
+    whole, before = spoken(sendable(entry.text).strip(), said.speaker), sendable(said.before).strip()
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
     return Encoded(
         meaning=tuple(turn_pieces(entry.text, said.speaker)),
         exchange=(whole, before) if short else (),
         terms={**words, "around": document_terms(said.around, "around")},
     )
-
-
-def clean(text: str) -> str:
-    """`text` as UTF-8 can carry it: surrogate pairs joined, lone ones replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def pieces(text: str) -> list[str]:
@@ -95,7 +74,7 @@ def pieces(text: str) -> list[str]:
     """
     found: list[str] = []
     current = ""
-    for line in _STAMP.sub("", clean(text)).splitlines(keepends=True):
+    for line in _STAMP.sub("", sendable(text)).splitlines(keepends=True):
         for part in _parts(line):
             if current and len(current) + len(part) > PIECE:
                 found.append(current)
@@ -112,7 +91,7 @@ def turn_pieces(text: str, speaker: str | None) -> list[str]:
     enough = max(SENTENCE, len(text) / TURN_PIECES)
     runs: list[list[str]] = []
     length = enough
-    for sentence in sentences(clean(text)):
+    for sentence in sentences(sendable(text)):
         for part in _parts(sentence.text):
             if length >= enough:
                 runs.append([part])
@@ -128,7 +107,7 @@ def turn_pieces(text: str, speaker: str | None) -> list[str]:
 
 def spoken(text: str, speaker: str | None) -> str:
     """The words with their speaker, where there is a name that says more than a role."""
-    return f"{clean(speaker)}: {text}" if speaker else text
+    return f"{sendable(speaker)}: {text}" if speaker else text
 
 
 def _parts(line: str) -> Iterator[str]:
@@ -138,42 +117,6 @@ def _parts(line: str) -> Iterator[str]:
         yield line[start:end]
         start = end
     yield line[start:]
-
-
-def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
-    """The saturated term frequencies of BM25; the engine multiplies them with IDF when it searches."""
-    counts = Counter(stems(clean(text)))
-    length = counts.total() / AVERAGE_STEMS[kind]
-    damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
-    weights: Terms = {}
-    for term, count in counts.items():
-        weights[dimension(term)] = count * (SATURATION + 1) / (count + damping)
-    return dict(sorted(weights.items()))
-
-
-def unit_terms(unit: Entry) -> Terms:
-    """The terms of a unit's text, and at little weight those that only its scene holds."""
-    weights = document_terms(unit.text, "units")
-    for term, weight in document_terms(unit.scene, "units").items():
-        weights.setdefault(term, SCENE * weight)
-    return dict(sorted(weights.items()))
-
-
-def query_terms(text: str) -> Terms:
-    """One for each different stem; empty when the text has no searchable word."""
-    return dict.fromkeys(sorted(map(dimension, query_stems(text))), 1.0)
-
-
-def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:
-    """The different stems of a query, in order, without those of some words unless that leaves none."""
-    found = list(dict.fromkeys(stems(clean(text))))
-    left_out = {stem for word in without for stem in stems(word)}
-    return [stem for stem in found if stem not in left_out] or found
-
-
-def dimension(term: str) -> int:
-    """Where a stem stands among the term weights."""
-    return zlib.crc32(term.encode())
 
 
 def key(name: str) -> str:

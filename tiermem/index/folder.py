@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch
 from tiermem.index import encoding
-from tiermem.index.interface import Embedder
-from tiermem.index.projection import COLLECTIONS
+from tiermem.index.engine import COLLECTIONS
 from tiermem.index.room import below
 
 FILE = "entries.sqlite"

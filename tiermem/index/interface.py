@@ -8,12 +8,15 @@ scores only: what they mean is read from the ledger, never from the index.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from pagestore import History, PageId, SessionId, SpaceId
+from tiermem.embedding.interface import Embedder, Lexicon
 
 Collection = Literal["units", "pages", "turns"]
 """Pages are found by words alone: what they mean is found turn by turn."""
@@ -23,44 +26,6 @@ Mode = Literal["hybrid", "dense", "words"]
 
 Period = tuple[date, date]
 """A first and a last day, both of them in it."""
-
-
-class Embedder(Protocol):
-    """Turns text into vectors. The collection records `name` and `dimensions`."""
-
-    @property
-    def name(self) -> str:
-        """Which vectors these are: two embedders of one name give the same ones."""
-        ...
-
-    @property
-    def dimensions(self) -> int:
-        """The length of every vector; known before anything is loaded."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Unit-length vectors, one a text, in order. Embedding tokens are metered.
-
-        Raises `EmbedderUnavailable`, or `ModelError` where an endpoint embeds.
-        """
-        ...
-
-
-class Lexicon(Protocol):
-    """How alike words are by themselves, whatever sentence they stand in."""
-
-    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
-        """For each word and each text, how near the text comes to saying it: 0 to 1. Blocking."""
-        ...
-
-
-@runtime_checkable
-class KnowsWords(Protocol):
-    """An embedder that has vectors of single words as well."""
-
-    async def lexicon(self) -> Lexicon:
-        """The same one at every call; raises `EmbedderUnavailable`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +50,6 @@ class Entry:
     id: str
     session: SessionId
     text: str
-    kind: str
-    page_ids: tuple[str, ...] = ()
     said_at: datetime | None = None
     active: bool = True
     """Superseded and retired units stay findable for `as_of` questions only."""
@@ -246,3 +209,24 @@ class Index(Protocol):
     async def close(self) -> None:
         """Make everything durable and let go of the engine; idempotent."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRequest:
+    """What an index is opened with: its name as the settings have it, and the store it is for."""
+
+    name: str
+    embedder: Embedder
+    folder: Path | None
+    """Where its files lie if it has any; `None` for a store that ends with the process."""
+    closing: AsyncExitStack
+    """What is to be done when the memory closes: whoever opens an index adds its `close`."""
+    api_key: str | None = None
+    read_only: bool = False
+    """Nothing is to be written or made."""
+    anew: tuple[SpaceId, ...] | None = None
+    """The spaces of the store, where what is there of them is to be forgotten first."""
+
+
+OpenIndex = Callable[[IndexRequest], Awaitable[Index]]
+"""Opens an index for one memory; raises `SummaryIndexError`."""

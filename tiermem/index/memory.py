@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pagestore import History
+from tiermem.embedding.interface import Embedder
+from tiermem.index.absent import AbsentIndex
 from tiermem.index.arrays import ArraysIndex, Table, by_space
-from tiermem.index.interface import Collection, Embedder
-from tiermem.index.projection import Point
+from tiermem.index.engine import Point
+from tiermem.index.interface import Collection, Index, IndexRequest
 
 
 class MemoryIndex(ArraysIndex):
@@ -69,3 +71,12 @@ class MemoryIndex(ArraysIndex):
         with self._lock:
             self._tables.clear()
             self._marks.clear()
+
+
+async def open_in_process(request: IndexRequest) -> Index:
+    """`memory`: made anew from pages and ledger at each opening; none for a memory that makes nothing."""
+    if request.read_only:
+        return AbsentIndex("a memory opened read-only makes no index of its own")
+    index = MemoryIndex(request.embedder)
+    request.closing.push_async_callback(index.close)
+    return index

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from pagestore import SpaceId
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index import encoding
-from tiermem.index.encoding import Terms, key
-from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder, Period
-from tiermem.index.projection import (
+from tiermem.index.bm25 import Terms, rarity
+from tiermem.index.encoding import key
+from tiermem.index.engine import (
     COLLECTIONS,
     FILTERED,
     TERMS,
@@ -37,6 +37,9 @@ from tiermem.index.projection import (
     ProjectedIndex,
     Scope,
 )
+from tiermem.index.folder import description
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, IndexRequest, Period
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 if TYPE_CHECKING:
@@ -49,10 +52,9 @@ _BATCH = 64
 class QdrantIndex(ProjectedIndex):
     """An index on a Qdrant server (`http://…`, `https://…`) or in local mode (`:memory:`, a directory).
 
-    Opening blocks until the server answers; `open` awaits it. Raises `IndexUnavailable` when there is
-    none, `IndexMismatch` when the collections were made with another embedder or schema. With
-    `fresh=True` the collections are deleted first; with `fresh` the names of spaces, these are forgotten
-    first, and collections that do not fit are deleted only where they hold no others: else that is
+    Opening blocks until the server answers. Raises `IndexUnavailable` when there is none, `IndexMismatch`
+    when the collections were made with another embedder or schema. The spaces named in `fresh` are forgotten
+    first, and collections that do not fit are deleted then where they hold no others: else that is
     `IndexMismatch` too. `seconds` is the time one request may take.
     """
 
@@ -64,7 +66,7 @@ class QdrantIndex(ProjectedIndex):
         api_key: str | None = None,
         prefix: str = "tiermem",
         seconds: int = 20,
-        fresh: bool | Sequence[SpaceId] = False,
+        fresh: Sequence[SpaceId] = (),
     ) -> None:
         _need_client()
         super().__init__(embedder)
@@ -83,22 +85,6 @@ class QdrantIndex(ProjectedIndex):
             self._client.close()
             raise
 
-    @classmethod
-    async def open(
-        cls,
-        where: str,
-        embedder: Embedder,
-        *,
-        api_key: str | None = None,
-        prefix: str = "tiermem",
-        seconds: int = 20,
-        fresh: bool | Sequence[SpaceId] = False,
-    ) -> QdrantIndex:
-        """The constructor, awaited."""
-        return await to_thread.run_sync(
-            partial(cls, where, embedder, api_key=api_key, prefix=prefix, seconds=seconds, fresh=fresh)
-        )
-
     @contextmanager
     def _translated(self) -> Iterator[None]:
         from qdrant_client.http.exceptions import ApiException
@@ -112,16 +98,10 @@ class QdrantIndex(ProjectedIndex):
                     None if self._redaction.tells(error) else error
                 )
 
-    def _agree(self, *, fresh: bool | Sequence[SpaceId]) -> None:
+    def _agree(self, *, fresh: Sequence[SpaceId]) -> None:
         """Compare what the collections were made with, or make them."""
-        mine = {
-            "schema": encoding.SCHEMA,
-            "embedder": self._embedder.name,
-            "dimensions": self._embedder.dimensions,
-        }
-        if fresh is True:
-            self._delete_collections()
-        elif fresh:
+        mine = description(self._embedder)
+        if fresh:
             self._forget(fresh, mine)
         there = self._there()
         if "units" in there and len(there) < len(COLLECTIONS):
@@ -139,10 +119,6 @@ class QdrantIndex(ProjectedIndex):
 
     def _there(self) -> set[Collection]:
         return {name for name, full in self._names.items() if self._client.collection_exists(full)}
-
-    def _delete_collections(self) -> None:
-        for name in self._names.values():
-            self._client.delete_collection(name)
 
     def _forget(self, spaces: Sequence[SpaceId], mine: Mapping[str, Any]) -> None:
         """Forget these spaces; collections that were made with something else go if they hold no others."""
@@ -167,7 +143,8 @@ class QdrantIndex(ProjectedIndex):
                 f"the index in {self._names['units']!r} at {self._where!r} does not fit {json.dumps(mine)} "
                 "and is not made anew: other stores have points there; use their embedder, or another server"
             )
-        self._delete_collections()
+        for name in self._names.values():
+            self._client.delete_collection(name)
 
     def _holds_others(self, collection: Collection, spaces: Sequence[SpaceId]) -> bool:
         """Whether any entry is of a space other than these."""
@@ -286,15 +263,15 @@ class QdrantIndex(ProjectedIndex):
             )
         return {keys[str(hit.value)] for hit in found.hits if str(hit.value) in keys}
 
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
-        requests = [_request(scope, probe, 1, with_vector=True) for probe in probes]
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
+        requests = [_request_for_rarity(space, term) for term in terms]
         with self._translated():
-            results = self._client.query_batch_points(self._names[collection], requests)
+            results = self._client.query_batch_points(self._names["turns"], requests)
+        unsaid = rarity(self._tally("turns", space), 0)
+        first = [next(iter(result.points), None) for result in results]
         return [
-            (result.points[0].score, _terms(result.points[0].vector, probe.field)) if result.points else None
-            for result, probe in zip(results, probes, strict=True)
+            unsaid if hit is None else hit.score / _terms(hit.vector, "around")[term]
+            for hit, term in zip(first, terms, strict=True)
         ]
 
     def _sync(self) -> None:
@@ -303,6 +280,17 @@ class QdrantIndex(ProjectedIndex):
     def _shut(self) -> None:
         with self._turn:
             self._client.close()
+
+
+async def open_server(request: IndexRequest) -> QdrantIndex:
+    """`http://…` or `https://…`: a Qdrant server by its URL."""
+    index = await to_thread.run_sync(
+        partial(
+            QdrantIndex, request.name, request.embedder, api_key=request.api_key, fresh=request.anew or ()
+        )
+    )
+    request.closing.push_async_callback(index.close)
+    return index
 
 
 def _need_client() -> None:
@@ -357,6 +345,12 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else False,
     )
+
+
+def _request_for_rarity(space: str, term: int) -> models.QueryRequest:
+    """The turn that a term finds first: its score is the IDF times the weight of the term there."""
+    probe = Probe(field="around", by={term: 1.0})
+    return _request(Scope(space=space, match={"space": space}), probe, 1, with_vector=True)
 
 
 def _filter(

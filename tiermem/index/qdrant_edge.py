@@ -21,21 +21,16 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, Literal
 
-from anyio import to_thread
-
 from pagestore import History
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed
-from tiermem.index.encoding import Terms, key
-from tiermem.index.folder import agree, as_the_folder, damaged, description, forget_everything
-from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Embedder, Period
-from tiermem.index.ownership import owned
-from tiermem.index.projection import (
+from tiermem.index.bm25 import Terms, rarity
+from tiermem.index.encoding import key
+from tiermem.index.engine import (
     COLLECTIONS,
     FILTERED,
     TERMS,
@@ -48,6 +43,10 @@ from tiermem.index.projection import (
     Scope,
     mark_point,
 )
+from tiermem.index.folder import agree, as_the_folder, damaged, description
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, Period
+from tiermem.index.ownership import owned
 from tiermem.index.room import demand_room, room_of
 
 SEGMENT = 5_000
@@ -72,16 +71,15 @@ _BESIDE = 16_384
 
 
 class QdrantEdgeIndex(ProjectedIndex):
-    """An index in a directory of this machine. Opening blocks for some 0.1 s; `open` awaits it.
+    """An index in a directory of this machine. Opening blocks, for some 0.1 s.
 
     Raises `IndexFull` where the disk has too little room, `IndexLocked` when another process owns the
-    directory, `IndexMismatch` when it was built with another embedder or schema or is damaged. With
-    `fresh=True` what is there is deleted first.
+    directory, `IndexMismatch` when it was built with another embedder or schema or is damaged.
     """
 
     exclusive: Literal[True] = True
 
-    def __init__(self, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> None:
+    def __init__(self, path: str | Path, embedder: Embedder) -> None:
         super().__init__(embedder)
         self._path = Path(path)
         self._lock = RLock()
@@ -91,8 +89,6 @@ class QdrantEdgeIndex(ProjectedIndex):
         demand_room(self._path)
         self._ownership = owned(self._path)
         try:
-            if fresh:
-                forget_everything(self._path)
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
@@ -100,11 +96,6 @@ class QdrantEdgeIndex(ProjectedIndex):
         except BaseException:
             self._shut()  # or the directory stays locked for as long as the error is held
             raise
-
-    @classmethod
-    async def open(cls, path: str | Path, embedder: Embedder, *, fresh: bool = False) -> QdrantEdgeIndex:
-        """The constructor, awaited."""
-        return await to_thread.run_sync(partial(cls, path, embedder, fresh=fresh))
 
     def _agree(self) -> None:
         """Compare what the directory was built with, or write it down in a new one."""
@@ -206,17 +197,16 @@ class QdrantEdgeIndex(ProjectedIndex):
         with self._shard(collection) as shard:
             return {keys[hit.value] for hit in shard.facet(request).hits if hit.value in keys}
 
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
         from qdrant_edge import QueryBatchRequest
 
-        requests = [_request(scope, probe, 1, with_vector=True) for probe in probes]
-        with self._shard(collection) as shard:
+        requests = [_request_for_rarity(space, term) for term in terms]
+        with self._shard("turns") as shard:
             results = shard.query_batch(QueryBatchRequest(requests))
+        unsaid = rarity(self._tally("turns", space), 0)
         return [
-            (hits[0].score, _terms(hits[0].vector[probe.field])) if hits else None
-            for hits, probe in zip(results, probes, strict=True)
+            hits[0].score / _terms(hits[0].vector["around"])[term] if hits else unsaid
+            for hits, term in zip(results, terms, strict=True)
         ]
 
     def take_over(
@@ -354,6 +344,12 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
         with_vector=[probe.field] if with_vector else None,
         params=params,
     )
+
+
+def _request_for_rarity(space: str, term: int) -> Any:
+    """The turn that a term finds first: its score is the IDF times the weight of the term there."""
+    probe = Probe(field="around", by={term: 1.0})
+    return _request(Scope(space=space, match={"space": space}), probe, 1, with_vector=True)
 
 
 def _filter(match: Mapping[str, str], among: Sequence[str] | None = None, said: Sequence[Period] = ()) -> Any:

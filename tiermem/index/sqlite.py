@@ -23,17 +23,16 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
-from anyio import to_thread
-
 from pagestore import History
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed, SummaryIndexError
 from tiermem.index import encoding
 from tiermem.index.arrays import TERM_BYTES, ArraysIndex, Packed, Table, by_space
+from tiermem.index.engine import TERMS, VECTORS, Point
 from tiermem.index.folder import (
     FILE,
     JOURNAL,
@@ -44,9 +43,8 @@ from tiermem.index.folder import (
     forget_everything,
     form_of,
 )
-from tiermem.index.interface import Collection, Embedder
+from tiermem.index.interface import Collection
 from tiermem.index.ownership import Ownership, owned, usable
-from tiermem.index.projection import TERMS, VECTORS, Point
 
 FORM = "sqlite"
 
@@ -113,13 +111,6 @@ class SqliteIndex(ArraysIndex):
         except BaseException:
             self.let_go()
             raise
-
-    @classmethod
-    async def open(
-        cls, path: str | Path, embedder: Embedder, *, fresh: bool = False, read_only: bool = False
-    ) -> SqliteIndex:
-        """The constructor, awaited."""
-        return await to_thread.run_sync(partial(cls, path, embedder, fresh=fresh, read_only=read_only))
 
     def _forget_everything(self) -> None:
         if self._ownership is None:

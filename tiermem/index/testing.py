@@ -1,8 +1,8 @@
-"""What every index must do, as tests to inherit, and a small embedder that needs no weights.
+"""What every index must do, as tests to inherit.
 
     class TestMyIndex(IndexContract):
         async def new_index(self, where: Path) -> Index:
-            return await MyIndex.open(where, HashEmbedder())
+            return MyIndex(where, HashEmbedder())
 
 `new_index` with the same directory again must find what the one before it stored.
 """
@@ -23,9 +23,6 @@ import pytest
 from pagestore import History, SessionId, SpaceId
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Entry, Hit, Index, Mode, Said
-from tiermem.llm.meter import pay
-from tiermem.model import Usage
-from tiermem.text import stems, words
 
 T = TypeVar("T")
 
@@ -35,47 +32,10 @@ MONDAY = SessionId("monday")
 TUESDAY = SessionId("tuesday")
 
 
-class HashEmbedder:
-    """Each word adds signed ones to dimensions chosen by its hash: texts that share words are near.
-
-    Deterministic for a seed, on every machine. A text without words has a vector of its own.
-    """
-
-    def __init__(self, dimensions: int = 128, *, seed: int = 0) -> None:
-        self._dimensions = dimensions
-        self._seed = seed
-
-    @property
-    def name(self) -> str:
-        return f"hash-{self._seed}"
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        pay(Usage(embedding_tokens=sum(len(words(text)) for text in texts), cost=0.0))
-        return [self._vector(text) for text in texts]
-
-    def _vector(self, text: str) -> list[float]:
-        vector = [0.0] * self._dimensions
-        for word in stems(text) or words(text) or [""]:
-            digest = hashlib.blake2b(f"{self._seed} {word}".encode(errors="replace")).digest()
-            for at in range(0, 16, 4):
-                place = int.from_bytes(digest[at : at + 3], "big") % self._dimensions
-                vector[place] += 1.0 if digest[at + 3] % 2 else -1.0
-        length = math.hypot(*vector)
-        if not length:  # the words cancelled each other out
-            return [1.0, *vector[1:]]
-        return [value / length for value in vector]
-
-
 def entry(id_: str, text: str, *, session: SessionId = MONDAY, active: bool = True) -> Entry:
     """A unit with these words."""
     said_at = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    return Entry(
-        id=id_, session=session, text=text, kind="summary", page_ids=("p1:a",), said_at=said_at, active=active
-    )
+    return Entry(id=id_, session=session, text=text, said_at=said_at, active=active)
 
 
 def upto(seq: int) -> History:
@@ -114,9 +74,7 @@ def turn(
 ) -> Entry:
     """A turn of Ann's with these words."""
     said = Said(speaker="Ann", before=before, around=around or text, near=near)
-    return Entry(
-        id=id_, session=session, text=text, kind="turn", page_ids=("p1:a",), said=said, said_at=said_at
-    )
+    return Entry(id=id_, session=session, text=text, said=said, said_at=said_at)
 
 
 TALK = (

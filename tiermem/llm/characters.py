@@ -1,4 +1,4 @@
-"""Text on its way to and from a model: characters that JSON over HTTP cannot carry are replaced."""
+"""Text on its way to and from models and indexes: characters that UTF-8 cannot carry are replaced."""
 
 from __future__ import annotations
 

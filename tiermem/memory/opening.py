@@ -16,29 +16,15 @@ from anyio import to_thread
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from pagestore.files import possible_path
 from tiermem.dialogue.trust import TrustLevels
+from tiermem.embedding import EMBEDDERS, Checks, Embedder, EmbedderRequest, EmbedTexts
 from tiermem.errors import (
     EmbedderUnavailable,
-    IndexFull,
-    IndexLocked,
     InvalidInput,
-    SummaryIndexError,
     UnknownId,
     not_one_of,
     shown,
 )
-from tiermem.index import (
-    AbsentIndex,
-    EndpointEmbedder,
-    MemoryIndex,
-    MiniLMEmbedder,
-    Precision,
-    QdrantEdgeIndex,
-    QdrantIndex,
-    SqliteIndex,
-    open_embedded,
-)
-from tiermem.index.interface import Embedder, Index
-from tiermem.index.minilm_weights import find_weights
+from tiermem.index import INDEXES, AbsentIndex, Index, IndexRequest, MemoryIndex
 from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered
@@ -46,9 +32,9 @@ from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
 from tiermem.memory import arguments
 from tiermem.memory.daily import DailyMeter
-from tiermem.memory.shared import InUse, SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
+from tiermem.reading.rerank import RERANKERS, RerankerRequest
 from tiermem.reasoning import Engine, as_published, engine_named, with_router
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 from tiermem.writing import Writer, WriterOptions
@@ -57,9 +43,6 @@ EngineName = Literal["auto", "local", "model"]
 Mode = AskMode
 
 IN_MEMORY = ":memory:"
-
-_indexes: SharedParts[SqliteIndex | QdrantEdgeIndex] = SharedParts()
-_embedders: SharedParts[MiniLMEmbedder] = SharedParts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +130,7 @@ async def build(
             index = parts.index or await _index(
                 path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
             )
+        reranker = parts.reranker or await _reranker(settings, stack)
         return House(
             settings=settings,
             parts=parts,
@@ -156,7 +140,7 @@ async def build(
             embedder=embedder,
             engine=judging,
             writer=Writer(ledger, index, judging, _writing(settings)),
-            reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=parts.reranker),
+            reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=reranker),
             closing=stack.pop_all(),
             directory=None if str(path) == IN_MEMORY else Path(path),
             model=model,
@@ -317,27 +301,28 @@ async def _embedder(
 
     Raises `EmbedderUnavailable` where the directory that was named for the weights does not hold them.
     """
-    kind, _, name = settings.embedder.partition(":")
-    if kind == "minilm":
-        precision: Precision = "int8" if name else "fp32"
-        unasked = MiniLMEmbedder(settings.weights, precision=precision)
-        if read_only:
-            return unasked, ""  # it loads when something is searched by meaning
-        key = (settings.weights, precision)
-        try:
-            embedder = await _embedders.take(
-                key, lambda: MiniLMEmbedder(find_weights(settings.weights), precision=precision)
-            )
-        except EmbedderUnavailable as error:
-            if settings.weights is not None:
-                raise
-            return unasked, f"what was said is found by its words alone, not by meaning: {error}"
-        stack.push_async_callback(_embedders.let_go, key, _nothing_to_close)
-        return embedder, ""
-    endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, settings.model or name)
-    if endpoint is not model:
-        stack.push_async_callback(endpoint.close)
-    return await EndpointEmbedder.open(name, endpoint.embed), ""
+
+    def by_endpoint() -> EmbedTexts:
+        named = settings.model or settings.embedder.partition(":")[2]
+        endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, named)
+        if endpoint is not model:
+            stack.push_async_callback(endpoint.close)
+        return endpoint.embed
+
+    request = EmbedderRequest(
+        name=settings.embedder, endpoint=by_endpoint, weights=settings.weights, closing=stack
+    )
+    opened = await to_thread.run_sync(EMBEDDERS.load, settings.embedder)
+    embedder = await opened(request)
+    if read_only or not isinstance(embedder, Checks):
+        return embedder, ""  # it loads when something is searched by meaning
+    try:
+        await to_thread.run_sync(embedder.check)
+    except EmbedderUnavailable as error:
+        if settings.weights is not None:
+            raise
+        return embedder, f"what was said is found by its words alone, not by meaning: {error}"
+    return embedder, ""
 
 
 async def _index(
@@ -350,22 +335,24 @@ async def _index(
     read_only: bool,
     fresh: bool,
 ) -> Index:
-    if settings.index not in (EMBEDDED, IN_PROCESS):
-        key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
-        own = await to_thread.run_sync(_spaces_indexed, path, ledger) if fresh else ()
-        remote = await QdrantIndex.open(settings.index, embedder, api_key=key, fresh=own)
-        stack.push_async_callback(remote.close)
-        return remote
-    in_process = settings.index == IN_PROCESS or str(path) == IN_MEMORY
-    if read_only and in_process:
-        return AbsentIndex("a memory opened read-only makes no index of its own")
-    if read_only:
-        return await _looked_at(Path(path) / "index", embedder, stack)
-    if in_process:
-        index = MemoryIndex(embedder)
-        stack.push_async_callback(index.close)
-        return index
-    return await _embedded(Path(path) / "index", embedder, stack, fresh=fresh)
+    opened = await to_thread.run_sync(INDEXES.load, settings.index)
+    request = IndexRequest(
+        name=settings.index,
+        embedder=embedder,
+        folder=None if str(path) == IN_MEMORY else Path(path) / "index",
+        closing=stack,
+        api_key=settings.index_api_key.get_secret_value() if settings.index_api_key else None,
+        read_only=read_only,
+        anew=await to_thread.run_sync(_spaces_indexed, path, ledger) if fresh else None,
+    )
+    return await opened(request)
+
+
+async def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | None:
+    if settings.reranker is None:
+        return None
+    opened = await to_thread.run_sync(RERANKERS.load, settings.reranker)
+    return await opened(RerankerRequest(name=settings.reranker, closing=stack))
 
 
 def _has_no_files(path: str | Path, settings: Settings) -> bool:
@@ -382,49 +369,6 @@ def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
     store = Store(Path(path), read_only=True)
     known = ((space, store.identity(space)) for space in store.spaces())
     return tuple(indexed_as(space, identity) for space, identity in known if identity is not None)
-
-
-async def _embedded(where: Path, embedder: Embedder, stack: AsyncExitStack, *, fresh: bool) -> Index:
-    """The one index of a directory, which the spaces of a store share.
-
-    None while the disk is full, and where it has grown into shards that another process uses: then what was
-    said is found by its words. One that is to be made anew has to be there, and nobody else's.
-    """
-    key = (_resolved(where), embedder.name)
-    try:
-        index = await _indexes.take(key, lambda: open_embedded(where, embedder, fresh=fresh), anew=fresh)
-    except InUse:
-        raise IndexLocked(
-            f"the index at {str(where)!r} is open for another space of the store in this process and cannot "
-            "be made anew at opening: `memory.reindex()` on each space puts it in again, or close that one "
-            "first"
-        ) from None
-    except IndexFull as error:
-        return AbsentIndex(str(error))
-    except IndexLocked as error:
-        if fresh:
-            raise
-        return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
-    stack.push_async_callback(_indexes.let_go, key, _close)
-    return index
-
-
-async def _looked_at(where: Path, embedder: Embedder, stack: AsyncExitStack) -> Index:
-    """The index of a directory as it is, or none where it cannot be read."""
-    try:
-        index = await to_thread.run_sync(lambda: open_embedded(where, embedder, read_only=True))
-    except SummaryIndexError as error:
-        return AbsentIndex(str(error))
-    stack.push_async_callback(index.close)
-    return index
-
-
-async def _close(index: SqliteIndex | QdrantEdgeIndex) -> None:
-    await index.close()
-
-
-def _resolved(where: Path) -> Path:
-    return where.resolve()
 
 
 def _reading(settings: Settings) -> ReadingOptions:
@@ -451,7 +395,3 @@ def _writing(settings: Settings) -> WriterOptions:
         page_tokens=settings.page_tokens,
         idle_seal=settings.idle_seal,
     )
-
-
-async def _nothing_to_close(_: object) -> None:
-    """An embedder holds memory only."""

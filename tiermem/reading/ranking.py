@@ -23,9 +23,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from pagestore import PageLine, Turn
+from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit
 from tiermem.reading.question import Asked
 from tiermem.text import stems, words
@@ -73,23 +74,15 @@ _TELLS_TIME = re.compile(
 )
 
 
-class Covers(Protocol):
-    """Says for each word and each text how near the text comes to saying it, 0 to 1."""
-
-    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
-        """A row for each word."""
-        ...
-
-
 def rescore(
     question: Asked,
     candidates: Sequence[Candidate],
     texts: Sequence[str],
-    lexicon: Covers,
+    lexicon: Lexicon,
     options: RankingOptions,
 ) -> list[float]:
     """The score of each candidate. Blocking: compares words by the thousand."""
-    covered = lexicon.cover(question.words, texts)
+    covered = lexicon.similarity(question.words, texts)
     scores: list[float] = []
     for candidate in candidates:
         coverage = _coverage(question, covered, candidate.beside)

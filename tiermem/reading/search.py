@@ -17,6 +17,8 @@ from anyio import to_thread
 from pagestore import Page, PageId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageNotFound, PageStoreError
+from tiermem.embedding.interface import Lexicon
+from tiermem.embedding.words import Stems
 from tiermem.errors import (
     BudgetExceeded,
     EmbedderUnavailable,
@@ -25,16 +27,15 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
-from tiermem.index.encoding import query_stems
+from tiermem.index.bm25 import query_stems
 from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
-from tiermem.index.lexicon import Stems
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import printable
-from tiermem.reading.ranking import Covers, rank_groups
+from tiermem.reading.ranking import rank_groups
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
 from tiermem.text import stems
@@ -206,7 +207,7 @@ class LookUp:
 
     async def _candidates(
         self, question: Question, limit: int
-    ) -> tuple[_Candidates, Covers, tuple[Degradation, ...]]:
+    ) -> tuple[_Candidates, Lexicon, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
         try:
             return (*await self._from_index(question, limit), await self._told_behind())
@@ -222,7 +223,7 @@ class LookUp:
         bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
         return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
 
-    async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Covers]:
+    async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Lexicon]:
         index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
             self.view.ledger.indexed_as,

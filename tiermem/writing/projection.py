@@ -320,8 +320,6 @@ class Projection:
             id=unit.id,
             session=unit.session,
             text=unit.text,
-            kind=unit.kind,
-            page_ids=tuple(dict.fromkeys(span.page_id for span in unit.spans)),
             said_at=unit.said_at,
             active=self._ledger.tier1.is_active(unit.id),
             scene=unit.scene or "",
@@ -374,8 +372,6 @@ def _page_entry(page: Page) -> Entry:
         id=page.id,
         session=page.session,
         text=page.text.encode(errors="replace").decode(),  # an index cannot carry lone surrogates
-        kind="page",
-        page_ids=(page.id,),
         said_at=next((time for time in times if time is not None), None),
     )
 
@@ -396,8 +392,6 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
             id=ids[at],
             session=page.session,
             text=texts[at],
-            kind="turn",
-            page_ids=(page.id,),
             said_at=line.turn.said_at if line.turn else None,
             said=Said(
                 speaker=_name(line),

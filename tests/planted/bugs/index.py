@@ -28,10 +28,10 @@ BUGS = (
     ),
     Bug(
         name="half a surrogate pair breaks an entry",
-        file="tiermem/index/encoding.py",
-        before='return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
+        file="tiermem/llm/characters.py",
+        before='return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")',
         after="return text",
-        found_by=("tests/index/test_encoding.py", *_ALL),
+        found_by=("tests/llm/test_characters.py", *_ALL),
     ),
     Bug(
         name="pieces of a long text overrun",
@@ -49,17 +49,17 @@ BUGS = (
     ),
     Bug(
         name="a scene weighs as much as the text",
-        file="tiermem/index/encoding.py",
+        file="tiermem/index/bm25.py",
         before="weights.setdefault(term, SCENE * weight)",
         after="weights.setdefault(term, weight)",
-        found_by=("tests/index/test_encoding.py", *_ALL),
+        found_by=("tests/index/test_bm25.py", *_ALL),
     ),
     Bug(
         name="a name that is all of a question leaves nothing to look for",
-        file="tiermem/index/encoding.py",
+        file="tiermem/index/bm25.py",
         before="return [stem for stem in found if stem not in left_out] or found",
         after="return [stem for stem in found if stem not in left_out]",
-        found_by=("tests/index/test_encoding.py", *_ALL),
+        found_by=("tests/index/test_bm25.py", *_ALL),
     ),
     Bug(
         name="names that differ by a percent sign are one",
@@ -70,14 +70,14 @@ BUGS = (
     ),
     Bug(
         name="of entries with one id the first counts",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="latest = list({entry.id: entry for entry in entries}.values())",
         after="latest = list({entry.id: entry for entry in reversed(entries)}.values())",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
     Bug(
         name="kept vectors are those of another text",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="return dict(zip(texts, embedded, strict=True))",
         after="return dict(zip(sorted(texts), embedded, strict=True))",
         found_by=("tests/index/test_memory.py", *_ALL),
@@ -91,7 +91,7 @@ BUGS = (
     ),
     Bug(
         name="dropping a space leaves its mark",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="""        self._kept.clear()
         await self._call(self._forget_mark, space)
 """,
@@ -100,9 +100,23 @@ BUGS = (
     ),
     Bug(
         name="one result more than asked for",
-        file="tiermem/index/projection.py",
+        file="tiermem/index/engine.py",
         before="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[:limit]",
         after="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[: limit + 1]",
         found_by=("tests/index/test_memory.py", *_ALL),
+    ),
+    Bug(
+        name="a package takes the place of a part of ours",
+        file="tiermem/named.py",
+        before="for point in entry_points(group=self.group) if point.name not in ours]",
+        after="for point in entry_points(group=self.group)]",
+        found_by=("tests/test_brought.py",),
+    ),
+    Bug(
+        name="a rare term counts as much as a common one",
+        file="tiermem/index/bm25.py",
+        before="return math.log(1 + (entries - holders + 0.5) / (holders + 0.5))",
+        after="return 1.0",
+        found_by=("tests/index/test_bm25.py", *_ALL),
     ),
 )

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.index.minilm_graph import EPSILON, HEADS
-from tiermem.index.minilm_tensors import LAYERS, read_safetensors
+from tiermem.embedding.tensors import LAYERS, read_safetensors
+
+HEADS = 12
+EPSILON = 1e-12
 
 Array = NDArray[np.float64]
 _erf = np.vectorize(math.erf)

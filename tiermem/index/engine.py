@@ -16,23 +16,15 @@ from typing import Any, TypeVar
 from anyio import to_thread
 
 from pagestore import History, SessionId, SpaceId
+from tiermem.embedding.interface import Embedder, Lexicon
+from tiermem.embedding.words import lexicon_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
-from tiermem.index.encoding import Terms
+from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
 from tiermem.index.fusion import Ranking, fuse, ranked
-from tiermem.index.interface import (
-    Collection,
-    Embedder,
-    Entry,
-    Hit,
-    Lexicon,
-    Mode,
-    Period,
-    TurnHit,
-    TurnHits,
-)
-from tiermem.index.lexicon import lexicon_of
+from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.index.newest import Newest
+from tiermem.llm.characters import sendable
 from tiermem.text import words
 
 T = TypeVar("T")
@@ -147,10 +139,8 @@ class ProjectedIndex(ABC):
         """Which of the wanted values a field has on any point of the space."""
 
     @abstractmethod
-    def _best(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe]
-    ) -> list[tuple[float, Terms] | None]:
-        """For each probe by terms: the score of the best point and that point's own term weights."""
+    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
+        """The IDF of each term among what was said around the turns of a space."""
 
     @abstractmethod
     def _sync(self) -> None: ...
@@ -212,12 +202,12 @@ class ProjectedIndex(ABC):
         `score` is the cosine in `dense` mode, BM25 in `words` mode, the fused rank score (0 to 1)
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
-        query = encoding.clean(query).strip()
+        query = sendable(query).strip()
         if not VECTORS[collection]:
             if mode == "dense":
                 return ()
             mode = "words"
-        terms = encoding.query_terms(query) if mode != "dense" else {}
+        terms = query_terms(query) if mode != "dense" else {}
         if limit < 1 or not query or (mode == "words" and not terms):
             return ()
         scope = _scope(space, session, inactive=inactive)
@@ -262,7 +252,7 @@ class ProjectedIndex(ABC):
         told: Sequence[Period] = (),
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
-        question = encoding.clean(question).strip()
+        question = sendable(question).strip()
         if limit < 1 or not question:
             return TurnHits()
         vector = await self._vector(question)
@@ -273,8 +263,8 @@ class ProjectedIndex(ABC):
     def _turns(self, scopes: Sequence[Scope], vector: Vector, question: str, limit: int) -> TurnHits:
         scope = scopes[0]
         named = frozenset(self._values("turns", scope, "named", sorted(set(words(question)))))
-        stems = encoding.query_stems(question, without=named)
-        terms = dict.fromkeys(sorted(map(encoding.dimension, stems)), 1.0)
+        stems = query_stems(question, without=named)
+        terms = dict.fromkeys(sorted(map(dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
         probes = [_by_meaning(vector), *by_words]
         rankings = (
@@ -284,7 +274,8 @@ class ProjectedIndex(ABC):
         among = self._with_neighbours(scope, found)
         confined = Scope(space=scope.space, match=scope.match, among=among)
         probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
-        rarity = self._rarity(scope, stems)
+        rarities = self._rarities(scope.match["space"], list(map(dimension, stems)))
+        rarity = dict(zip(stems, rarities, strict=True))
         if not among:
             return TurnHits(rarity=rarity, named=named)
         scores = [dict(ranking) for ranking in self._find("turns", confined, probes, len(among))]
@@ -296,17 +287,6 @@ class ProjectedIndex(ABC):
         found = self._payloads("turns", scope.match["space"], points)
         near = (entry for payload in found for entry in payload.get("near", ()))
         return tuple(dict.fromkeys([*points, *(_point(scope, entry) for entry in near)]))
-
-    def _rarity(self, scope: Scope, stems: Sequence[str]) -> dict[str, float]:
-        """The engine's IDF of each stem: what it multiplied the best turn's own weight with."""
-        everywhere = Scope(space=scope.space, match={"space": scope.match["space"]})
-        terms = [encoding.dimension(stem) for stem in stems]
-        best = self._best("turns", everywhere, [Probe(field="around", by={term: 1.0}) for term in terms])
-        unsaid = math.log(2 * self._tally("turns", scope.match["space"]) + 2)
-        return {
-            stem: found[0] / found[1][term] if found else unsaid
-            for stem, term, found in zip(stems, terms, best, strict=True)
-        }
 
     async def _vector(self, question: str) -> Vector:
         """The question's vector; the newest ones are kept."""
@@ -394,8 +374,6 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
         "session": encoding.key(entry.session),
         "id": encoding.key(entry.id),
         "state": "active" if entry.active else "inactive",
-        "kind": encoding.key(entry.kind),
-        "pages": [encoding.key(page) for page in entry.page_ids],
         # As the clock on the wall said: engines would turn it into another day.
         "said_at": entry.said_at.replace(tzinfo=None).isoformat() if entry.said_at else None,
     }

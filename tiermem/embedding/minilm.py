@@ -14,18 +14,19 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from anyio import to_thread
 
+from tiermem.embedding.interface import EmbedderRequest, Lexicon
+from tiermem.embedding.tensors import WORDS, initializers, quantized, read_safetensors
+from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
+from tiermem.embedding.words import WordPieces
 from tiermem.errors import EmbedderUnavailable
-from tiermem.index.encoding import clean
-from tiermem.index.interface import Lexicon
-from tiermem.index.lexicon import WordPieces
-from tiermem.index.minilm_tensors import WORDS, initializers, quantized, read_safetensors
-from tiermem.index.minilm_weights import TOKENIZER, WEIGHTS, find_weights
+from tiermem.llm.characters import sendable
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 
@@ -44,7 +45,7 @@ class MiniLMEmbedder:
     """Embeds on this machine; the weights are looked for and loaded at the first text.
 
     `weights` is a directory with `model.safetensors` and `tokenizer.json`; without it they are
-    found as `minilm_weights` says. `precision` is that of the matrices. Safe from many threads and
+    found as `weights` says. `precision` is that of the matrices. Safe from many threads and
     event loops.
     """
 
@@ -54,12 +55,10 @@ class MiniLMEmbedder:
         *,
         precision: Precision = "fp32",
         threads: int = 2,
-        find: Callable[[str | Path | None], Path] = find_weights,
     ) -> None:
         self._weights = weights
         self._precision = precision
         self._threads = threads
-        self._find = find
         self._loading = threading.Lock()
         self._loaded: _Loaded | None = None
 
@@ -93,11 +92,30 @@ class MiniLMEmbedder:
         loaded = await to_thread.run_sync(self._load)
         return await to_thread.run_sync(loaded.lexicon)
 
+    def check(self) -> None:
+        """Find the weights, which may download them; `EmbedderUnavailable` when there are none."""
+        with self._loading:
+            find_weights(self._weights)
+
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Loaded(self._find(self._weights), self._precision, self._threads)
+                self._loaded = _Loaded(find_weights(self._weights), self._precision, self._threads)
             return self._loaded
+
+
+_in_use: WeakValueDictionary[tuple[Path | None, Precision], MiniLMEmbedder] = WeakValueDictionary()
+_opening = threading.Lock()
+
+
+async def open_minilm(request: EmbedderRequest) -> MiniLMEmbedder:
+    """`minilm` or `minilm:int8`: memories of one process share one, for it is dear to load."""
+    precision: Precision = "int8" if request.detail else "fp32"
+    key = (request.weights, precision)
+    with _opening:
+        embedder = _in_use.get(key) or MiniLMEmbedder(request.weights, precision=precision)
+        _in_use[key] = embedder
+    return embedder
 
 
 def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
@@ -134,7 +152,7 @@ class _Loaded:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         # One by one: `encode_batch` starts threads of its own and complains in forked processes.
-        return [self._tokenizer.encode(clean(text[:_CHARACTERS])).ids for text in texts]
+        return [self._tokenizer.encode(sendable(text[:_CHARACTERS])).ids for text in texts]
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
         if self._precision == "fp32":
@@ -164,7 +182,7 @@ class _Loaded:
                 whole.no_padding()
                 rows = read_safetensors(self._directory / WEIGHTS)[WORDS]
                 self._lexicon = WordPieces(
-                    lambda text: whole.encode(clean(text), add_special_tokens=False).ids, rows
+                    lambda text: whole.encode(sendable(text), add_special_tokens=False).ids, rows
                 )
             return self._lexicon
 

@@ -3,9 +3,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from tiermem.embedding.endpoint import EndpointEmbedder
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import MalformedReply
-from tiermem.index import EndpointEmbedder
-from tiermem.index.testing import HashEmbedder
 from tiermem.llm.meter import Meter, metered
 
 pytestmark = pytest.mark.anyio

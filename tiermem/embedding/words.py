@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tiermem.index.interface import Embedder, KnowsWords, Lexicon
+from tiermem.embedding.interface import Embedder, KnowsWords, Lexicon
 from tiermem.text import stems
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ KEPT = 8192
 class Stems:
     """Knows a word by its stem: a text covers it or does not."""
 
-    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+    def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """1 where the text has a word of the same stem."""
         held = [frozenset(stems(text)) for text in texts]
         wanted = [frozenset(stems(word)) for word in words]
@@ -51,7 +51,7 @@ class WordPieces:
         self._lengths[self._lengths == 0] = 1.0
         self._pieces = lru_cache(maxsize=KEPT)(self._different)
 
-    def cover(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+    def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """The mean over the pieces of a word of how near the nearest piece of the text is."""
         import numpy as np
 

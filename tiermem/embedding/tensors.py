@@ -3,7 +3,7 @@
 The graph, `minilm_fp32.onnx` or `minilm_int8.onnx`, is a few kilobytes of structure without values; the
 weights stay in the mapped safetensors file and are handed to the session. So nothing is converted or
 cached, nothing can be half written, and two processes share the pages of one file. How the graphs are made:
-`tests/index/minilm_graph.py`.
+`tests/embedding/minilm_graph.py`.
 """
 
 from __future__ import annotations

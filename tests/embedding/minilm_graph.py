@@ -1,40 +1,68 @@
 """Makes the ONNX graphs of all-MiniLM-L6-v2: token ids in, unit-length sentence vectors out.
 
-`python -m tests.index.minilm_graph` writes them into the package again; it needs `onnx` and the weights, of
-which only names and shapes are looked at. Contributed ONNX Runtime operators (`com.microsoft`) do one
-transformer layer in seven nodes, or in eight where the matrices are 8-bit integers.
+`python -m tests.embedding.minilm_graph` writes them into the package again; it needs `onnx`, which nobody who
+uses the package does, and no weights: of those only names and shapes are in a graph. Contributed ONNX Runtime
+operators (`com.microsoft`) do one transformer layer in seven nodes, or in eight where the matrices are 8-bit
+integers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from tiermem.index import minilm_tensors
-from tiermem.index.minilm import Precision
-from tiermem.index.minilm_tensors import LAYERS, initializers, quantized, read_safetensors
-from tiermem.index.minilm_weights import WEIGHTS, find_weights
+from tests.embedding.plain_minilm import EPSILON, HEADS
+from tiermem.embedding import tensors as beside
+from tiermem.embedding.minilm import DIMENSIONS, Precision
+from tiermem.embedding.tensors import LAYERS, initializers, quantized
 
 if TYPE_CHECKING:
-    from tiermem.index.minilm_tensors import Tensors
+    from tiermem.embedding.tensors import Tensors
 
-HEADS = 12
-EPSILON = 1e-12
+WORDS = 30_522
+POSITIONS = 512
+SEGMENTS = 2
+WIDE = 4 * DIMENSIONS
 _MICROSOFT = "com.microsoft"
 
 
 def shipped(precision: Precision) -> Path:
     """The file of the package that holds the graph."""
-    return Path(minilm_tensors.__file__).with_name(f"minilm_{precision}.onnx")
+    return Path(beside.__file__).with_name(f"minilm_{precision}.onnx")
 
 
 def built(precision: Precision) -> bytes:
-    """The graph, made anew for the weights on this machine."""
-    whole = initializers(read_safetensors(find_weights() / WEIGHTS))
+    """The graph, made anew; ones stand for the weights."""
+    whole = initializers({name: np.ones(shape, np.float32) for name, shape in shapes()})
     return build_graph(quantized(whole) if precision == "int8" else whole)
+
+
+def shapes() -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The tensors of the model as its file of weights names them, those that the graph uses."""
+    tables = {"word": WORDS, "position": POSITIONS, "token_type": SEGMENTS}
+    for name, rows in tables.items():
+        yield f"embeddings.{name}_embeddings.weight", (rows, DIMENSIONS)
+    yield from _both("embeddings.LayerNorm", (DIMENSIONS,))
+    for layer in range(LAYERS):
+        at = f"encoder.layer.{layer}."
+        for part in ("query", "key", "value"):
+            yield from _both(f"{at}attention.self.{part}", (DIMENSIONS, DIMENSIONS))
+        yield from _both(f"{at}attention.output.dense", (DIMENSIONS, DIMENSIONS))
+        yield from _both(f"{at}attention.output.LayerNorm", (DIMENSIONS,))
+        yield from _both(f"{at}intermediate.dense", (WIDE, DIMENSIONS))
+        yield from _both(f"{at}output.dense", (DIMENSIONS, WIDE))
+        yield from _both(f"{at}output.LayerNorm", (DIMENSIONS,))
+
+
+def _both(name: str, shape: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A weight and its bias, which is as long as the weight has rows."""
+    yield f"{name}.weight", shape
+    yield f"{name}.bias", shape[:1]
 
 
 def build_graph(tensors: Tensors) -> bytes:

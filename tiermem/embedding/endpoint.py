@@ -7,13 +7,12 @@ its own. Nothing here knows a vendor.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from tiermem.embedding.interface import EmbedderRequest, EmbedTexts
 from tiermem.errors import MalformedReply
-from tiermem.index.encoding import clean
-
-EmbedTexts = Callable[[Sequence[str]], Awaitable[list[list[float]]]]
+from tiermem.llm.characters import sendable
 
 
 class EndpointEmbedder:
@@ -55,7 +54,7 @@ class EndpointEmbedder:
         """Unit-length vectors in order; `MalformedReply` when the endpoint sends anything else."""
         if not texts:
             return []
-        vectors = await self._embed([clean(text) for text in texts])
+        vectors = await self._embed([sendable(text) for text in texts])
         if len(vectors) != len(texts):
             raise MalformedReply(f"{self._name!r} sent {len(vectors)} vectors for {len(texts)} texts")
         return [self._unit(vector) for vector in vectors]
@@ -68,3 +67,8 @@ class EndpointEmbedder:
                 f"{self._dimensions} numbers were expected"
             )
         return [value / length for value in vector]
+
+
+async def open_endpoint(request: EmbedderRequest) -> EndpointEmbedder:
+    """`openai:<model name>`: through the endpoint of the settings."""
+    return await EndpointEmbedder.open(request.detail, request.endpoint())
