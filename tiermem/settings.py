@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from tiermem.dialogue.trust import DEFAULT_LEVELS
 from tiermem.errors import InvalidInput, not_one_of
 from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
+from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
 RouterName = Literal["fused", "llm", "gate", "always", "never"]

@@ -18,7 +18,7 @@ from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger, Retired
 from tiermem.ledger.entries import encode, kind_of
-from tiermem.text import exactly
+from tiermem.proof import exactly
 
 BISCUIT = "What is Biscuit allergic to?"
 ROOF = "How much did Melanie pay for the new roof of the pottery studio?"

@@ -15,7 +15,7 @@ from pagestore import SpaceId
 from tiermem.index.folder import FILE
 from tiermem.memory import residual
 from tiermem.memory.residual import _parts_near, _readings, residual_scan
-from tiermem.text import exactly
+from tiermem.proof import exactly
 
 PHRASE = "the blue vault opens at midnight"
 WRITTEN = [

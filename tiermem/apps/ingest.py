@@ -14,8 +14,8 @@ import tiermem
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress
 from tiermem.dialogue import Conversation, DialogueSession
-from tiermem.dialogue.trust import TrustLevels, lowered
 from tiermem.memory import Added
+from tiermem.trust import TrustLevels, lowered
 
 Engine = Literal["auto", "local", "model"]
 DEFAULT_SPACE = "default"

@@ -19,11 +19,11 @@ from typing import TypeVar, get_args
 from pagestore import Checkpoint, PageId, SessionId, SpaceId
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
-from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import Collection
 from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId, Wanted
 from tiermem.reading import LONGEST_QUESTION, Scope
+from tiermem.trust import TrustLevels
 
 MOST_RESULTS = 10_000
 """Results of one search at most."""

@@ -32,7 +32,6 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.dialogue import TimeLike, as_turns
-from tiermem.dialogue.trust import TrustLevels, stamped
 from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId, text_in, unexpected
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
@@ -60,6 +59,7 @@ from tiermem.model import (
     UnitId,
     WriteBack,
 )
+from tiermem.proof import Telltales, exactly
 from tiermem.reading import (
     Audit,
     Context,
@@ -71,7 +71,7 @@ from tiermem.reading import (
 )
 from tiermem.reasoning import Engine
 from tiermem.settings import IN_PROCESS, Settings, When
-from tiermem.text import Telltales, exactly
+from tiermem.trust import TrustLevels, stamped
 from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
 
 Says = str | Turn | Mapping[str, Any]

@@ -15,7 +15,6 @@ from anyio import to_thread
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from pagestore.files import possible_path
-from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import (
     EmbedderUnavailable,
     IndexFull,
@@ -51,6 +50,7 @@ from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reasoning import Engine, as_published, engine_named, with_router
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
+from tiermem.trust import TrustLevels
 from tiermem.writing import Writer, WriterOptions
 
 EngineName = Literal["auto", "local", "model"]

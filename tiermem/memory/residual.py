@@ -32,7 +32,7 @@ from tiermem.index.folder import FILE
 from tiermem.ledger import told_in
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.held import INSTEAD
-from tiermem.text import FEW, Telltales, is_lone
+from tiermem.proof import FEW, Telltales, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
 """Lines of a log that hold numbers, times, hashes and names of sessions, and no words."""

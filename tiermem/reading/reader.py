@@ -28,6 +28,7 @@ from tiermem.model import (
     MarkedPageInfo,
     UnitId,
 )
+from tiermem.proof import marked
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
@@ -42,7 +43,6 @@ from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
-from tiermem.text import marked
 
 log = logging.getLogger("tiermem")
 

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageStoreError
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import (
     IndexMismatch,
     IndexUnavailable,
@@ -26,9 +25,10 @@ from tiermem.errors import (
 from tiermem.index.interface import Index
 from tiermem.ledger import Around, Ledger, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
+from tiermem.proof import at_least, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
 from tiermem.reading.quoting import lines
-from tiermem.text import at_least, withheld, without
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
 

@@ -49,7 +49,8 @@ from tiermem.ledger import (
 )
 from tiermem.ledger.entries import decode_body, encode, kind_of
 from tiermem.model import Claim, Degradation, FindingId, SummaryUnit, UnitId, Usage
-from tiermem.text import Telltales, in_words_of, omissions, page_literals, still_proved, withheld
+from tiermem.proof import Telltales, in_words_of, still_proved, withheld
+from tiermem.text import omissions, page_literals
 
 StandIn = tuple[int, str, Mapping[str, Any]]
 

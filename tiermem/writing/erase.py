@@ -23,7 +23,7 @@ from pagestore.errors import PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
-from tiermem.text import FEW, Telltales, exactly, telltales
+from tiermem.proof import FEW, Telltales, exactly, telltales
 from tiermem.writing.closure import Closure, Gone, closure
 from tiermem.writing.projection import Projection
 

@@ -42,8 +42,9 @@ from tiermem.ledger import (
 )
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, SummaryUnit, UnitId, Usage, WriteBackVariant
+from tiermem.proof import Telltales, without
 from tiermem.reasoning.interface import Engine
-from tiermem.text import Telltales, omissions, without
+from tiermem.text import omissions
 from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate

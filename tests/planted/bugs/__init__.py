@@ -7,9 +7,9 @@ from tests.planted.bugs import (
     ledger,
     llm,
     memory,
+    proof,
     reading,
     reasoning,
-    text,
     writing,
 )
 
@@ -18,7 +18,7 @@ BUGS = (
     *reasoning.BUGS,
     *writing.BUGS,
     *ledger.BUGS,
-    *text.BUGS,
+    *proof.BUGS,
     *index.BUGS,
     *llm.BUGS,
     *dialogue.BUGS,

@@ -12,7 +12,8 @@ from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger, Loss
 from tiermem.model import SummaryUnit
-from tiermem.text import omissions, page_literals, without
+from tiermem.proof import without
+from tiermem.text import omissions, page_literals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

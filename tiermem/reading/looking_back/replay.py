@@ -13,8 +13,8 @@ from itertools import zip_longest
 from tiermem.ledger import Ledger, Tier1
 from tiermem.llm.prompts import load
 from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
-from tiermem.text import recomputed
-from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words
+from tiermem.proof import recomputed
+from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import Claim, LinkedFact
-from tiermem.text.link import link
+from tiermem.proof.link import link
 from tiermem.text.words import sentences, words
 
 _MAX_ASKED = 300

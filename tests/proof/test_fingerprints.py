@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.text.telltales import exactly, telltales
+from tiermem.proof.fingerprints import exactly, telltales
 
 word = st.sampled_from(["the", "a", "cat", "concatenate", "Straße", "STRASSE", "42", "é", "cats"])
 blank = st.sampled_from([" ", "\n", ", ", "\0", '"', " " * 300])

@@ -11,8 +11,8 @@ from itertools import compress
 
 from pagestore import Page, PageLine, Span, Turn
 from tiermem.model import Claim, LinkedFact, is_proved
+from tiermem.proof.link import link
 from tiermem.text.dates import resolve_dates, without_dates
-from tiermem.text.link import link
 from tiermem.text.words import stems
 
 _MARK = "[withheld] _:"

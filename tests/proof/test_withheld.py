@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pagestore import Page, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Claim, LinkedFact
-from tiermem.text import at_least, link, proof_rank, still_proved
+from tiermem.proof import at_least, link, proof_rank, still_proved
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 RANKS = {"web": 1, "person": 3}

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pagestore import Page, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Claim, LinkedFact, Rejected
-from tiermem.text import link, normalise
+from tiermem.proof import link
+from tiermem.text import normalise
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 

@@ -1,6 +1,6 @@
 """How the guard does on real dialogue: true facts kept, altered facts let through.
 
-    python -m tests.text.guard_on_real_text [path to locomo] [--worst N]
+    python -m tests.proof.guard_on_real_text [path to locomo] [--worst N]
 
 Facts are those a language model wrote for five conversations (`model_facts`), each with the turns it
 rests on. Every fact is linked as it is (proved = graded stated or derived, on the right page), and again
@@ -23,7 +23,8 @@ from typing import Any
 from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
 from tiermem.model import Claim, LinkedFact
-from tiermem.text import link, resolve_dates, sentences
+from tiermem.proof import link
+from tiermem.text import resolve_dates, sentences
 from tiermem.text.dates import MONTHS
 from tiermem.text.literals import names
 from tiermem.text.words import word_list

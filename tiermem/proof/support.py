@@ -18,8 +18,8 @@ from functools import lru_cache
 from itertools import product
 
 from tiermem.model import Derivation, Graded
+from tiermem.proof.derive import amounts, count_of, counted_date, mentions, reckoned, term, written
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
-from tiermem.text.derive import amounts, count_of, counted_date, mentions, reckoned, term, written
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
 from tiermem.text.readings import People, Reading, Speech, idioms, negated, read_claim, read_turn, speech

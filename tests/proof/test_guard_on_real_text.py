@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.proof.guard_on_real_text import measure
 from tests.text.dialogue import conversations
-from tests.text.guard_on_real_text import measure
 
 
 @pytest.mark.shared

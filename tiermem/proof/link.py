@@ -20,10 +20,10 @@ from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import Claim, LinkedFact, Rejected, Support
+from tiermem.proof.support import Ground, Told, Verdict, instruction_like, judged
+from tiermem.proof.taken_back import GAP, kept, remaining
 from tiermem.text.literals import Source
 from tiermem.text.normalise import Normalised, normalise
-from tiermem.text.support import Ground, Told, Verdict, instruction_like, judged
-from tiermem.text.taken_back import GAP, kept, remaining
 from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3

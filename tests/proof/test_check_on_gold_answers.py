@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eval.datasets import LoCoMo, LongMemEval
-from tests.text.check_on_gold_answers import PROVED, Tally, measure
+from tests.proof.check_on_gold_answers import PROVED, Tally, measure
 
 
 def shares(tally: Tally) -> tuple[float, float, float]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pagestore import Page, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Derivation, Term
-from tiermem.text import Source, holds, recomputed, resolve_dates
-from tiermem.text.derive import (
+from tiermem.proof import holds, recomputed
+from tiermem.proof.derive import (
     aged,
     amounts,
     count_of,
@@ -23,6 +23,7 @@ from tiermem.text.derive import (
     said_on,
     term,
 )
+from tiermem.text import Source, resolve_dates
 
 SAID = datetime(2023, 10, 20, 9, 0, tzinfo=UTC)
 PAGE = page_of(

@@ -8,7 +8,7 @@ import pytest
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
 from tiermem.model import Claim, LinkedFact
-from tiermem.text import link, quotations
+from tiermem.proof import link, quotations
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 PAGE = page_of(

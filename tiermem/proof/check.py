@@ -15,8 +15,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from tiermem.model import Check, Derivation, Support, Term
-from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
-from tiermem.text.derive import (
+from tiermem.proof.derive import (
     ONES,
     Amount,
     Moment,
@@ -32,9 +31,10 @@ from tiermem.text.derive import (
     term,
     written,
 )
+from tiermem.proof.support import Ground, Told, contradiction
+from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.readings import negated
-from tiermem.text.support import Ground, Told, contradiction
 from tiermem.text.words import STOP_WORDS, lower, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"

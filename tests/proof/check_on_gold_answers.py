@@ -1,6 +1,6 @@
 """How the check of answers does on true and on altered answers, with exactly the annotated evidence cited.
 
-    python -m tests.text.check_on_gold_answers [path to data] [--worst N]
+    python -m tests.proof.check_on_gold_answers [path to data] [--worst N]
 
 For every answerable question of LoCoMo's and LongMemEval's development parts, the gold answer is checked
 against the turns named as its evidence. A true answer that is refused is a fault. Then one thing in it is
@@ -19,8 +19,9 @@ from pathlib import Path
 
 from eval.datasets import LoCoMo, LongMemEval
 from eval.types import Case, Dataset, Question
-from tests.text.guard_on_real_text import OTHER_NAMES, altered_date
-from tiermem.text import Source, graded, resolve_dates
+from tests.proof.guard_on_real_text import OTHER_NAMES, altered_date
+from tiermem.proof import graded
+from tiermem.text import Source, resolve_dates
 from tiermem.text.literals import names
 from tiermem.text.words import word_list
 
