@@ -18,7 +18,7 @@ from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.testing import HashEmbedder
 from tiermem.ledger import Ledger, Retired
 from tiermem.ledger.entries import encode, kind_of
-from tiermem.proof import exactly
+from tiermem.proof import fingerprints_of
 
 BISCUIT = "What is Biscuit allergic to?"
 ROOF = "How much did Melanie pay for the new roof of the pottery studio?"
@@ -388,6 +388,6 @@ def test_nobody_concludes_anything_while_words_go(tmp_path: Path) -> None:
                 for _ in range(4):
                     group.start_soon(memory.ask, BISCUIT)
         assert b"allergic to chicken" not in everything(tmp_path)
-        assert exactly(["allergic to chicken"])
+        assert fingerprints_of(["allergic to chicken"])
 
     anyio.run(main)

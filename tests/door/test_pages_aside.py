@@ -100,7 +100,7 @@ ASKING = (
     "tiermem.reading.compose.sources",
 )
 ERASING = (
-    "tiermem.writing.erase.telltales",
+    "tiermem.writing.erase.fingerprints",
     "tiermem.writing.closure.omissions",
     "tiermem.writing.closure.page_literals",
     "tiermem.writing.closure.still_proved",

@@ -15,7 +15,7 @@ from pagestore import SpaceId
 from tiermem.index.folder import FILE
 from tiermem.memory import residual
 from tiermem.memory.residual import _parts_near, _readings, residual_scan
-from tiermem.proof import exactly
+from tiermem.proof import fingerprints_of
 
 PHRASE = "the blue vault opens at midnight"
 WRITTEN = [
@@ -37,7 +37,7 @@ around = st.binary(max_size=40) | st.sampled_from(
 
 @given(pieces=st.lists(around | st.sampled_from(WRITTEN), max_size=6), short=st.booleans())
 def test_the_parts_that_are_read_hold_every_telltale(pieces: list[bytes], short: bool) -> None:
-    words = exactly([PHRASE, "vault"] if short else [PHRASE])
+    words = fingerprints_of([PHRASE, "vault"] if short else [PHRASE])
     data = b"".join(pieces)
     everywhere = {phrase for text in _readings(data) for phrase in words.found_in(text)}
     near = {
@@ -57,13 +57,13 @@ def test_the_parts_that_are_read_hold_every_telltale(pieces: list[bytes], short:
 def test_words_beyond_ascii_are_found_in_any_case(tmp_path: Path, phrase: str, around: str) -> None:
     for number, said in enumerate((phrase, phrase.upper(), json.dumps(phrase)[1:-1])):
         (tmp_path / f"{number}.txt").write_text("other words\n" * 3 + around + said + " and others", "utf-8")
-    found = residual_scan(tmp_path, SpaceId("ann"), exactly([phrase])).found
+    found = residual_scan(tmp_path, SpaceId("ann"), fingerprints_of([phrase])).found
     assert {one.file for one in found} == {"0.txt", "1.txt", "2.txt"}
 
 
 def test_little_is_read_of_a_large_file(tmp_path: Path) -> None:
     data = b"nothing of that kind was said there\n" * 30_000 + PHRASE.encode()
-    parts = list(_parts_near(data, exactly([PHRASE])))
+    parts = list(_parts_near(data, fingerprints_of([PHRASE])))
     assert sum(map(len, parts)) < 20_000
     assert any(PHRASE.encode() in part for part in parts)
 
@@ -93,14 +93,14 @@ def test_an_index_that_is_being_written_is_told_of_and_stays_locked(
     monkeypatch.setattr(residual, "_WAIT", 0.01)
     with closing(sqlite3.connect(index, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        scan = residual_scan(index.parent, SpaceId("ann"), exactly(["words that nobody said"]))
+        scan = residual_scan(index.parent, SpaceId("ann"), fingerprints_of(["words that nobody said"]))
         assert (scan.unread, scan.found, scan.files, scan.bytes) == ((FILE,), (), 0, 0)
         assert not scan.clean
         command = [sys.executable, "-c", WRITES, str(index)]
         assert subprocess.run(command, capture_output=True, check=True).stdout == b"database is locked\n"
         writer.execute("ROLLBACK")
-    assert residual_scan(index.parent, SpaceId("ann"), exactly(["words that nobody said"])).clean
-    (found,) = residual_scan(index.parent, SpaceId("ann"), exactly([PHRASE])).found
+    assert residual_scan(index.parent, SpaceId("ann"), fingerprints_of(["words that nobody said"])).clean
+    (found,) = residual_scan(index.parent, SpaceId("ann"), fingerprints_of([PHRASE])).found
     assert found.file == FILE
 
 
@@ -108,5 +108,5 @@ def test_an_index_that_is_being_written_is_told_of_and_stays_locked(
 def test_what_is_none_of_sqlites_files_or_damaged_is_read_as_it_is(index: Path, kept: int) -> None:
     for filling in ("", "other words " * 200):
         index.write_bytes(index.read_bytes()[:kept] + (filling + PHRASE).encode())
-        (found,) = residual_scan(index.parent, SpaceId("ann"), exactly([PHRASE])).found
+        (found,) = residual_scan(index.parent, SpaceId("ann"), fingerprints_of([PHRASE])).found
         assert found.file == FILE

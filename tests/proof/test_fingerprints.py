@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.proof.fingerprints import exactly, telltales
+from tiermem.proof.fingerprints import fingerprints, fingerprints_of
 
 word = st.sampled_from(["the", "a", "cat", "concatenate", "Straße", "STRASSE", "42", "é", "cats"])
 blank = st.sampled_from([" ", "\n", ", ", "\0", '"', " " * 300])
@@ -21,12 +21,12 @@ def plainly(phrase: str, text: str) -> bool:
 
 @given(phrases=phrases, text=texts)
 def test_every_phrase_of_a_text_is_found_in_it_and_no_other(phrases: list[str], text: str) -> None:
-    found = set(exactly(phrases).found_in(text))
+    found = set(fingerprints_of(phrases).found_in(text))
     assert found == {" ".join(one.casefold().split()) for one in phrases if plainly(one, text)}
 
 
 @given(gone=texts, stays=st.lists(texts, max_size=3))
 def test_what_somebody_else_also_said_tells_nothing(gone: str, stays: list[str]) -> None:
-    known = telltales([gone], stays)
+    known = fingerprints([gone], stays)
     assert all(plainly(phrase, gone) for phrase in known.phrases)
     assert not any(plainly(phrase, text) for phrase in known.phrases for text in stays)

@@ -59,7 +59,7 @@ from tiermem.model import (
     UnitId,
     WriteBack,
 )
-from tiermem.proof import Telltales, exactly
+from tiermem.proof import Fingerprints, fingerprints_of
 from tiermem.reading import (
     Audit,
     Context,
@@ -730,7 +730,7 @@ class AsyncMemory:
     @cut_short
     async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
-        return await self._scanned(exactly(arguments.runs(words)))
+        return await self._scanned(fingerprints_of(arguments.runs(words)))
 
     @cut_short
     async def stats(self) -> Stats:
@@ -872,7 +872,7 @@ class AsyncMemory:
             told = unexpected(error, "filling the index")
             self._background.note([f"the index could not be filled and is tried again: {told}"])
 
-    async def _scanned(self, words: Telltales) -> ResidualScan:
+    async def _scanned(self, words: Fingerprints) -> ResidualScan:
         house = self._open
         return await to_thread.run_sync(residual_scan, house.directory, house.ledger.space, words)
 
@@ -910,7 +910,7 @@ class AsyncMemory:
         return report
 
 
-async def _forget_calls(house: House, words: Telltales) -> int:
+async def _forget_calls(house: House, words: Fingerprints) -> int:
     """Calls with the words in them go from the recording of a model that keeps one."""
     model: object = house.model
     if not words or not isinstance(model, Forgets):

@@ -2,9 +2,9 @@
 
 Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
 words are compared as words, so neither case nor punctuation nor line breaks hide them. Only around the words
-that a telltale cannot do without is read so; in files that are no text, a letter beyond ASCII that stands for
-one within it (as in "Straße" for "strasse") hides it there. Of the index those files are left out that hold
-vectors, weights and numbers alone.
+that a fingerprint cannot do without is read so; in files that are no text, a letter beyond ASCII that stands
+for one within it (as in "Straße" for "strasse") hides it there. Of the index those files are left out that
+hold vectors, weights and numbers alone.
 
 The rule: a lone name or number counts where words stand, and nowhere else. The log numbers its records, tells
 places, times and hashes, and names its fields; the index holds numbers and ids; a lock holds the number of a
@@ -32,7 +32,7 @@ from tiermem.index.folder import FILE
 from tiermem.ledger import told_in
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.held import INSTEAD
-from tiermem.proof import FEW, Telltales, is_lone
+from tiermem.proof import FEW, Fingerprints, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
 """Lines of a log that hold numbers, times, hashes and names of sessions, and no words."""
@@ -43,9 +43,9 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORD_ESCAPE = re.compile(rb"\\u(?!00[01])[0-9a-fA-F]{4}")
 _ODD_ESCAPE = re.compile(rb'\\[^nrtbfu"\\/]')
 _REACH = 4096
-"""Bytes read on either side of a word beside those that the longest telltale may take."""
+"""Bytes read on either side of a word beside those that the longest fingerprint may take."""
 _WIDEST = 8
-"""Bytes that a character of a telltale takes at most: in UTF-16, or as an escape of JSON."""
+"""Bytes that a character of a fingerprint takes at most: in UTF-16, or as an escape of JSON."""
 _WAIT = 10.0
 """Seconds to wait for whoever writes a file of SQLite's."""
 _SHORTEST = 512
@@ -84,7 +84,7 @@ class ResidualScan:
         return not self.found and not self.unread
 
 
-def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> ResidualScan:
+def residual_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> ResidualScan:
     """Look through the store for `words`; a memory without a directory has no files."""
     files = list(_files(store, space)) if store is not None else []
     read = 0
@@ -111,8 +111,8 @@ def residual_scan(store: Path | None, space: SpaceId, words: Telltales) -> Resid
     )
 
 
-def _phrases_in(file: Path, store: Path, words: Telltales) -> set[str]:
-    """The telltales that a file holds; raises `sqlite3.Error` for an index that cannot be read now."""
+def _phrases_in(file: Path, store: Path, words: Fingerprints) -> set[str]:
+    """The fingerprints that a file holds; raises `sqlite3.Error` for an index that cannot be read now."""
     phrases = {
         phrase
         for data in _written(file)
@@ -124,8 +124,8 @@ def _phrases_in(file: Path, store: Path, words: Telltales) -> set[str]:
     return phrases - (lone - _among_words(file, store, words)) if lone else phrases
 
 
-def _among_words(file: Path, store: Path, words: Telltales) -> set[str]:
-    """The telltales that stand where a file holds words. Of one that the library did not write, anywhere."""
+def _among_words(file: Path, store: Path, words: Fingerprints) -> set[str]:
+    """The fingerprints standing where a file holds words. Of one that the library did not write, anywhere."""
     place = file.relative_to(store)
     if place.parts[0] == "index" or file.suffix == ".idx" or file.name in ("LOCK", "FORMAT"):
         return set()
@@ -211,8 +211,8 @@ def _written(file: Path) -> Iterator[bytes]:
             yield opened.read(at - start)
 
 
-def _parts_near(data: bytes, words: Telltales) -> Iterator[bytes]:
-    """The parts of some bytes in which a telltale may stand: around the words that it cannot do without."""
+def _parts_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
+    """The parts of some bytes in which a fingerprint may stand: around words that it cannot do without."""
     if len(words.needed) > FEW or (b"\0" in data and not all(map(str.isascii, words.needed))):
         yield data
         return

@@ -2,7 +2,7 @@
 
 from tiermem.proof.check import UNCITED, graded
 from tiermem.proof.derive import holds, recomputed
-from tiermem.proof.fingerprints import FEW, Telltales, exactly, is_lone, telltales
+from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
 from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
 from tiermem.proof.support import instruction_like
@@ -14,9 +14,10 @@ __all__ = [
     "GAP",
     "LEFT_OUT",
     "UNCITED",
-    "Telltales",
+    "Fingerprints",
     "at_least",
-    "exactly",
+    "fingerprints",
+    "fingerprints_of",
     "graded",
     "holds",
     "in_words_of",
@@ -31,7 +32,6 @@ __all__ = [
     "recomputed",
     "remaining",
     "still_proved",
-    "telltales",
     "withheld",
     "without",
 ]

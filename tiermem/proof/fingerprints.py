@@ -17,7 +17,7 @@ from tiermem.text.literals import literals
 _PHRASE = 5
 """Words in a row that hardly anybody says by chance. A shorter turn is looked for whole."""
 _SHORTEST = 8
-"""Bytes below which a whole turn ("Yes, sure.") is no telltale."""
+"""Bytes below which a whole turn ("Yes, sure.") is no fingerprint."""
 _SHORTEST_NAME = 4
 FEW = 64
 """Words up to which a text is searched for each of them first, which is far quicker than reading it."""
@@ -28,7 +28,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True)
-class Telltales:
+class Fingerprints:
     """Runs of words, each joined by blanks, and how many words they have.
 
     `also` are the places, among the texts that stay, of those that hold some of the same words; `silent` is
@@ -44,7 +44,7 @@ class Telltales:
         return bool(self.phrases)
 
     def found_in(self, text: str) -> Iterator[str]:
-        """Every telltale in a text; one that is in it several times may come several times."""
+        """Every fingerprint in a text; one that is in it several times may come several times."""
         for stretch in self._stretches(text.casefold()):
             words = _WORD.findall(stretch)
             for size in self.sizes:
@@ -57,7 +57,7 @@ class Telltales:
         return next(self.found_in(text), None) is not None
 
     def _stretches(self, text: str) -> Iterator[str]:
-        """All of a text in which there may be a telltale: the words around those they cannot do without."""
+        """All of a text in which there may be a fingerprint: words around those they cannot do without."""
         if len(self.needed) > FEW:
             yield text
             return
@@ -73,7 +73,7 @@ class Telltales:
 
     @cached_property
     def needed(self) -> frozenset[str]:
-        """Words of which every telltale holds one: long ones, which are rare."""
+        """Words of which every fingerprint holds one: long ones, which are rare."""
         needed: set[str] = set()
         for phrase in sorted(self.phrases):
             words = phrase.split(" ")
@@ -87,7 +87,7 @@ def is_lone(phrase: str) -> bool:
     return " " not in phrase or phrase.replace(" ", "").isdigit()
 
 
-def telltales(gone: Iterable[str], stays: Iterable[str]) -> Telltales:
+def fingerprints(gone: Iterable[str], stays: Iterable[str]) -> Fingerprints:
     """What the texts that go are known by: their phrases, names and numbers that no text that stays holds."""
     known = [_known_by(text) for text in gone]
     found: dict[int, set[str]] = {}
@@ -115,7 +115,7 @@ def _known_by(text: str) -> set[str]:
     return known
 
 
-def exactly(phrases: Iterable[str]) -> Telltales:
+def fingerprints_of(phrases: Iterable[str]) -> Fingerprints:
     """These runs of words, whatever their length."""
     found: dict[int, set[str]] = {}
     for phrase in phrases:
@@ -125,9 +125,9 @@ def exactly(phrases: Iterable[str]) -> Telltales:
     return _of(found)
 
 
-def _of(found: dict[int, set[str]]) -> Telltales:
+def _of(found: dict[int, set[str]]) -> Fingerprints:
     sizes = tuple(sorted(size for size, phrases in found.items() if phrases))
-    return Telltales(frozenset(phrase for phrases in found.values() for phrase in phrases), sizes)
+    return Fingerprints(frozenset(phrase for phrases in found.values() for phrase in phrases), sizes)
 
 
 def _names(text: str) -> Iterator[str]:

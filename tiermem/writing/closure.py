@@ -49,7 +49,7 @@ from tiermem.ledger import (
 )
 from tiermem.ledger.entries import decode_body, encode, kind_of
 from tiermem.model import Claim, Degradation, FindingId, SummaryUnit, UnitId, Usage
-from tiermem.proof import Telltales, in_words_of, still_proved, withheld
+from tiermem.proof import Fingerprints, in_words_of, still_proved, withheld
 from tiermem.text import omissions, page_literals
 
 StandIn = tuple[int, str, Mapping[str, Any]]
@@ -65,7 +65,7 @@ class Gone:
     pages: Mapping[PageId, Page]
     read: Callable[[PageId], Page]
     seqs: frozenset[int]
-    words: Telltales
+    words: Fingerprints
     also: tuple[TurnAt, ...] = ()
     sessions: frozenset[SessionId] = frozenset()
     everything: bool = False
