@@ -51,8 +51,7 @@ from tiermem.model import (
 
 if TYPE_CHECKING:
     from pagestore.bundle import Bundle
-    from tiermem.ledger import AnswerInfo, Redistilled
-    from tiermem.memory import (
+    from tiermem.api import (
         Added,
         AsyncMemory,
         BackedUp,
@@ -67,38 +66,39 @@ if TYPE_CHECKING:
         restore,
         spaces,
     )
+    from tiermem.ledger import AnswerInfo, Redistilled
     from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
     from tiermem.reasoning import Engine
     from tiermem.settings import Settings
     from tiermem.writing import Remembered, Restored, Withdrawn
 
 _LAZY = {
-    "Added": "tiermem.memory",
+    "Added": "tiermem.api",
     "AnswerInfo": "tiermem.ledger",
-    "AsyncMemory": "tiermem.memory",
+    "AsyncMemory": "tiermem.api",
     "Audit": "tiermem.reading",
-    "BackedUp": "tiermem.memory",
-    "Exported": "tiermem.memory",
+    "BackedUp": "tiermem.api",
+    "Exported": "tiermem.api",
     "Bundle": "pagestore.bundle",
     "Context": "tiermem.reading",
     "Engine": "tiermem.reasoning",
-    "Flushed": "tiermem.memory",
-    "Memory": "tiermem.memory",
+    "Flushed": "tiermem.api",
+    "Memory": "tiermem.api",
     "OmissionReport": "tiermem.reading",
-    "Receipt": "tiermem.memory",
+    "Receipt": "tiermem.api",
     "Redistilled": "tiermem.ledger",
-    "Reindexed": "tiermem.memory",
+    "Reindexed": "tiermem.api",
     "Replay": "tiermem.reading",
-    "ResidualScan": "tiermem.memory",
+    "ResidualScan": "tiermem.api",
     "Settings": "tiermem.settings",
     "Standpoint": "tiermem.reading",
-    "Stats": "tiermem.memory",
+    "Stats": "tiermem.api",
     "Remembered": "tiermem.writing",
     "Restored": "tiermem.writing",
     "Withdrawn": "tiermem.writing",
-    "open": "tiermem.memory",
-    "restore": "tiermem.memory",
-    "spaces": "tiermem.memory",
+    "open": "tiermem.api",
+    "restore": "tiermem.api",
+    "spaces": "tiermem.api",
 }
 
 __all__ = [

@@ -15,7 +15,7 @@ from tiermem.index.testing import HashEmbedder
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with one turn of a user and one of a web page; vectors by hash, so that nothing is loaded."""
-    from tiermem.memory import opening
+    from tiermem.runtime import opening
 
     monkeypatch.setattr(opening, "find_weights", lambda named: None)
     monkeypatch.setattr(opening, "MiniLMEmbedder", lambda weights, precision: HashEmbedder())
@@ -68,7 +68,7 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
 def test_an_index_that_could_not_be_looked_through_is_named(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tiermem.memory import residual
+    from tiermem.api import residual
 
     def busy(file: Path) -> bytes:
         raise sqlite3.OperationalError("database is locked")

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import tiermem
+from tiermem.api import Memory
 from tiermem.index.testing import HashEmbedder
-from tiermem.memory import Memory
 
 SESSION = 500
 """Turns of one session."""

@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tiermem.memory.background import Background
+from tiermem.runtime.jobs import Background
 
 pytestmark = pytest.mark.anyio
 

@@ -16,8 +16,8 @@ import tiermem
 from tests.door.conftest import OpenMemory, tell
 from tiermem.errors import MemoryClosed
 from tiermem.index.testing import HashEmbedder
-from tiermem.memory.calls import Calls
 from tiermem.reasoning import Engine, engine_named
+from tiermem.runtime.calls import Calls
 
 READING = ("ask", "search", "context")
 
@@ -151,5 +151,5 @@ def public_calls() -> Sequence[str]:
 
 @pytest.mark.parametrize("name", public_calls())
 def test_every_method_is_ended_by_closing(name: str) -> None:
-    assert vars(tiermem.AsyncMemory)[name].__module__ == "tiermem.memory.door"
-    assert "tiermem/memory/calls.py" in vars(tiermem.AsyncMemory)[name].__code__.co_filename
+    assert vars(tiermem.AsyncMemory)[name].__module__ == "tiermem.api.memory"
+    assert "tiermem/runtime/calls.py" in vars(tiermem.AsyncMemory)[name].__code__.co_filename

@@ -12,8 +12,8 @@ from tests.door.conftest import OpenMemory, tell
 from tests.door.test_by_model import QUESTION, at, play
 from tests.llm.server import ModelServer, Say, Status
 from tiermem.errors import BudgetExceeded, ModelRefused
-from tiermem.memory.daily import DailyMeter
 from tiermem.model import Budget, Usage
+from tiermem.runtime.daily import DailyMeter
 
 
 def ask_often(memory: tiermem.Memory) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tiermem.memory.gate import Gate
+from tiermem.runtime.lock import Gate
 
 pytestmark = pytest.mark.anyio
 

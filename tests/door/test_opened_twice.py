@@ -17,10 +17,10 @@ import tiermem
 from pagestore import SpaceId, Store
 from pagestore.errors import Locked
 from tests.door.conftest import DIALOGUE, OpenMemory, tell
+from tiermem.api import AsyncMemory
 from tiermem.errors import InvalidInput, MemoryClosed
 from tiermem.index.testing import HashEmbedder
 from tiermem.llm import ScriptedModel
-from tiermem.memory import AsyncMemory
 
 
 class OtherEmbedder(HashEmbedder):

@@ -11,8 +11,8 @@ from tests.door.conftest import OpenMemory, tell
 from tests.door.test_by_model import at, play
 from tests.llm.server import ModelServer, Request
 from tiermem.index.testing import HashEmbedder
-from tiermem.memory.opening import House, build
 from tiermem.reading import ReadingOptions
+from tiermem.runtime.opening import House, build
 
 
 @pytest.fixture

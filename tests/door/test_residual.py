@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import SpaceId
+from tiermem.api import residual
+from tiermem.api.residual import _parts_near, _readings, residual_scan
 from tiermem.index.folder import FILE
-from tiermem.memory import residual
-from tiermem.memory.residual import _parts_near, _readings, residual_scan
 from tiermem.proof import fingerprints_of
 
 PHRASE = "the blue vault opens at midnight"

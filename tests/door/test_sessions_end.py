@@ -11,11 +11,11 @@ import pytest
 
 import tiermem
 from tests.door.conftest import OpenMemory
+from tiermem.api import memory as api_memory
+from tiermem.api.results import Added
 from tiermem.errors import InvalidInput
 from tiermem.index.testing import HashEmbedder
-from tiermem.memory import door
-from tiermem.memory.opening import House
-from tiermem.memory.values import Added
+from tiermem.runtime.opening import House
 from tiermem.writing import Writer
 
 NEVER = float("inf")
@@ -114,7 +114,7 @@ def test_what_is_said_long_after_begins_a_page_of_its_own(
 def test_a_session_ends_while_the_memory_stays_open(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "_SPARE", 0.02)
+    monkeypatch.setattr(api_memory, "_SPARE", 0.02)
     memory = open_memory(idle_seal=0.005)
     memory.add("The ferry leaves at 9.40.", speaker="Ann")
     memory.add("It rains.", speaker="Ann")
@@ -251,7 +251,7 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
         await released.wait()
         return await attempt(writer)
 
-    monkeypatch.setattr(door, "INDEXING_LIMIT", 0.05)
+    monkeypatch.setattr(api_memory, "INDEXING_LIMIT", 0.05)
     async with await tiermem.AsyncMemory.open(
         ":memory:", engine="local", embedder=HashEmbedder(), distil="deferred"
     ) as memory:

@@ -13,7 +13,7 @@ from tiermem.errors import IndexUnavailable, InvalidInput
 from tiermem.index import MemoryIndex
 from tiermem.index.testing import HashEmbedder
 from tiermem.llm import OpenAIModel
-from tiermem.memory.opening import House, build
+from tiermem.runtime.opening import House, build
 
 
 def opened(path: Path | str, **given: Any) -> House:

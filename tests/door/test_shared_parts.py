@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from tiermem.memory.shared import InUse, SharedParts
+from tiermem.runtime.shared import InUse, SharedParts
 
 pytestmark = pytest.mark.anyio
 

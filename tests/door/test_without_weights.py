@@ -7,7 +7,7 @@ import pytest
 import tiermem
 from tests.door.conftest import OpenMemory
 from tiermem.errors import EmbedderUnavailable
-from tiermem.memory import opening
+from tiermem.runtime import opening
 
 
 def nowhere(named: Path | None) -> Path:

@@ -10,11 +10,11 @@ import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
+from tiermem.api.residual import _written
 from tiermem.index import QdrantEdgeIndex, qdrant_edge
 from tiermem.index.encoding import point_id
 from tiermem.index.interface import Compacts, Entry, Mode
 from tiermem.index.testing import HashEmbedder, upto
-from tiermem.memory.residual import _written
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")

@@ -32,10 +32,10 @@ from tiermem.ledger import Ledger
 from tiermem.llm import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
-from tiermem.memory.placing import placed
 from tiermem.reasoning import by_model
 from tiermem.reasoning.model.distil import DistilReply
 from tiermem.reasoning.model.route import RouteByModel, RouteReply
+from tiermem.writing.placing import placed
 
 ASKS_OF_A_LIAR = 150
 

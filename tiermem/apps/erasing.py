@@ -12,7 +12,7 @@ from tiermem.apps.tables import counted, pairs, short, table
 from tiermem.apps.terminal import safe, when
 
 if TYPE_CHECKING:
-    from tiermem.memory import Receipt
+    from tiermem.api import Receipt
     from tiermem.model import SummaryUnit
     from tiermem.reading import Standpoint
     from tiermem.writing import Remembered, Restored, Withdrawn

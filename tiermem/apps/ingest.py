@@ -11,10 +11,10 @@ from typing import Any, Literal
 from rich.table import Table
 
 import tiermem
+from tiermem.api import Added
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress
 from tiermem.dialogue import Conversation, DialogueSession
-from tiermem.memory import Added
 from tiermem.trust import TrustLevels, lowered
 
 Engine = Literal["auto", "local", "model"]

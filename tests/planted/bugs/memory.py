@@ -1,67 +1,67 @@
-"""Bugs of `tiermem/memory`: the door, and the work behind it."""
+"""Bugs of `tiermem/api` and `tiermem/runtime`: the API, and the work behind it."""
 
 from tests.planted.bug import Bug
 
 BUGS = (
     Bug(
         name="background forgets its second run",
-        file="tiermem/memory/background.py",
+        file="tiermem/runtime/jobs.py",
         before="            self._again[name] = job\n",
         after="            pass\n",
         found_by=("tests/door/test_background.py", "tests/door"),
     ),
     Bug(
         name="a failure behind the door is not kept",
-        file="tiermem/memory/background.py",
+        file="tiermem/runtime/jobs.py",
         before="            self._problems.append(str(problem))\n",
         after="",
         found_by=("tests/door/test_background.py", "tests/door"),
     ),
     Bug(
         name="closing does not wait for what runs",
-        file="tiermem/memory/background.py",
+        file="tiermem/runtime/jobs.py",
         before="        while self._running:\n            await asyncio.gather(*self._running.values())",
         after="        return",
         found_by=("tests/door/test_background.py", "tests/door"),
     ),
     Bug(
         name="what began before does not keep one who must be alone out",
-        file="tiermem/memory/gate.py",
+        file="tiermem/runtime/lock.py",
         before="                while self._inside:\n                    await self._changed.wait()\n",
         after="                pass\n",
         found_by=("tests/door/test_gate.py", "tests/door"),
     ),
     Bug(
         name="whoever comes later goes before one who waits to be alone",
-        file="tiermem/memory/gate.py",
+        file="tiermem/runtime/lock.py",
         before="            while self._closed:\n                await self._changed.wait()\n            self._inside += 1",
         after="            self._inside += 1",
         found_by=("tests/door/test_gate.py", "tests/door"),
     ),
     Bug(
         name="what was erased comes back when its file was edited",
-        file="tiermem/memory/placing.py",
+        file="tiermem/writing/placing.py",
         before="found |= dict.fromkeys(gone)",
         after="gone = frozenset()",
         found_by=("tests/door/test_files_again.py", "tests/door"),
     ),
     Bug(
         name="words put into a file once more are known by the place of those before",
-        file="tiermem/memory/placing.py",
+        file="tiermem/writing/placing.py",
         before='(how == "same" and turn.turn_id not in claimed)',
         after='how == "same"',
         found_by=("tests/door/test_files_again.py", "tests/door"),
     ),
     Bug(
         name="the end of a file given alone is laid beside its beginning",
-        file="tiermem/memory/placing.py",
+        file="tiermem/writing/placing.py",
         before="if _position(turn) >= first}",
         after="}",
         found_by=("tests/door/test_files_again.py", "tests/door"),
     ),
     Bug(
         name="a truth value passes for a number",
-        file="tiermem/memory/arguments.py",
+        file="tiermem/api/arguments.py",
         before="None if isinstance(value, bool) else index(value)",
         after="index(value)",
         found_by=("tests/door/test_arguments.py", "tests/door"),
@@ -82,7 +82,7 @@ BUGS = (
     ),
     Bug(
         name="what local rules do is counted against the day",
-        file="tiermem/memory/opening.py",
+        file="tiermem/runtime/opening.py",
         before="limits=Budget() if engine.free else limits,",
         after="limits=limits,",
         found_by=("tests/door/test_daily_limits.py", "tests/door"),

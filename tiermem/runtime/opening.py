@@ -15,6 +15,7 @@ from anyio import to_thread
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
 from pagestore.files import possible_path
+from tiermem.api import arguments
 from tiermem.errors import (
     EmbedderUnavailable,
     IndexFull,
@@ -43,12 +44,11 @@ from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.meter import Meter, metered
 from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
-from tiermem.memory import arguments
-from tiermem.memory.daily import DailyMeter
-from tiermem.memory.shared import InUse, SharedParts
 from tiermem.model import AskMode, Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reasoning import Engine, as_published, engine_named, with_router
+from tiermem.runtime.daily import DailyMeter
+from tiermem.runtime.shared import InUse, SharedParts
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 from tiermem.trust import TrustLevels
 from tiermem.writing import Writer, WriterOptions

@@ -18,21 +18,21 @@ from weakref import finalize
 
 from pagestore import Checkpoint, GrowthProof, Page, SpaceId, VerifyReport
 from pagestore.bundle import Bundle
+from tiermem.api.memory import AsyncMemory, Says
+from tiermem.api.residual import ResidualScan
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.stats import Stats
 from tiermem.dialogue import TimeLike
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
-from tiermem.memory.calls import CLOSED
-from tiermem.memory.door import AsyncMemory, Says
-from tiermem.memory.loop import Loop, SharedLoops
-from tiermem.memory.opened import end_all
-from tiermem.memory.opening import EngineName, Mode, shared_as
-from tiermem.memory.residual import ResidualScan
-from tiermem.memory.stats import Stats
-from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import Answer, Budget, Evidence, MarkedPage, MarkedPageInfo, SummaryUnit, WriteBack
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
+from tiermem.runtime.calls import CLOSED
+from tiermem.runtime.loop import Loop, SharedLoops
+from tiermem.runtime.opened import end_all
+from tiermem.runtime.opening import EngineName, Mode, shared_as
 from tiermem.settings import Settings
 from tiermem.writing import Progress, Remembered, Restored, Withdrawn
 

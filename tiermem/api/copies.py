@@ -18,11 +18,11 @@ from anyio import to_thread
 from pagestore import Page, SessionId
 from pagestore.backup import SavedSpace, restore_backup, write_backup
 from pagestore.files import lies_in, new_file
+from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger
-from tiermem.memory.opening import House
-from tiermem.memory.values import BackedUp, Exported
+from tiermem.runtime.opening import House
 from tiermem.writing import Progress
 
 

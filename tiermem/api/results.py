@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pagestore import PageId, SpaceId
 from pagestore.backup import SavedSpace
-from tiermem.memory.residual import ResidualScan
+from tiermem.api.residual import ResidualScan
 from tiermem.writing import Erasure
 
 

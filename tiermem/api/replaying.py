@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
-from tiermem.memory.opening import House
 from tiermem.model import Answer, AnswerId
 from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
+from tiermem.runtime.opening import House
 from tiermem.writing import Projection
 
 

@@ -31,6 +31,10 @@ from pagestore import (
 )
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
+from tiermem.api import arguments, copies, replaying
+from tiermem.api.residual import ResidualScan, residual_scan
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.stats import Stats, stats
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId, text_in, unexpected
 from tiermem.index.interface import Collection
@@ -38,15 +42,6 @@ from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.llm.tokens import token_counter
-from tiermem.memory import arguments, copies, replaying
-from tiermem.memory.background import Job
-from tiermem.memory.calls import CLOSED, Calls, cut_short, finished
-from tiermem.memory.opened import Opened, share
-from tiermem.memory.opening import EngineName, House, Mode, build, other_than, shared_as
-from tiermem.memory.placing import placed
-from tiermem.memory.residual import ResidualScan, residual_scan
-from tiermem.memory.stats import Stats, stats
-from tiermem.memory.values import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.model import (
     Answer,
     AnswerId,
@@ -70,9 +65,14 @@ from tiermem.reading import (
     omission_report,
 )
 from tiermem.reasoning import Engine
+from tiermem.runtime.calls import CLOSED, Calls, cut_short, finished
+from tiermem.runtime.jobs import Job
+from tiermem.runtime.opened import Opened, share
+from tiermem.runtime.opening import EngineName, House, Mode, build, other_than, shared_as
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
 from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
+from tiermem.writing.placing import placed
 
 Says = str | Turn | Mapping[str, Any]
 

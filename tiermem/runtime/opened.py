@@ -19,9 +19,9 @@ import anyio
 
 from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
-from tiermem.memory.background import Background
-from tiermem.memory.gate import Gate
-from tiermem.memory.opening import House
+from tiermem.runtime.jobs import Background
+from tiermem.runtime.lock import Gate
+from tiermem.runtime.opening import House
 
 
 class Opened:

@@ -1,0 +1,25 @@
+"""The door: `open`, `Memory` for code that does not await, `AsyncMemory` for code that does."""
+
+from tiermem.api.blocking import Memory, open  # noqa: A004  (the door's name is `tiermem.open`)
+from tiermem.api.copies import restore
+from tiermem.api.memory import AsyncMemory
+from tiermem.api.residual import ResidualScan
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.stats import Stats
+from tiermem.runtime.opening import spaces
+
+__all__ = [
+    "Added",
+    "AsyncMemory",
+    "BackedUp",
+    "Exported",
+    "Flushed",
+    "Memory",
+    "Receipt",
+    "Reindexed",
+    "ResidualScan",
+    "Stats",
+    "open",
+    "restore",
+    "spaces",
+]
