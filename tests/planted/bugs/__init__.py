@@ -1,12 +1,12 @@
 """All planted bugs, room by room."""
 
 from tests.planted.bugs import (
+    api,
     dialogue,
     evaluation,
     index,
     ledger,
     llm,
-    memory,
     proof,
     reading,
     reasoning,
@@ -22,6 +22,6 @@ BUGS = (
     *index.BUGS,
     *llm.BUGS,
     *dialogue.BUGS,
-    *memory.BUGS,
+    *api.BUGS,
     *evaluation.BUGS,
 )
