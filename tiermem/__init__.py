@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         Reindexed,
         ResidualScan,
         Stats,
-        open,  # noqa: A004  (the door's name is `tiermem.open`)
+        open,  # noqa: A004  (users write `tiermem.open`)
         restore,
         spaces,
     )
@@ -173,7 +173,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    # The door loads pydantic and anyio; values alone should not.
+    # The API loads pydantic and anyio; values alone should not.
     if name == "__version__":
         return _version("tiermem")
     if name in _LAZY:

@@ -1,4 +1,4 @@
-"""Settings of the door, from arguments, the environment (`TIERMEM_*`) or a file, read once at opening.
+"""Settings of a memory, from arguments, the environment (`TIERMEM_*`) or a file, read once at opening.
 
 Nothing leaves the machine unless a model, a remote embedder or an index server is named here: an API
 key lying in the environment is not a wish to use it.

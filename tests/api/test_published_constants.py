@@ -12,15 +12,15 @@ from tests.api.test_by_model import at, play
 from tests.llm.server import ModelServer, Request
 from tiermem.index.testing import HashEmbedder
 from tiermem.reading import ReadingOptions
-from tiermem.runtime.opening import House, build
+from tiermem.runtime.opening import Components, build
 
 
 @pytest.fixture
-def parts(tmp_path: Path) -> House:
+def parts(tmp_path: Path) -> Components:
     """The parts of a memory opened with nothing chosen but the engine that needs no model."""
 
-    async def opened() -> House:
-        house = await build(
+    async def opened() -> Components:
+        components = await build(
             tmp_path / "store",
             space="default",
             engine="local",
@@ -29,17 +29,17 @@ def parts(tmp_path: Path) -> House:
             reindex=False,
             embedder=HashEmbedder(),
         )
-        await house.close()
-        return house
+        await components.close()
+        return components
 
     return anyio.run(opened)
 
 
-def reading(parts: House) -> ReadingOptions:
+def reading(parts: Components) -> ReadingOptions:
     return parts.reader._options
 
 
-def test_the_size_of_a_page_is_a_thousand_tokens(parts: House) -> None:
+def test_the_size_of_a_page_is_a_thousand_tokens(parts: Components) -> None:
     log = parts.ledger._log
     assert isinstance(log, DiskLog)
     assert log._options.page_tokens == 1000
@@ -54,19 +54,19 @@ def test_a_page_seals_when_it_would_pass_a_thousand_tokens(tmp_path: Path) -> No
         assert 1000 - 2 * turn < first.tokens <= 1000
 
 
-def test_five_units_are_recalled(parts: House) -> None:
+def test_five_units_are_recalled(parts: Components) -> None:
     assert reading(parts).units == 5
 
 
-def test_five_pages_are_read_in_each_of_three_rounds(parts: House) -> None:
+def test_five_pages_are_read_in_each_of_three_rounds(parts: Components) -> None:
     assert (reading(parts).pages_per_round, reading(parts).max_rounds) == (5, 3)
 
 
-def test_a_page_as_near_as_six_tenths_is_never_pushed_back(parts: House) -> None:
+def test_a_page_as_near_as_six_tenths_is_never_pushed_back(parts: Components) -> None:
     assert reading(parts).protected_similarity == 0.6
 
 
-def test_a_finding_is_compared_with_its_three_nearest_units(parts: House) -> None:
+def test_a_finding_is_compared_with_its_three_nearest_units(parts: Components) -> None:
     assert parts.writer._write_backs._options.neighbours == 3
 
 

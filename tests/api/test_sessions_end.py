@@ -15,7 +15,7 @@ from tiermem.api import memory as api_memory
 from tiermem.api.results import Added
 from tiermem.errors import InvalidInput
 from tiermem.index.testing import HashEmbedder
-from tiermem.runtime.opening import House
+from tiermem.runtime.opening import Components
 from tiermem.writing import Writer
 
 NEVER = float("inf")
@@ -52,7 +52,7 @@ def found(memory: tiermem.Memory, number: int) -> tiermem.Evidence:
 def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:
     """The clock of memories opened from now on is so far ahead; what is recorded has the time it is."""
     moment = datetime.now(UTC) + timedelta(**passed)
-    monkeypatch.setattr(House, "clock", lambda _: moment)
+    monkeypatch.setattr(Components, "clock", lambda _: moment)
 
 
 def waited_for(true: Callable[[], bool]) -> bool:

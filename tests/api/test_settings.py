@@ -13,17 +13,19 @@ from tiermem.errors import IndexUnavailable, InvalidInput
 from tiermem.index import MemoryIndex
 from tiermem.index.testing import HashEmbedder
 from tiermem.llm import OpenAIModel
-from tiermem.runtime.opening import House, build
+from tiermem.runtime.opening import Components, build
 
 
-def opened(path: Path | str, **given: Any) -> House:
+def opened(path: Path | str, **given: Any) -> Components:
     """The parts of a memory that was opened, and closed again."""
     options: dict[str, Any] = {"engine": "auto", "embedder": HashEmbedder()} | given
 
-    async def play() -> House:
-        house = await build(path, space="default", read_only=False, create=True, reindex=False, **options)
-        await house.close()
-        return house
+    async def play() -> Components:
+        components = await build(
+            path, space="default", read_only=False, create=True, reindex=False, **options
+        )
+        await components.close()
+        return components
 
     return anyio.run(play)
 
@@ -129,10 +131,10 @@ def test_deadline_and_pages_at_once_come_from_the_environment_too(
 ) -> None:
     monkeypatch.setenv("TIERMEM_MODEL_DEADLINE", "0")
     monkeypatch.setenv("TIERMEM_DISTIL_CONCURRENCY", "7")
-    house = opened(tmp_path / "store", **MODEL)
-    assert isinstance(house.model, OpenAIModel)
-    assert house.model._options.deadline is None
-    assert house.writer._options.concurrency == 7
+    components = opened(tmp_path / "store", **MODEL)
+    assert isinstance(components.model, OpenAIModel)
+    assert components.model._options.deadline is None
+    assert components.writer._options.concurrency == 7
 
 
 def test_as_many_pages_are_distilled_at_once_as_set(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tiermem.errors import IndexLocked
 from tiermem.index import AbsentIndex, MiniLMEmbedder, QdrantEdgeIndex, SqliteIndex, embedded
 from tiermem.index.folder import FILE
 from tiermem.index.testing import HashEmbedder
-from tiermem.runtime.opening import House
+from tiermem.runtime.opening import Components
 
 LIKE_MINILM = HashEmbedder(384)
 WORDS = (
@@ -30,10 +30,10 @@ WORDS = (
 )
 
 
-def house_of(memory: tiermem.Memory) -> House:
-    house = memory._async._opened.house
-    assert house is not None
-    return house
+def components_of(memory: tiermem.Memory) -> Components:
+    components = memory._async._opened.components
+    assert components is not None
+    return components
 
 
 def talk(count: int) -> Iterator[dict[str, str]]:
@@ -85,7 +85,7 @@ def test_a_store_that_grows_is_copied_into_shards_and_answers_alike(
     monkeypatch.setattr(embedded, "GROWN", 10)
     memories = [open_memory(space=name) for name in spaces]
     for memory, found in zip(memories, before, strict=True):
-        assert isinstance(house_of(memory).reader._index, QdrantEdgeIndex)
+        assert isinstance(components_of(memory).reader._index, QdrantEdgeIndex)
         again = memory.search(asked)
         assert [one.text for one in again] == [one.text for one in found]
         assert [one.score for one in again] == pytest.approx([one.score for one in found], abs=1e-4)
@@ -174,7 +174,7 @@ def test_while_another_process_has_the_shards_a_space_is_found_by_its_words_and_
     assert f"process {another_with_shards.pid}" in reason
     assert any("words alone" in problem for problem in memory.stats().problems)
     reader = open_memory(space="two", read_only=True)
-    assert isinstance(house_of(reader).reader._index, AbsentIndex)
+    assert isinstance(components_of(reader).reader._index, AbsentIndex)
     assert "Ingrid" in reader.search("Where did Ingrid move to?", kind="turns")[0].text
     with pytest.raises(IndexLocked, match=f"process {another_with_shards.pid}"):
         open_memory(space="three", reindex=True)
@@ -187,11 +187,11 @@ def test_what_is_read_only_searches_by_meaning_and_loads_no_weights_before(
     writer.add("My dog Biscuit is allergic to chicken.", speaker="Ann")
     writer.flush()
     reader = tiermem.open(tmp_path / "store", engine="local", read_only=True)
-    house = house_of(reader)
-    assert isinstance(house.embedder, MiniLMEmbedder)
+    components = components_of(reader)
+    assert isinstance(components.embedder, MiniLMEmbedder)
     assert reader.stats().turns == 1
-    assert house.embedder._loaded is None
-    assert isinstance(house.reader._index, SqliteIndex)
+    assert components.embedder._loaded is None
+    assert isinstance(components.reader._index, SqliteIndex)
     assert reader.search("Which pet cannot eat poultry?")[0].similarity is not None
     reader.close()
     writer.close()

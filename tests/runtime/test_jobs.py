@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tiermem.runtime.jobs import Background
+from tiermem.runtime.jobs import Jobs
 
 pytestmark = pytest.mark.anyio
 
@@ -25,28 +25,28 @@ class Counted:
 
 
 async def test_a_run_asked_for_while_one_is_under_way_follows_it() -> None:
-    background, job = Background(), Counted()
-    background.start("work", job)
+    jobs, job = Jobs(), Counted()
+    jobs.start("work", job)
     await anyio.lowlevel.checkpoint()
     assert job.begun == 1
-    background.start("work", job)
+    jobs.start("work", job)
     await anyio.lowlevel.checkpoint()
     assert job.begun == 1, "never two at a time"
     job.on.set()
-    await background.drain()
+    await jobs.drain()
     assert (job.begun, job.ended) == (2, 2)
 
 
 async def test_what_is_asked_for_many_times_meanwhile_runs_once_more() -> None:
-    background, job = Background(), Counted()
+    jobs, job = Jobs(), Counted()
     for _ in range(5):
-        background.start("work", job)
+        jobs.start("work", job)
         await anyio.lowlevel.checkpoint()
     job.on.set()
-    await background.drain()
+    await jobs.drain()
     assert job.ended == 2
-    background.start("work", job)
-    await background.drain()
+    jobs.start("work", job)
+    await jobs.drain()
     assert job.ended == 3
 
 
@@ -55,37 +55,37 @@ async def test_what_is_asked_for_many_times_meanwhile_runs_once_more() -> None:
 async def test_a_run_follows_one_that_failed_in_whatever_way_and_the_failure_is_noted(
     error: Exception,
 ) -> None:
-    background, job, on = Background(), Counted(), anyio.Event()
+    jobs, job, on = Jobs(), Counted(), anyio.Event()
 
     async def fails() -> None:
         await on.wait()
         raise error
 
-    background.start("work", fails)
+    jobs.start("work", fails)
     await anyio.lowlevel.checkpoint()
-    background.start("work", job)
+    jobs.start("work", job)
     on.set()
     job.on.set()
-    await background.drain()
+    await jobs.drain()
     assert job.ended == 1
-    (problem,) = background.problems
+    (problem,) = jobs.problems
     assert type(error).__name__ in problem
     assert "odd" in problem
 
 
 async def test_waiting_waits_for_the_run_that_follows_as_well() -> None:
-    background, job = Background(), Counted()
-    background.start("work", job)
+    jobs, job = Jobs(), Counted()
+    jobs.start("work", job)
     await anyio.lowlevel.checkpoint()
-    background.start("work", job)
-    assert not await background.wait("work", limit=0.0)
+    jobs.start("work", job)
+    assert not await jobs.wait("work", limit=0.0)
     job.on.set()
-    assert await background.wait("work", limit=60.0)
+    assert await jobs.wait("work", limit=60.0)
     assert job.ended == 2
 
 
 async def test_failures_that_tell_of_erased_words_are_kept_no_longer() -> None:
-    background = Background()
-    background.note(["about the boat", "about the bees"])
-    background.forget(lambda told: "boat" in told)
-    assert background.problems == ("about the bees",)
+    jobs = Jobs()
+    jobs.note(["about the boat", "about the bees"])
+    jobs.forget(lambda told: "boat" in told)
+    assert jobs.problems == ("about the bees",)

@@ -1,4 +1,4 @@
-"""The gate: many at once or one alone, and whoever waits to be alone goes before those who come later."""
+"""The lock: many at once or one alone, and whoever waits to be alone goes before those who come later."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -6,23 +6,23 @@ from typing import Any
 import anyio
 import pytest
 
-from tiermem.runtime.lock import Gate
+from tiermem.runtime.lock import ReadWriteLock
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_many_pass_at_once_and_one_alone_waits_for_all_of_them() -> None:
-    gate, told = Gate(), list[str]()
+    lock, told = ReadWriteLock(), list[str]()
     leave = anyio.Event()
 
     async def shared(name: str) -> None:
-        async with gate.shared():
+        async with lock.shared():
             told.append(f"{name} in")
             await leave.wait()
             told.append(f"{name} out")
 
     async def alone() -> None:
-        async with gate.alone():
+        async with lock.exclusive():
             told.append("alone")
 
     async with anyio.create_task_group() as tasks:
@@ -36,20 +36,20 @@ async def test_many_pass_at_once_and_one_alone_waits_for_all_of_them() -> None:
 
 
 async def test_who_waits_to_be_alone_goes_before_those_who_come_later() -> None:
-    gate, told = Gate(), list[str]()
+    lock, told = ReadWriteLock(), list[str]()
     leave = anyio.Event()
 
     async def first() -> None:
-        async with gate.shared():
+        async with lock.shared():
             await leave.wait()
 
     async def alone() -> None:
-        async with gate.alone():
+        async with lock.exclusive():
             told.append("alone")
             await settled()
 
     async def later() -> None:
-        async with gate.shared():
+        async with lock.shared():
             told.append("later")
 
     steps: tuple[Callable[[], Coroutine[Any, Any, None]], ...] = (first, alone, later, alone)
@@ -63,9 +63,9 @@ async def test_who_waits_to_be_alone_goes_before_those_who_come_later() -> None:
     assert sorted(told) == ["alone", "alone", "later"]
 
 
-async def test_an_error_inside_opens_the_gate_again() -> None:
-    gate = Gate()
-    for inside in (gate.alone, gate.shared, gate.alone):
+async def test_an_error_inside_gives_the_lock_up() -> None:
+    lock = ReadWriteLock()
+    for inside in (lock.exclusive, lock.shared, lock.exclusive):
         with pytest.raises(ValueError, match="odd"):
             async with inside():
                 raise ValueError("odd")

@@ -1,6 +1,6 @@
-"""The door: `open`, `Memory` for code that does not await, `AsyncMemory` for code that does."""
+"""What users call: `open`, `Memory` for code that does not await, `AsyncMemory` for code that does."""
 
-from tiermem.api.blocking import Memory, open  # noqa: A004  (the door's name is `tiermem.open`)
+from tiermem.api.blocking import Memory, open  # noqa: A004  (users write `tiermem.open`)
 from tiermem.api.copies import restore
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.residual import ResidualScan

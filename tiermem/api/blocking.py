@@ -40,7 +40,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def open(  # noqa: A001  (the door's name is `tiermem.open`)
+def open(  # noqa: A001  (users write `tiermem.open`)
     path: str | Path,
     *,
     space: str = "default",

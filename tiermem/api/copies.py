@@ -22,7 +22,7 @@ from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger
-from tiermem.runtime.opening import House
+from tiermem.runtime.opening import Components
 from tiermem.writing import Progress
 
 
@@ -38,12 +38,12 @@ def restore(
 
 
 async def backup(
-    house: House, to: str | Path, *, all_spaces: bool, replace: bool, progress: Progress | None
+    components: Components, to: str | Path, *, all_spaces: bool, replace: bool, progress: Progress | None
 ) -> BackedUp:
     """One file of the logs of a store, or of one space; see `write_backup`."""
-    if house.directory is None:
+    if components.directory is None:
         raise InvalidInput("a memory without a directory cannot be backed up; `export` writes its dialogue")
-    store, spaces = house.directory, None if all_spaces else [house.ledger.space]
+    store, spaces = components.directory, None if all_spaces else [components.ledger.space]
 
     def write() -> BackedUp:
         saved = write_backup(store, to, spaces=spaces, replace=replace, progress=progress)
@@ -53,7 +53,7 @@ async def backup(
 
 
 async def export(
-    house: House,
+    components: Components,
     to: str | Path | IO[bytes],
     *,
     session: SessionId | None,
@@ -65,11 +65,11 @@ async def export(
     Raises `InvalidInput` for a file in the store itself, and for what takes text in place of bytes.
     """
     if isinstance(to, str | Path):
-        if house.directory is not None and lies_in(to, house.directory):
+        if components.directory is not None and lies_in(to, components.directory):
             raise InvalidInput(f"{str(to)!r} lies in the store: an export is kept elsewhere")
     elif isinstance(cast("object", to), TextIOBase):
         raise InvalidInput("to must take bytes, like a file opened with mode 'wb', and this takes text")
-    ledger = house.ledger
+    ledger = components.ledger
     with new_file(to, replace=overwrite) if isinstance(to, str | Path) else nullcontext(to) as out:
         return await _write(ledger, out, session, progress)
 

@@ -1,6 +1,6 @@
-"""The awaited door: `AsyncMemory` owns the order of steps and no step itself.
+"""`AsyncMemory` owns the order of steps and no step itself.
 
-Every public method reads as the list of rooms it passes through. Writing happens in `writing/`,
+Every public method reads as the list of packages it passes through. Writing happens in `writing/`,
 reading in `reading/`; what may run later (summarising, write-back) goes to one background worker
 whose failures are kept and shown by `stats` and `flush`, because what it left undone stays pending
 in the ledger and is done again.
@@ -68,7 +68,7 @@ from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED, Calls, cut_short, finished
 from tiermem.runtime.jobs import Job
 from tiermem.runtime.opened import Opened, share
-from tiermem.runtime.opening import EngineName, House, Mode, build, other_than, shared_as
+from tiermem.runtime.opening import Components, EngineName, Mode, build, other_than, shared_as
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
 from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
@@ -91,17 +91,17 @@ class AsyncMemory:
         """Use `AsyncMemory.open`."""
         self._opened = opened
         self._user = user
-        self._background = opened.background
-        self._gate = opened.gate
+        self._jobs = opened.jobs
+        self._lock = opened.lock
         self._calls = Calls()
 
     def __repr__(self) -> str:
-        house = self._opened.house
-        if house is None or self._calls.closing:
+        components = self._opened.components
+        if components is None or self._calls.closing:
             return f"<{type(self).__name__}, closed>"
-        where = "in memory" if house.directory is None else f"in {str(house.directory)!r}"
-        alone = ", read-only" if house.read_only else ""
-        return f"<{type(self).__name__} of space {house.ledger.space!r} {where}{alone}>"
+        where = "in memory" if components.directory is None else f"in {str(components.directory)!r}"
+        alone = ", read-only" if components.read_only else ""
+        return f"<{type(self).__name__} of space {components.ledger.space!r} {where}{alone}>"
 
     @classmethod
     async def open(
@@ -139,7 +139,7 @@ class AsyncMemory:
         user = object()
 
         async def make(opened: Opened) -> None:
-            opened.house = await build(
+            opened.components = await build(
                 path,
                 space=space,
                 engine=engine,
@@ -155,8 +155,8 @@ class AsyncMemory:
             shared_as(path, space, read_only=read_only),
             user,
             make=make,
-            differs=lambda house: other_than(
-                house, engine=engine, reindex=reindex, settings=settings, **overrides
+            differs=lambda components: other_than(
+                components, engine=engine, reindex=reindex, settings=settings, **overrides
             ),
         )
         memory = cls(opened, user)
@@ -203,22 +203,22 @@ class AsyncMemory:
         do those of sessions that are idle (`Settings.idle_seal`), this one's among them where its last turn
         was long ago.
         """
-        house, into = self._open, arguments.session(session)
+        components, into = self._open, arguments.session(session)
         said = arguments.moment(said_at, "said_at")
-        given = as_turns(turns, speaker=speaker, said_at=said, metadata=metadata, now=house.clock())
+        given = as_turns(turns, speaker=speaker, said_at=said, metadata=metadata, now=components.clock())
         given = stamped(given, arguments.trust(trust, self._levels), self._levels)
         worded = tuple(turn for turn in given if turn.text.strip())
-        known = await placed(house.ledger, into, worded)
-        idle = await self._sealed(await house.writer.seal_idle(house.clock()))
-        appended = await house.writer.observe(into, known.turns)
+        known = await placed(components.ledger, into, worded)
+        idle = await self._sealed(await components.writer.seal_idle(components.clock()))
+        appended = await components.writer.observe(into, known.turns)
         told = (
             TurnTimes(seq=seq, said_at=turn.said_at)
             for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
-        behind = await house.writer.seal_behind(into, told)
+        behind = await components.writer.seal_behind(into, told)
         await self._sealed((*appended.sealed, *behind))
         self._index_said()
-        if not self._background.is_due(_SEALING):
+        if not self._jobs.is_due(_SEALING):
             await self._look_later()
         return Added(
             turns=len(given),
@@ -234,9 +234,9 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        house, only, told = self._writable, arguments.any_session(session), arguments.progress(progress)
-        sealed = await house.writer.seal(only)
-        await self._background.drain()
+        components, only, told = self._writable, arguments.any_session(session), arguments.progress(progress)
+        sealed = await components.writer.seal(only)
+        await self._jobs.drain()
         return replace(await self._index_pending(told), sealed=sealed)
 
     @cut_short
@@ -246,7 +246,7 @@ class AsyncMemory:
         Pages that were set aside are tried again.
         """
         _, told = self._writable, arguments.progress(progress)
-        await self._background.drain()
+        await self._jobs.drain()
         return await self._index_pending(told)
 
     @cut_short
@@ -288,7 +288,7 @@ class AsyncMemory:
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
         `BudgetExceeded` when the space has spent its daily limit.
         """
-        house, question = self._open, arguments.question(question)
+        components, question = self._open, arguments.question(question)
         turns = arguments.turns(
             speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
         )
@@ -296,18 +296,20 @@ class AsyncMemory:
         moment, mode = self._asked(asked_at), arguments.mode(mode)
         limits = arguments.budget(budget)
         await self._said_is_indexed()
-        house.meter.check()
-        async with self._gate.shared():
-            with house.paying(Meter(budget=limits)) as meter:
-                async with nullcontext() if house.read_only else house.writer.recording("ask"):
-                    outcome = await house.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
-            answer, findings = house.reader.answered(outcome, meter=meter, recorded=not house.read_only)
-            if house.read_only:
+        components.meter.check()
+        async with self._lock.shared():
+            with components.paying(Meter(budget=limits)) as meter:
+                async with nullcontext() if components.read_only else components.writer.recording("ask"):
+                    outcome = await components.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
+            answer, findings = components.reader.answered(
+                outcome, meter=meter, recorded=not components.read_only
+            )
+            if components.read_only:
                 return answer
-            await house.writer.answered(answer, findings)
-            await house.writer.set_aside(outcome.aside, "ask")
+            await components.writer.answered(answer, findings)
+            await components.writer.set_aside(outcome.aside, "ask")
         if findings:
-            await self._when(house.settings.write_back, "write-back", self._write_back)
+            await self._when(components.settings.write_back, "write-back", self._write_back)
         return answer
 
     @cut_short
@@ -428,17 +430,17 @@ class AsyncMemory:
         Findings a model could not decide on now stay pending and are named by `stats`.
         """
         _ = self._writable
-        await self._background.drain()
+        await self._jobs.drain()
         report = await self._write_back()
         return report.decisions
 
     @cut_short
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
-        house = self._writable
-        await self._background.drain()
-        async with self._gate.shared():
-            done = await house.writer.reindex()
+        components = self._writable
+        await self._jobs.drain()
+        async with self._lock.shared():
+            done = await components.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
     @finished
@@ -447,8 +449,10 @@ class AsyncMemory:
 
         The commitment is logged, except where the memory was opened read-only.
         """
-        house = self._open
-        return await (house.ledger.standing() if house.read_only else house.ledger.checkpoint())
+        components = self._open
+        return await (
+            components.ledger.standing() if components.read_only else components.ledger.checkpoint()
+        )
 
     @cut_short
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
@@ -560,11 +564,11 @@ class AsyncMemory:
         Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
         not summarised yet, `ModelError`.
         """
-        house, again = self._writable, arguments.page(page_id)
-        house.meter.check()
-        async with self._gate.shared():
-            with house.paying(Meter()):
-                return await house.writer.redistil(again)
+        components, again = self._writable, arguments.page(page_id)
+        components.meter.check()
+        async with self._lock.shared():
+            with components.paying(Meter()):
+                return await components.writer.redistil(again)
 
     @finished
     async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
@@ -576,9 +580,9 @@ class AsyncMemory:
         The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. Raises
         `UnknownId`.
         """
-        house, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
-        async with self._gate.shared():
-            return await house.writer.withdraw(unit, why)
+        components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        async with self._lock.shared():
+            return await components.writer.withdraw(unit, why)
 
     @finished
     async def restore(self, unit_id: str, *, reason: str) -> Restored:
@@ -587,9 +591,9 @@ class AsyncMemory:
         A unit that holds stays as it is, and nothing is recorded. Raises `UnknownId`, and `InvalidInput` for
         one that was not withdrawn and that a newer one supersedes.
         """
-        house, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
-        async with self._gate.shared():
-            return await house.writer.restore(unit, why)
+        components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        async with self._lock.shared():
+            return await components.writer.restore(unit, why)
 
     @finished
     async def remember(
@@ -609,10 +613,10 @@ class AsyncMemory:
         erased. Raises `InvalidInput`, and then stores nothing, for what cannot be a unit: a single word, more
         than 1,000 characters, words that read like an order to a model.
         """
-        house, into = self._writable, arguments.session(session)
+        components, into = self._writable, arguments.session(session)
         turn = self._statement(text_in(fact, "fact"), speaker, said_at, trust, metadata)
-        async with self._gate.shared():
-            done = await house.writer.remember(into, turn)
+        async with self._lock.shared():
+            done = await components.writer.remember(into, turn)
         return await self._stated(done)
 
     @finished
@@ -634,10 +638,10 @@ class AsyncMemory:
         `InvalidInput` where `remember` does, for a unit that no longer holds, and for one that is trusted
         more than its correction.
         """
-        house, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
+        components, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
         turn = self._statement(text_in(text, "text"), speaker, said_at, trust, metadata)
-        async with self._gate.shared():
-            done = await house.writer.correct(unit, turn, session=into)
+        async with self._lock.shared():
+            done = await components.writer.correct(unit, turn, session=into)
         return await self._stated(done)
 
     def _statement(
@@ -697,21 +701,21 @@ class AsyncMemory:
         before stay valid and say that it was erased. A crash in between is made good at opening.
         Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
         """
-        house, why = self._writable, arguments.reason(reason)
+        components, why = self._writable, arguments.reason(reason)
         selection = Selection(
             turn=arguments.turn(turn),
             page=arguments.any_page(page),
             session=arguments.any_session(session),
             space=arguments.switch(space, "space"),
         )
-        await self._background.drain()
-        async with self._gate.alone():
-            erasure, words = await house.writer.erase(selection, why)
-            calls = await _forget_calls(house, words)
-            self._background.forget(words.are_in)
+        await self._jobs.drain()
+        async with self._lock.exclusive():
+            erasure, words = await components.writer.erase(selection, why)
+            calls = await _forget_calls(components, words)
+            self._jobs.forget(words.are_in)
             scan = await self._scanned(words)
         return Receipt(
-            space=house.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
+            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
         )
 
     @finished
@@ -735,20 +739,20 @@ class AsyncMemory:
     @cut_short
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what was left unread."""
-        house = self._open
+        components = self._open
         return stats(
-            house.ledger.tier1,
-            space=house.ledger.space,
-            engine=house.engine.name,
-            embedder=house.embedder.name,
-            sessions=len(await house.ledger.sessions()),
-            sealed=await house.ledger.pages(),
-            filling=await house.ledger.open_pages(),
-            index_pending=await house.reader.index_pending(),
-            usage=house.meter.by_step(),
-            spent_today=house.meter.today(),
-            daily=house.meter.limits,
-            problems=(*await house.ledger.clock_problems(), *self._background.problems),
+            components.ledger.tier1,
+            space=components.ledger.space,
+            engine=components.engine.name,
+            embedder=components.embedder.name,
+            sessions=len(await components.ledger.sessions()),
+            sealed=await components.ledger.pages(),
+            filling=await components.ledger.open_pages(),
+            index_pending=await components.reader.index_pending(),
+            usage=components.meter.by_step(),
+            spent_today=components.meter.today(),
+            daily=components.meter.limits,
+            problems=(*await components.ledger.clock_problems(), *self._jobs.problems),
         )
 
     async def close(self) -> None:
@@ -781,38 +785,38 @@ class AsyncMemory:
         return arguments.moment(at, "asked_at") or self._open.clock()
 
     @property
-    def _writable(self) -> House:
-        house = self._open
-        if house.read_only:
+    def _writable(self) -> Components:
+        components = self._open
+        if components.read_only:
             raise ReadOnly("this memory was opened read-only, and this leaves a record: open it for writing")
-        return house
+        return components
 
     @property
-    def _unclosed(self) -> House:
+    def _unclosed(self) -> Components:
         if self._calls.closing:
             raise MemoryClosed(CLOSED)
         return self._open
 
     @property
-    def _open(self) -> House:
+    def _open(self) -> Components:
         """The parts, which background work still needs when this memory is closed and another is not."""
-        if self._opened.house is None:
+        if self._opened.components is None:
             raise MemoryClosed(CLOSED)
-        return self._opened.house
+        return self._opened.components
 
     async def _catch_up(self) -> None:
         """Finish what an earlier process left: idle open pages, pages without units, units and turns the
         index does not hold.
         """
-        house = self._open
-        if not house.read_only:
+        components = self._open
+        if not components.read_only:
             why = await self._finish_erasing()
-            if house.ledger.tier1.erasing:
-                self._background.note([f"an erasing is not finished: {why}"])
-            elif house.settings.index == IN_PROCESS:
+            if components.ledger.tier1.erasing:
+                self._jobs.note([f"an erasing is not finished: {why}"])
+            elif components.settings.index == IN_PROCESS:
                 await self._fill_index()
-            await house.writer.seal_at_opening(house.clock())
-            await self._when(house.settings.distil, "distilling", self._distil)
+            await components.writer.seal_at_opening(components.clock())
+            await self._when(components.settings.distil, "distilling", self._distil)
             self._index_said()
             await self._look_later()
 
@@ -833,31 +837,31 @@ class AsyncMemory:
         return pages
 
     def _index_said(self) -> None:
-        self._background.start(_INDEXING, self._index)
+        self._jobs.start(_INDEXING, self._index)
 
     async def _said_is_indexed(self) -> None:
         """Wait a little for what was said to be in the index; what is not by then is found by its words."""
-        await self._background.wait(_INDEXING, limit=INDEXING_LIMIT)
+        await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
 
     async def _index(self) -> None:
-        async with self._gate.shared():
+        async with self._lock.shared():
             with self._open.paying(Meter()):
                 left = await self._open.writer.index_said()
-        self._background.note([left] if left is not None else [])
+        self._jobs.note([left] if left is not None else [])
 
     async def _look_later(self) -> None:
         """Look for idle sessions again when the first of them may be idle."""
-        house = self._open
-        seconds = await house.writer.until_idle(house.clock())
+        components = self._open
+        seconds = await components.writer.until_idle(components.clock())
         if seconds is not None:
             # By a memory of its own: a timer must not hold one that its user let go of.
             later = type(self)(self._opened, self._user)
-            self._background.later(seconds + _SPARE, _SEALING, later._seal_idle)  # noqa: SLF001
+            self._jobs.later(seconds + _SPARE, _SEALING, later._seal_idle)  # noqa: SLF001
 
     async def _seal_idle(self) -> None:
-        house = self._open
-        async with self._gate.shared():
-            sealed = await house.writer.seal_idle(house.clock())
+        components = self._open
+        async with self._lock.shared():
+            sealed = await components.writer.seal_idle(components.clock())
         await self._sealed(sealed)
         await self._look_later()
 
@@ -867,26 +871,26 @@ class AsyncMemory:
             with self._open.paying(Meter()):
                 await self._open.writer.project()
         except (TierMemError, PageStoreError) as error:
-            self._background.note([f"the index could not be filled and is tried again: {error}"])
+            self._jobs.note([f"the index could not be filled and is tried again: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged
             told = unexpected(error, "filling the index")
-            self._background.note([f"the index could not be filled and is tried again: {told}"])
+            self._jobs.note([f"the index could not be filled and is tried again: {told}"])
 
     async def _scanned(self, words: Fingerprints) -> ResidualScan:
-        house = self._open
-        return await to_thread.run_sync(residual_scan, house.directory, house.ledger.space, words)
+        components = self._open
+        return await to_thread.run_sync(residual_scan, components.directory, components.ledger.space, words)
 
     async def _when(self, when: When, name: str, job: Job) -> None:
         if when == "inline":
             await job()
         elif when == "background":
-            self._background.start(name, job)
+            self._jobs.start(name, job)
 
     async def _index_pending(self, progress: Progress | None) -> Flushed:
-        house = self._open
-        async with self._gate.shared():
-            with house.paying(Meter()):
-                report = await house.writer.distil_pending(progress, again=True)
+        components = self._open
+        async with self._lock.shared():
+            with components.paying(Meter()):
+                report = await components.writer.distil_pending(progress, again=True)
         return Flushed(
             sealed=(),
             distilled=report.distilled,
@@ -897,22 +901,22 @@ class AsyncMemory:
         )
 
     async def _distil(self) -> None:
-        async with self._gate.shared():
+        async with self._lock.shared():
             with self._open.paying(Meter()):
                 report = await self._open.writer.distil_pending()
-        self._background.note(report.unfinished)
+        self._jobs.note(report.unfinished)
 
     async def _write_back(self) -> WriteBackReport:
-        async with self._gate.shared():
+        async with self._lock.shared():
             with self._open.paying(Meter()):
                 report = await self._open.writer.apply_pending()
-        self._background.note(report.unfinished)
+        self._jobs.note(report.unfinished)
         return report
 
 
-async def _forget_calls(house: House, words: Fingerprints) -> int:
+async def _forget_calls(components: Components, words: Fingerprints) -> int:
     """Calls with the words in them go from the recording of a model that keeps one."""
-    model: object = house.model
+    model: object = components.model
     if not words or not isinstance(model, Forgets):
         return 0
     return await model.forget(words.are_in)

@@ -10,30 +10,30 @@ from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId
 from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
-from tiermem.runtime.opening import House
+from tiermem.runtime.opening import Components
 from tiermem.writing import Projection
 
 
-async def replay(house: House, answer_id: AnswerId) -> Replay:
+async def replay(components: Components, answer_id: AnswerId) -> Replay:
     """A past answer as the ledger keeps it."""
-    return await replayed(house.ledger, answer_id)
+    return await replayed(components.ledger, answer_id)
 
 
-async def rerun(house: House, answer_id: AnswerId) -> Replay:
+async def rerun(components: Components, answer_id: AnswerId) -> Replay:
     """The same, asked again over the memory as it stood, with today's engine, prompts and embedder.
 
     Where the memory has changed since, a temporary index of the memory of then is made for it: the time
     this takes grows with the memory (embedding every unit and page once), and no model is called for it.
     """
-    past = await replayed(house.ledger, answer_id)
-    then = await house.ledger.as_it_stood(answer_id)
+    past = await replayed(components.ledger, answer_id)
+    then = await components.ledger.as_it_stood(answer_id)
     trace = past.answer.trace
-    house.meter.check()
+    components.meter.check()
     meter = Meter(budget=trace.budget)
-    with house.paying(meter):
-        async with _reader(house, then, trace.head) as reader:
+    with components.paying(meter):
+        async with _reader(components, then, trace.head) as reader:
             again = await _ask(reader, past.answer, meter)
-    await house.writer.spent("replay", meter.total())
+    await components.writer.spent("replay", meter.total())
     return replace(past, rerun=again, differences=differences_between(past.answer, again))
 
 
@@ -50,15 +50,15 @@ async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
 
 
 @asynccontextmanager
-async def _reader(house: House, then: Ledger, head: int) -> AsyncIterator[Reader]:
+async def _reader(components: Components, then: Ledger, head: int) -> AsyncIterator[Reader]:
     """A reader of the memory as it stood: with the index there is, where it holds nothing newer."""
-    changes = await house.ledger.changes(head)
+    changes = await components.ledger.changes(head)
     if not changes.units and not changes.pages and not changes.filling:
-        yield house.reader.over(then)
+        yield components.reader.over(then)
         return
-    index = house.scratch()
+    index = components.scratch()
     try:
         await Projection(then, index).project()
-        yield house.reader.over(then, index)
+        yield components.reader.over(then, index)
     finally:
         await index.close()

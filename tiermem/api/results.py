@@ -1,4 +1,4 @@
-"""What the door itself reports: what was stored and what was summarised."""
+"""What a memory reports: what was stored and what was summarised."""
 
 from __future__ import annotations
 

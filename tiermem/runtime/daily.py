@@ -32,13 +32,13 @@ class DailyMeter(Meter):
         """Put usage on a step, and on today."""
         super().add(step, usage)
         with self._lock:
-            self._turn_the_page()
+            self._start_new_day()
             self.spent = plus(self.spent, replace(usage, cost=usage.cost or 0.0))
 
     def today(self) -> Usage:
         """What was paid today."""
         with self._lock:
-            self._turn_the_page()
+            self._start_new_day()
             return self.spent
 
     def check(self) -> None:
@@ -63,7 +63,7 @@ class DailyMeter(Meter):
         spent = self.today()
         return self.limits.tokens - spent.input_tokens - spent.output_tokens
 
-    def _turn_the_page(self) -> None:
+    def _start_new_day(self) -> None:
         today = self.clock().astimezone(UTC).date()
         if today != self.day:
             self.day, self.spent = today, Usage()

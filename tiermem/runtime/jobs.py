@@ -24,7 +24,7 @@ _LONGEST_WAIT = 3600.0
 Job = Callable[[], Awaitable[object]]
 
 
-class Background:
+class Jobs:
     """Runs named jobs on the current event loop."""
 
     def __init__(self) -> None:

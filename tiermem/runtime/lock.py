@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 
-class Gate:
+class ReadWriteLock:
     """For one event loop. Whoever waits to be alone goes before those who come later; none may nest."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Gate:
             await self._change(inside=-1)
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
+    async def exclusive(self) -> AsyncIterator[None]:
         """Beside nobody."""
         async with self._changed:
             while self._closed:

@@ -19,9 +19,9 @@ import anyio
 
 from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
-from tiermem.runtime.jobs import Background
-from tiermem.runtime.lock import Gate
-from tiermem.runtime.opening import House
+from tiermem.runtime.jobs import Jobs
+from tiermem.runtime.lock import ReadWriteLock
+from tiermem.runtime.opening import Components
 
 
 class Opened:
@@ -30,9 +30,9 @@ class Opened:
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.loop = asyncio.get_running_loop()
-        self.house: House | None = None
-        self.background = Background()
-        self.gate = Gate()
+        self.components: Components | None = None
+        self.jobs = Jobs()
+        self.lock = ReadWriteLock()
         self.users: set[object] = set()
         self.changing = anyio.Lock()
         self.over = False
@@ -41,7 +41,7 @@ class Opened:
         """One user less; the last one closes the parts. What works on them in the background is finished."""
         async with self.changing:
             # First: what works for a memory that nobody holds any more holds it until it is done.
-            await self.background.asked_for()
+            await self.jobs.asked_for()
             self.users.discard(user)
             if not self.users:
                 await self.closed()
@@ -61,13 +61,13 @@ class Opened:
             return
         self.over = True
         try:
-            await self.background.drain()
+            await self.jobs.drain()
         finally:
-            self.background.not_any_more()
-            house, self.house = self.house, None
+            self.jobs.not_any_more()
+            components, self.components = self.components, None
             try:
-                if house is not None:
-                    await house.close()
+                if components is not None:
+                    await components.close()
             finally:
                 with _guard:
                     _opened.pop(self.key, None)
@@ -83,7 +83,7 @@ async def share(
     user: object,
     *,
     make: Callable[[Opened], Awaitable[None]],
-    differs: Callable[[House], str | None],
+    differs: Callable[[Components], str | None],
 ) -> Opened:
     """The open parts of this key, used by `user` as well; `make` opens them for the first one.
 
@@ -104,9 +104,9 @@ async def share(
         async with opened.changing:
             if opened.over:
                 continue
-            if opened.house is None:
+            if opened.components is None:
                 await _made(opened, make)
-            elif key is not None and (what := differs(opened.house)) is not None:
+            elif key is not None and (what := differs(opened.components)) is not None:
                 if not opened.users:
                     await opened.closed()
                     continue

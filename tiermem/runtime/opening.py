@@ -73,7 +73,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class Components:
     """The rooms of one open memory."""
 
     settings: Settings
@@ -100,7 +100,7 @@ class House:
 
     @contextmanager
     def paying(self, meter: Meter) -> Iterator[Meter]:
-        """Calls inside are paid by `meter`, and by the meter of the house, whose limits hold too."""
+        """Calls inside are paid by `meter`, and by the meter of the components, whose limits hold too."""
         meter.outer = self.meter
         with metered(meter):
             yield meter
@@ -119,7 +119,7 @@ async def build(
     create: bool,
     reindex: bool,
     **given: Any,
-) -> House:
+) -> Components:
     """Open log, index and engine; whatever was opened is closed again when a later part fails."""
     path, name = arguments.path(path), arguments.space(space)
     read_only = arguments.switch(read_only, "read_only")
@@ -147,7 +147,7 @@ async def build(
             index = parts.index or await _index(
                 path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
             )
-        return House(
+        return Components(
             settings=settings,
             parts=parts,
             asked_engine=engine,
@@ -173,23 +173,25 @@ def shared_as(path: str | Path, space: str, *, read_only: bool) -> tuple[str, st
     return os.path.realpath(possible_path(where)), name
 
 
-def other_than(house: House, *, engine: EngineName | Engine, reindex: bool, **given: Any) -> str | None:
+def other_than(
+    components: Components, *, engine: EngineName | Engine, reindex: bool, **given: Any
+) -> str | None:
     """What differs between how a memory was opened and how it is to be opened now; `None` where nothing."""
     settings, parts = _sorted_out(given)
     if reindex:
         return "its index is in use and cannot be made anew at opening (`memory.reindex()` does it)"
-    if _who(engine, settings, parts) != _who(house.asked_engine, house.settings, house.parts):
+    if _who(engine, settings, parts) != _who(components.asked_engine, components.settings, components.parts):
         return "engine is another one there"
     for name in Settings.model_fields:
-        here, there = getattr(settings, name), getattr(house.settings, name)
+        here, there = getattr(settings, name), getattr(components.settings, name)
         if here != there:
             url = name in ("base_url", "index")
             shown = (shown_url(one) if one and url else one for one in (there, here))
             return f"{name} is {{!r}} there and {{!r}} here".format(*shown)
     for name in ("model", "index", "reranker"):
-        if getattr(parts, name) != getattr(house.parts, name):
+        if getattr(parts, name) != getattr(components.parts, name):
             return f"{name} is another object there"
-    if _embeds(parts) != _embeds(house.parts):
+    if _embeds(parts) != _embeds(components.parts):
         return "embedder is another one there"
     return None
 
