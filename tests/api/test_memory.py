@@ -205,7 +205,7 @@ def test_settings_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="page_tokens"):
         tiermem.open(tmp_path, page_tokens=3)
     with pytest.raises(InvalidInput, match="colour"):
-        tiermem.open(tmp_path, colour="blue")
+        tiermem.open(tmp_path, colour="blue")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="TIERMEM_MODEL"):
         tiermem.open(tmp_path, engine="model")
     with pytest.raises(InvalidInput, match="index=URL"):

@@ -210,7 +210,7 @@ def test_a_setting_that_is_misspelt_leaves_a_forgotten_memory_openable(
     del memory
     gc.collect()
     with pytest.raises(InvalidInput, match="distil"):
-        tiermem.open(tmp_path / "forgotten", engine="local", embedder=HashEmbedder(), distill="inline")
+        tiermem.open(tmp_path / "forgotten", distill="inline")  # type: ignore[call-arg]
     with tiermem.open(tmp_path / "forgotten", engine="local", embedder=HashEmbedder()) as again:
         assert again.stats().turns == 1
 

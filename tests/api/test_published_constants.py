@@ -10,9 +10,11 @@ from pagestore.log import DiskLog
 from tests.api.conftest import OpenMemory, tell
 from tests.api.test_by_model import at, play
 from tests.llm.server import ModelServer, Request
+from tiermem.api import arguments
 from tiermem.index.testing import HashEmbedder
 from tiermem.reading import ReadingOptions
-from tiermem.runtime.opening import Components, build
+from tiermem.runtime.components import Components
+from tiermem.runtime.opening import build
 
 
 @pytest.fixture
@@ -21,13 +23,16 @@ def parts(tmp_path: Path) -> Components:
 
     async def opened() -> Components:
         components = await build(
-            tmp_path / "store",
-            space="default",
-            engine="local",
-            read_only=False,
-            create=True,
-            reindex=False,
-            embedder=HashEmbedder(),
+            arguments.opening(
+                tmp_path / "store",
+                space="default",
+                engine="local",
+                read_only=False,
+                create=True,
+                reindex=False,
+                settings=None,
+                overrides={"embedder": HashEmbedder()},
+            )
         )
         await components.close()
         return components

@@ -15,7 +15,8 @@ from tiermem.api import memory as api_memory
 from tiermem.api.results import Added
 from tiermem.errors import InvalidInput
 from tiermem.index.testing import HashEmbedder
-from tiermem.runtime.opening import Components
+from tiermem.runtime.components import Components
+from tiermem.settings import When
 from tiermem.writing import Writer
 
 NEVER = float("inf")
@@ -268,7 +269,7 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
 
 @pytest.mark.anyio
 async def test_closing_finishes_what_the_last_call_left_for_later(tmp_path: Path) -> None:
-    def opened(distil: str) -> Awaitable[tiermem.AsyncMemory]:
+    def opened(distil: When) -> Awaitable[tiermem.AsyncMemory]:
         return tiermem.AsyncMemory.open(
             tmp_path, engine="local", embedder=HashEmbedder(), distil=distil, page_tokens=60
         )

@@ -9,21 +9,31 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory, tell
+from tiermem.api import arguments
 from tiermem.errors import IndexUnavailable, InvalidInput
 from tiermem.index import MemoryIndex
 from tiermem.index.testing import HashEmbedder
 from tiermem.llm import OpenAIModel
-from tiermem.runtime.opening import Components, build
+from tiermem.runtime.components import Components
+from tiermem.runtime.opening import build
 
 
 def opened(path: Path | str, **given: Any) -> Components:
     """The parts of a memory that was opened, and closed again."""
-    options: dict[str, Any] = {"engine": "auto", "embedder": HashEmbedder()} | given
+    options = {"embedder": HashEmbedder()} | given
+    opening = arguments.opening(
+        path,
+        space="default",
+        engine=options.pop("engine", "auto"),
+        read_only=False,
+        create=True,
+        reindex=False,
+        settings=None,
+        overrides=options,
+    )
 
     async def play() -> Components:
-        components = await build(
-            path, space="default", read_only=False, create=True, reindex=False, **options
-        )
+        components = await build(opening)
         await components.close()
         return components
 

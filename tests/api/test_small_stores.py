@@ -13,7 +13,7 @@ from tiermem.errors import IndexLocked
 from tiermem.index import AbsentIndex, MiniLMEmbedder, QdrantEdgeIndex, SqliteIndex, embedded
 from tiermem.index.folder import FILE
 from tiermem.index.testing import HashEmbedder
-from tiermem.runtime.opening import Components
+from tiermem.runtime.components import Components
 
 LIKE_MINILM = HashEmbedder(384)
 WORDS = (

@@ -1,20 +1,22 @@
 """What users call: `open`, `Memory` for code that does not await, `AsyncMemory` for code that does."""
 
-from tiermem.api.blocking import Memory, open  # noqa: A004  (users write `tiermem.open`)
+from tiermem.api.blocking import Memory, open, spaces  # noqa: A004  (users write `tiermem.open`)
 from tiermem.api.copies import restore
 from tiermem.api.memory import AsyncMemory
+from tiermem.api.requests import Filters, Overrides
 from tiermem.api.residual import ResidualScan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
-from tiermem.runtime.opening import spaces
 
 __all__ = [
     "Added",
     "AsyncMemory",
     "BackedUp",
     "Exported",
+    "Filters",
     "Flushed",
     "Memory",
+    "Overrides",
     "Receipt",
     "Reindexed",
     "ResidualScan",

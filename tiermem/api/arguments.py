@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from operator import index
-from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pagestore import Checkpoint, PageId, SessionId, SpaceId
+from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import Collection
 from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId, Wanted
 from tiermem.reading import LONGEST_QUESTION, Scope
+from tiermem.reasoning import Engine
+from tiermem.runtime.components import EngineName, Opening, Parts
+from tiermem.settings import Settings
 from tiermem.trust import TrustLevels
 
 MOST_RESULTS = 10_000
@@ -61,11 +64,6 @@ def session(value: object) -> SessionId:
 def any_session(value: object) -> SessionId | None:
     """The name of a session, or `None` for all of them."""
     return None if value is None else session(value)
-
-
-def space(value: object) -> SpaceId:
-    """The name of a space."""
-    return SpaceId(name_in(value, "space"))
 
 
 def page(value: object, name: str = "page_id") -> PageId:
@@ -176,33 +174,26 @@ def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None
     return value
 
 
-def scope(
-    *,
-    session: object,
-    as_of: object = None,
-    min_trust: object,
-    turns: TurnFilter | None = None,
-    levels: TrustLevels,
-) -> Scope:
-    """What a question is confined to."""
+def scope(only: Filters, levels: TrustLevels, *, as_of: object = None) -> Scope:
+    """What a question is confined to. What is no filter is `TypeError`, as any unknown keyword is."""
+    for name in only.keys() - Filters.__annotations__.keys():
+        raise TypeError(f"the keyword {not_one_of(name, Filters.__annotations__)}")
     return Scope(
-        session=any_session(session),
+        session=any_session(only.get("session")),
         as_of=past(as_of),
-        min_trust=trust(min_trust, levels, "min_trust"),
-        turns=turns,
+        min_trust=trust(only.get("min_trust"), levels, "min_trust"),
+        turns=_turns(only),
     )
 
 
-def turns(
-    *, speaker: object, role: object, said_after: object, said_before: object, where: object
-) -> TurnFilter | None:
+def _turns(only: Filters) -> TurnFilter | None:
     """Which turns alone may be seen; `None` where nothing is asked of them. A day is the whole day."""
     asked = TurnFilter(
-        speaker=_told(speaker, "speaker"),
-        role=_told(role, "role"),
-        said_after=moment(said_after, "said_after"),
-        said_before=_moment(said_before, "said_before", until),
-        where=_where(where),
+        speaker=_told(only.get("speaker"), "speaker"),
+        role=_told(only.get("role"), "role"),
+        said_after=moment(only.get("said_after"), "said_after"),
+        said_before=_moment(only.get("said_before"), "said_before", until),
+        where=_where(only.get("where")),
     )
     return None if asked == TurnFilter() else asked
 
@@ -290,13 +281,56 @@ def progress(value: _T) -> _T:
     return value
 
 
-def path(value: object) -> str | Path:
-    """Where a store lies."""
-    return place(value, "path")
-
-
 def place(value: object, name: str) -> str:
     """Where a file or a directory lies, or is to lie."""
     if isinstance(value, os.PathLike):
         value = value.__fspath__()
     return text_in(value, name)
+
+
+def opening(
+    path: object,
+    *,
+    space: object,
+    engine: EngineName | Engine,
+    read_only: object,
+    create: object,
+    reindex: object,
+    settings: object,
+    overrides: Mapping[str, Any],
+) -> Opening:
+    """How a memory is to be opened. What is chosen by name is a setting, a ready object a part."""
+    if not isinstance(engine, Engine):
+        engine = _one_of("engine", engine, get_args(EngineName))
+    if settings is not None and not isinstance(settings, Settings):
+        raise InvalidInput(
+            f"settings must be Settings, not {type(settings).__name__}: its fields can be given one by one"
+        )
+    ready = {
+        name: _ready(name, overrides[name])
+        for name in _CAN
+        if overrides.get(name) is not None and not isinstance(overrides[name], str)
+    }
+    chosen = {name: value for name, value in overrides.items() if name not in ready}
+    before = {} if settings is None else settings.model_dump()
+    return Opening(
+        path=place(path, "path"),
+        space=SpaceId(name_in(space, "space")),
+        engine=engine,
+        read_only=switch(read_only, "read_only"),
+        create=switch(create, "create"),
+        reindex=switch(reindex, "reindex"),
+        settings=Settings(**{**before, **chosen}),
+        parts=Parts(**ready),
+    )
+
+
+_CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}
+"""What parts that a caller brings along must be able to do."""
+
+
+def _ready(name: str, part: Any) -> Any:
+    """A part that a caller brings along, or `InvalidInput`."""
+    if isinstance(part, type) or not callable(getattr(part, _CAN[name], None)):
+        raise InvalidInput(f"{name} must be a name, or an object that can `{_CAN[name]}`, not {shown(part)}")
+    return part

@@ -13,12 +13,14 @@ from functools import partial
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import IO, Any, ParamSpec, Self, TypeVar
+from typing import IO, Any, ParamSpec, Self, TypeVar, Unpack
 from weakref import finalize
 
-from pagestore import Checkpoint, GrowthProof, Page, SpaceId, VerifyReport
+from pagestore import Checkpoint, GrowthProof, Page, SpaceId, Store, VerifyReport
 from pagestore.bundle import Bundle
-from tiermem.api.memory import AsyncMemory, Says
+from tiermem.api import arguments
+from tiermem.api.memory import AsyncMemory, Says, opened_as
+from tiermem.api.requests import Filters, Overrides, filtered
 from tiermem.api.residual import ResidualScan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
@@ -26,42 +28,27 @@ from tiermem.dialogue import TimeLike
 from tiermem.errors import MemoryClosed
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
-from tiermem.model import Answer, Budget, Evidence, MarkedPage, MarkedPageInfo, SummaryUnit, WriteBack
+from tiermem.model import (
+    Answer,
+    AskMode,
+    Budget,
+    Evidence,
+    MarkedPage,
+    MarkedPageInfo,
+    SummaryUnit,
+    WriteBack,
+)
 from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED
+from tiermem.runtime.components import EngineName
 from tiermem.runtime.loop import Loop, SharedLoops
 from tiermem.runtime.opened import end_all
-from tiermem.runtime.opening import EngineName, Mode, shared_as
 from tiermem.settings import Settings
 from tiermem.writing import Progress, Remembered, Restored, Withdrawn
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-
-def open(  # noqa: A001  (users write `tiermem.open`)
-    path: str | Path,
-    *,
-    space: str = "default",
-    engine: EngineName | Engine = "auto",
-    read_only: bool = False,
-    create: bool = True,
-    reindex: bool = False,
-    settings: Settings | None = None,
-    **overrides: Any,
-) -> Memory:
-    """Open the memory kept in directory `path`; see `AsyncMemory.open`."""
-    return Memory.open(
-        path,
-        space=space,
-        engine=engine,
-        read_only=read_only,
-        create=create,
-        reindex=reindex,
-        settings=settings,
-        **overrides,
-    )
 
 
 _FORKED = (
@@ -109,11 +96,10 @@ class Memory:
         create: bool = True,
         reindex: bool = False,
         settings: Settings | None = None,
-        **overrides: Any,
+        **overrides: Unpack[Overrides],
     ) -> Memory:
         """See `AsyncMemory.open`."""
-        opened = partial(
-            AsyncMemory.open,
+        opening = arguments.opening(
             path,
             space=space,
             engine=engine,
@@ -121,13 +107,13 @@ class Memory:
             create=create,
             reindex=reindex,
             settings=settings,
-            **overrides,
+            overrides=overrides,
         )
         user = object()
-        key = shared_as(path, space, read_only=read_only) or user
+        key = opening.shared_as or user
         loop = _loops.take(key, user)
         try:
-            memory = cls(loop.call(opened), loop, key, user)
+            memory = cls(loop.call(partial(opened_as, opening)), loop, key, user)
         except BaseException:
             _loops.let_go(key, user, end_all)
             raise
@@ -186,53 +172,34 @@ class Memory:
         """See `AsyncMemory.index_pending`."""
         return self._call(self._async.index_pending, progress=progress)
 
+    @filtered
     def ask(
         self,
         question: str,
         *,
-        session: str | None = None,
-        asked_at: TimeLike | None = None,
         as_of: TimeLike | None = None,
         budget: Budget | Mapping[str, float] | None = None,
-        mode: Mode = "router",
-        min_trust: str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        said_after: TimeLike | None = None,
-        said_before: TimeLike | None = None,
-        where: Mapping[str, str | float | bool] | None = None,
+        mode: AskMode = "router",
+        **only: Unpack[Filters],
     ) -> Answer:
         """See `AsyncMemory.ask`."""
         return self._call(
             self._async.ask,
             question,
-            session=session,
-            asked_at=asked_at,
             as_of=as_of,
             budget=budget,
             mode=mode,
-            min_trust=min_trust,
-            speaker=speaker,
-            role=role,
-            said_after=said_after,
-            said_before=said_before,
-            where=where,
+            **only,
         )
 
+    @filtered
     def search(
         self,
         query: str,
         *,
         limit: int = 10,
         kind: Collection = "units",
-        session: str | None = None,
-        asked_at: TimeLike | None = None,
-        min_trust: str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        said_after: TimeLike | None = None,
-        said_before: TimeLike | None = None,
-        where: Mapping[str, str | float | bool] | None = None,
+        **only: Unpack[Filters],
     ) -> tuple[Evidence, ...]:
         """See `AsyncMemory.search`."""
         return self._call(
@@ -240,43 +207,23 @@ class Memory:
             query,
             limit=limit,
             kind=kind,
-            session=session,
-            asked_at=asked_at,
-            min_trust=min_trust,
-            speaker=speaker,
-            role=role,
-            said_after=said_after,
-            said_before=said_before,
-            where=where,
+            **only,
         )
 
+    @filtered
     def context(
         self,
         question: str,
         *,
         max_tokens: int = 1000,
-        session: str | None = None,
-        asked_at: TimeLike | None = None,
-        min_trust: str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        said_after: TimeLike | None = None,
-        said_before: TimeLike | None = None,
-        where: Mapping[str, str | float | bool] | None = None,
+        **only: Unpack[Filters],
     ) -> Context:
         """See `AsyncMemory.context`."""
         return self._call(
             self._async.context,
             question,
             max_tokens=max_tokens,
-            session=session,
-            asked_at=asked_at,
-            min_trust=min_trust,
-            speaker=speaker,
-            role=role,
-            said_after=said_after,
-            said_before=said_before,
-            where=where,
+            **only,
         )
 
     def audit(self, answer_id: str) -> Audit:
@@ -423,9 +370,7 @@ class Memory:
         """See `AsyncMemory.trail`."""
         return self._call(self._async.trail, unit_id)
 
-    def history(self, unit_id: str) -> tuple[Standpoint, ...]:
-        """See `AsyncMemory.history`."""
-        return self._call(self._async.history, unit_id)
+    history = trail
 
     def erase(
         self,
@@ -441,19 +386,7 @@ class Memory:
             self._async.erase, turn=turn, page=page, session=session, space=space, reason=reason
         )
 
-    def delete(
-        self,
-        *,
-        turn: int | str | None = None,
-        page: str | None = None,
-        session: str | None = None,
-        space: bool = False,
-        reason: str,
-    ) -> Receipt:
-        """See `AsyncMemory.delete`."""
-        return self._call(
-            self._async.delete, turn=turn, page=page, session=session, space=space, reason=reason
-        )
+    delete = erase
 
     def residual_scan(self, words: Sequence[str]) -> ResidualScan:
         """See `AsyncMemory.residual_scan`."""
@@ -502,3 +435,10 @@ def _as_awaited() -> None:
 
 
 _as_awaited()
+
+open = Memory.open  # noqa: A001  (users write `tiermem.open`)
+
+
+def spaces(path: str | Path) -> tuple[str, ...]:
+    """The spaces of the store in directory `path`; raises `NotAStore` when it is none."""
+    return tuple(Store(arguments.place(path, "path"), read_only=True).spaces())

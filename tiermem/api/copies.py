@@ -22,7 +22,7 @@ from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger
-from tiermem.runtime.opening import Components
+from tiermem.runtime.components import Components
 from tiermem.writing import Progress
 
 

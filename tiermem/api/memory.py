@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, Unpack
 from weakref import finalize
 
 from anyio import to_thread
@@ -32,6 +32,7 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
+from tiermem.api.requests import Filters, Overrides, filtered
 from tiermem.api.residual import ResidualScan, residual_scan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
@@ -45,12 +46,12 @@ from tiermem.llm.tokens import token_counter
 from tiermem.model import (
     Answer,
     AnswerId,
+    AskMode,
     Budget,
     Evidence,
     MarkedPage,
     MarkedPageInfo,
     SummaryUnit,
-    TurnFilter,
     UnitId,
     WriteBack,
 )
@@ -66,9 +67,10 @@ from tiermem.reading import (
 )
 from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED, Calls, cut_short, finished
+from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import Job
 from tiermem.runtime.opened import Opened, share
-from tiermem.runtime.opening import Components, EngineName, Mode, build, other_than, shared_as
+from tiermem.runtime.opening import build, other_than
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
 from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
@@ -114,7 +116,7 @@ class AsyncMemory:
         create: bool = True,
         reindex: bool = False,
         settings: Settings | None = None,
-        **overrides: Any,
+        **overrides: Unpack[Overrides],
     ) -> AsyncMemory:
         """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
 
@@ -136,10 +138,8 @@ class AsyncMemory:
         takes no lock and writes nothing: search, ask, verify and audit while another process writes (by words
         alone where the index is in shards). It sees what was there when it was opened.
         """
-        user = object()
-
-        async def make(opened: Opened) -> None:
-            opened.components = await build(
+        return await opened_as(
+            arguments.opening(
                 path,
                 space=space,
                 engine=engine,
@@ -147,21 +147,9 @@ class AsyncMemory:
                 create=create,
                 reindex=reindex,
                 settings=settings,
-                **overrides,
+                overrides=overrides,
             )
-            await cls(opened, user)._catch_up()  # noqa: SLF001 - its own
-
-        opened = await share(
-            shared_as(path, space, read_only=read_only),
-            user,
-            make=make,
-            differs=lambda components: other_than(
-                components, engine=engine, reindex=reindex, settings=settings, **overrides
-            ),
         )
-        memory = cls(opened, user)
-        finalize(memory, opened.users.discard, user).atexit = False
-        return memory
 
     async def __aenter__(self) -> Self:
         return self
@@ -250,21 +238,15 @@ class AsyncMemory:
         return await self._index_pending(told)
 
     @cut_short
+    @filtered
     async def ask(
         self,
         question: str,
         *,
-        session: str | None = None,
-        asked_at: TimeLike | None = None,
         as_of: TimeLike | None = None,
         budget: Budget | Mapping[str, float] | None = None,
-        mode: Mode = "router",
-        min_trust: str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        said_after: TimeLike | None = None,
-        said_before: TimeLike | None = None,
-        where: Mapping[str, str | float | bool] | None = None,
+        mode: AskMode = "router",
+        **only: Unpack[Filters],
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
@@ -289,12 +271,8 @@ class AsyncMemory:
         `BudgetExceeded` when the space has spent its daily limit.
         """
         components, question = self._open, arguments.question(question)
-        turns = arguments.turns(
-            speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
-        )
-        scope = self._scope(session, min_trust, turns, as_of=as_of)
-        moment, mode = self._asked(asked_at), arguments.mode(mode)
-        limits = arguments.budget(budget)
+        scope, moment = self._confined(only, as_of=as_of)
+        mode, limits = arguments.mode(mode), arguments.budget(budget)
         await self._said_is_indexed()
         components.meter.check()
         async with self._lock.shared():
@@ -313,59 +291,41 @@ class AsyncMemory:
         return answer
 
     @cut_short
+    @filtered
     async def search(
         self,
         query: str,
         *,
         limit: int = 10,
         kind: Collection = "units",
-        session: str | None = None,
-        asked_at: TimeLike | None = None,
-        min_trust: str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        said_after: TimeLike | None = None,
-        said_before: TimeLike | None = None,
-        where: Mapping[str, str | float | bool] | None = None,
+        **only: Unpack[Filters],
     ) -> tuple[Evidence, ...]:
         """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
         on; no model call. Turns that are not summarised yet stand among units for themselves
         (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now). What is left
         out is told by `min_trust` and the rest as in `ask`.
         """
-        turns = arguments.turns(
-            speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
-        )
-        query, scope = arguments.question(query, "query"), self._scope(session, min_trust, turns)
-        most, kind, moment = arguments.limit(limit), arguments.kind(kind), self._asked(asked_at)
+        query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
+        scope, moment = self._confined(only)
         await self._said_is_indexed()
         return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cut_short
+    @filtered
     async def context(
         self,
         question: str,
         *,
         max_tokens: int = 1000,
-        session: str | None = None,
-        asked_at: TimeLike | None = None,
-        min_trust: str | None = None,
-        speaker: str | None = None,
-        role: str | None = None,
-        said_after: TimeLike | None = None,
-        said_before: TimeLike | None = None,
-        where: Mapping[str, str | float | bool] | None = None,
+        **only: Unpack[Filters],
     ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
 
         `asked_at` is the moment relative dates of the question are seen from (now). What is left out is
         told by `min_trust` and the rest as in `ask`.
         """
-        turns = arguments.turns(
-            speaker=speaker, role=role, said_after=said_after, said_before=said_before, where=where
-        )
-        question, scope = arguments.question(question), self._scope(session, min_trust, turns)
-        most, moment = arguments.max_tokens(max_tokens), self._asked(asked_at)
+        question, most = arguments.question(question), arguments.max_tokens(max_tokens)
+        scope, moment = self._confined(only)
         await self._said_is_indexed()
         return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
@@ -676,10 +636,7 @@ class AsyncMemory:
         """
         return await self._open.reader.trail(arguments.unit(unit_id))
 
-    @cut_short
-    async def history(self, unit_id: str) -> tuple[Standpoint, ...]:
-        """The same as `trail`."""
-        return await self.trail(unit_id)
+    history = trail
 
     @finished
     async def erase(
@@ -718,18 +675,7 @@ class AsyncMemory:
             space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
         )
 
-    @finished
-    async def delete(
-        self,
-        *,
-        turn: int | str | None = None,
-        page: str | None = None,
-        session: str | None = None,
-        space: bool = False,
-        reason: str,
-    ) -> Receipt:
-        """The same as `erase`."""
-        return await self.erase(turn=turn, page=page, session=session, space=space, reason=reason)
+    delete = erase
 
     @cut_short
     async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
@@ -768,21 +714,10 @@ class AsyncMemory:
     def _levels(self) -> TrustLevels:
         return TrustLevels(names=self._open.settings.trust_levels)
 
-    def _scope(
-        self,
-        session: str | None,
-        min_trust: str | None,
-        turns: TurnFilter | None,
-        *,
-        as_of: TimeLike | None = None,
-    ) -> Scope:
-        return arguments.scope(
-            session=session, as_of=as_of, min_trust=min_trust, turns=turns, levels=self._levels
-        )
-
-    def _asked(self, at: TimeLike | None) -> datetime:
-        """When a question is asked: now, where nobody says."""
-        return arguments.moment(at, "asked_at") or self._open.clock()
+    def _confined(self, only: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
+        """What a question may see, and when it is asked: now, where nobody says."""
+        scope = arguments.scope(only, self._levels, as_of=as_of)
+        return scope, arguments.moment(only.get("asked_at"), "asked_at") or self._open.clock()
 
     @property
     def _writable(self) -> Components:
@@ -912,6 +847,23 @@ class AsyncMemory:
                 report = await self._open.writer.apply_pending()
         self._jobs.note(report.unfinished)
         return report
+
+
+async def opened_as(opening: Opening) -> AsyncMemory:
+    """A memory opened so, over the parts of one that is open already; see `AsyncMemory.open`."""
+    user = object()
+
+    async def make(opened: Opened) -> None:
+        opened.components = await build(opening)
+        await AsyncMemory(opened, user)._catch_up()  # noqa: SLF001 - nobody has it yet
+
+    def differs(components: Components) -> str | None:
+        return other_than(components, opening)
+
+    opened = await share(opening.shared_as, user, make=make, differs=differs)
+    memory = AsyncMemory(opened, user)
+    finalize(memory, opened.users.discard, user).atexit = False
+    return memory
 
 
 async def _forget_calls(components: Components, words: Fingerprints) -> int:

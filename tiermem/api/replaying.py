@@ -10,7 +10,7 @@ from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId
 from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
-from tiermem.runtime.opening import Components
+from tiermem.runtime.components import Components
 from tiermem.writing import Projection
 
 

@@ -19,9 +19,9 @@ import anyio
 
 from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
+from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import Jobs
 from tiermem.runtime.lock import ReadWriteLock
-from tiermem.runtime.opening import Components
 
 
 class Opened:

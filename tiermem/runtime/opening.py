@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
 
 from anyio import to_thread
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
-from pagestore.files import possible_path
-from tiermem.api import arguments
 from tiermem.errors import (
     EmbedderUnavailable,
     IndexFull,
@@ -23,8 +16,6 @@ from tiermem.errors import (
     InvalidInput,
     SummaryIndexError,
     UnknownId,
-    not_one_of,
-    shown,
 )
 from tiermem.index import (
     AbsentIndex,
@@ -41,165 +32,82 @@ from tiermem.index.interface import Embedder, Index
 from tiermem.index.minilm_weights import find_weights
 from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
-from tiermem.llm.meter import Meter, metered
 from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
-from tiermem.model import AskMode, Budget
-from tiermem.reading import Reader, ReadingOptions, Reranker
+from tiermem.model import Budget
+from tiermem.reading import Reader, ReadingOptions
 from tiermem.reasoning import Engine, as_published, engine_named, with_router
+from tiermem.runtime.components import IN_MEMORY, Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
 from tiermem.runtime.shared import InUse, SharedParts
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 from tiermem.trust import TrustLevels
 from tiermem.writing import Writer, WriterOptions
 
-EngineName = Literal["auto", "local", "model"]
-Mode = AskMode
-
-IN_MEMORY = ":memory:"
-
 _indexes: SharedParts[SqliteIndex | QdrantEdgeIndex] = SharedParts()
 _embedders: SharedParts[MiniLMEmbedder] = SharedParts()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Ready-made parts a caller brings along, in place of what the settings would make."""
-
-    model: LanguageModel | None = None
-    embedder: Embedder | None = None
-    index: Index | None = None
-    reranker: Reranker | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Components:
-    """The rooms of one open memory."""
-
-    settings: Settings
-    parts: Parts
-    asked_engine: EngineName | Engine
-    read_only: bool
-    ledger: Ledger
-    embedder: Embedder
-    engine: Engine
-    writer: Writer
-    reader: Reader
-    closing: AsyncExitStack
-    directory: Path | None
-    """Where the store lies; `None` for a memory that ends with the process."""
-    model: LanguageModel | None
-    meter: DailyMeter
-    """Pays for everything this opening does, and holds the space to its daily limits."""
-    scratch: Callable[[], MemoryIndex]
-    """Makes an empty index, for looking at a past state."""
-
-    def clock(self) -> datetime:
-        """Now, with its time zone."""
-        return datetime.now(UTC).astimezone()
-
-    @contextmanager
-    def paying(self, meter: Meter) -> Iterator[Meter]:
-        """Calls inside are paid by `meter`, and by the meter of the components, whose limits hold too."""
-        meter.outer = self.meter
-        with metered(meter):
-            yield meter
-
-    async def close(self) -> None:
-        """Let go of everything, in the reverse order of opening."""
-        await self.closing.aclose()
-
-
-async def build(
-    path: str | Path,
-    *,
-    space: str,
-    engine: EngineName | Engine,
-    read_only: bool,
-    create: bool,
-    reindex: bool,
-    **given: Any,
-) -> Components:
+async def build(opening: Opening) -> Components:
     """Open log, index and engine; whatever was opened is closed again when a later part fails."""
-    path, name = arguments.path(path), arguments.space(space)
-    read_only = arguments.switch(read_only, "read_only")
-    create, reindex = arguments.switch(create, "create"), arguments.switch(reindex, "reindex")
-    if not isinstance(engine, Engine) and engine not in get_args(EngineName):
-        raise InvalidInput(f"engine {not_one_of(engine, get_args(EngineName))}")
-    settings, parts = _sorted_out(given)
+    settings, parts, read_only = opening.settings, opening.parts, opening.read_only
     async with AsyncExitStack() as stack:
         counter = token_counter()
-        log = await to_thread.run_sync(
-            partial(_log, path, name, settings, counter=counter, read_only=read_only, create=create)
-        )
+        log = await to_thread.run_sync(_log, opening, counter)
         stack.push_async_callback(to_thread.run_sync, log.close)
         ledger = await Ledger.open(log, read_only=read_only)
-        model = parts.model or _model(settings, engine)
+        model = parts.model or _model(settings, opening.engine)
         if model is not None:
             stack.push_async_callback(model.close)
-        judging = _engine(settings, engine, model)
+        judging = _engine(settings, opening.engine, model)
         embedder, lacking = parts.embedder, ""
         if embedder is None:
             embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
         if lacking and parts.index is None:
-            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(path, settings))
+            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.path, settings))
         else:
             index = parts.index or await _index(
-                path, settings, embedder, stack, ledger=ledger, read_only=read_only, fresh=reindex
+                opening.path,
+                settings,
+                embedder,
+                stack,
+                ledger=ledger,
+                read_only=read_only,
+                fresh=opening.reindex,
             )
         return Components(
-            settings=settings,
-            parts=parts,
-            asked_engine=engine,
-            read_only=read_only,
+            opening=opening,
             ledger=ledger,
             embedder=embedder,
             engine=judging,
             writer=Writer(ledger, index, judging, _writing(settings)),
             reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=parts.reranker),
             closing=stack.pop_all(),
-            directory=None if str(path) == IN_MEMORY else Path(path),
             model=model,
             meter=_daily_meter(settings, ledger, judging),
             scratch=lambda: MemoryIndex(embedder),
         )
 
 
-def shared_as(path: str | Path, space: str, *, read_only: bool) -> tuple[str, str] | None:
-    """What a space is known by that memories of one process share; `None` for one that they do not."""
-    where, name = str(arguments.path(path)), arguments.space(space)
-    if arguments.switch(read_only, "read_only") or where == IN_MEMORY:
-        return None
-    return os.path.realpath(possible_path(where)), name
-
-
-def other_than(
-    components: Components, *, engine: EngineName | Engine, reindex: bool, **given: Any
-) -> str | None:
+def other_than(components: Components, asked: Opening) -> str | None:
     """What differs between how a memory was opened and how it is to be opened now; `None` where nothing."""
-    settings, parts = _sorted_out(given)
-    if reindex:
+    there = components.opening
+    if asked.reindex:
         return "its index is in use and cannot be made anew at opening (`memory.reindex()` does it)"
-    if _who(engine, settings, parts) != _who(components.asked_engine, components.settings, components.parts):
+    if asked.reasons != there.reasons:
         return "engine is another one there"
     for name in Settings.model_fields:
-        here, there = getattr(settings, name), getattr(components.settings, name)
-        if here != there:
+        values = getattr(there.settings, name), getattr(asked.settings, name)
+        if values[0] != values[1]:
             url = name in ("base_url", "index")
-            shown = (shown_url(one) if one and url else one for one in (there, here))
+            shown = (shown_url(one) if one and url else one for one in values)
             return f"{name} is {{!r}} there and {{!r}} here".format(*shown)
     for name in ("model", "index", "reranker"):
-        if getattr(parts, name) != getattr(components.parts, name):
+        if getattr(asked.parts, name) != getattr(there.parts, name):
             return f"{name} is another object there"
-    if _embeds(parts) != _embeds(components.parts):
+    if _embeds(asked.parts) != _embeds(there.parts):
         return "embedder is another one there"
     return None
-
-
-def _who(engine: EngineName | Engine, settings: Settings, parts: Parts) -> EngineName | Engine:
-    if engine != "auto":
-        return engine
-    return "local" if settings.model is None and parts.model is None else "model"
 
 
 def _embeds(parts: Parts) -> tuple[type, str] | None:
@@ -219,60 +127,19 @@ def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMet
     )
 
 
-def spaces(path: str | Path) -> tuple[str, ...]:
-    """The spaces of the store in directory `path`; raises `NotAStore` when it is none."""
-    return tuple(Store(arguments.path(path), read_only=True).spaces())
-
-
-def _sorted_out(given: Mapping[str, Any]) -> tuple[Settings, Parts]:
-    """Settings and ready-made parts, told apart by type: a model's name is a setting."""
-    ready = {
-        name: _ready(name, given[name])
-        for name in _CAN
-        if given.get(name) is not None and not isinstance(given[name], str)
-    }
-    settings = given.get("settings")
-    if settings is not None and not isinstance(settings, Settings):
+def _log(opening: Opening, counter: TokenCounter) -> PageLog:
+    options = LogOptions(page_tokens=opening.settings.page_tokens, counter=counter)
+    if opening.directory is None:
+        return MemoryLog(opening.space, options=options)
+    if "://" in opening.path:
         raise InvalidInput(
-            f"settings must be Settings, not {type(settings).__name__}: its fields can be given one by one"
+            f"pages are kept in a directory, not at {opening.path!r}; for a Qdrant server give index=URL"
         )
-    chosen = {name: value for name, value in given.items() if name not in ready and name != "settings"}
-    before = {} if settings is None else settings.model_dump()
-    return Settings(**{**before, **chosen}), Parts(**ready)
-
-
-_CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}
-"""What parts that a caller brings along must be able to do."""
-
-
-def _ready(name: str, part: Any) -> Any:
-    """A part that a caller brings along, or `InvalidInput`."""
-    if isinstance(part, type) or not callable(getattr(part, _CAN[name], None)):
-        raise InvalidInput(f"{name} must be a name, or an object that can `{_CAN[name]}`, not {shown(part)}")
-    return part
-
-
-def _log(
-    path: str | Path,
-    space: SpaceId,
-    settings: Settings,
-    *,
-    counter: TokenCounter,
-    read_only: bool,
-    create: bool,
-) -> PageLog:
-    options = LogOptions(page_tokens=settings.page_tokens, counter=counter)
-    if str(path) == IN_MEMORY:
-        return MemoryLog(space, options=options)
-    if "://" in str(path):
-        raise InvalidInput(
-            f"pages are kept in a directory, not at {str(path)!r}; for a Qdrant server give index=URL"
-        )
-    store = Store(Path(path), read_only=read_only, options=options)
-    if (read_only or not create) and not store.has_space(space):
+    store = Store(opening.directory, read_only=opening.read_only, options=options)
+    if (opening.read_only or not opening.create) and not store.has_space(opening.space):
         known = ", ".join(map(repr, store.spaces())) or "none yet"
-        raise UnknownId(f"no space {space!r} in {str(path)!r}; there are: {known}")
-    return store.open_space(space)
+        raise UnknownId(f"no space {opening.space!r} in {opening.path!r}; there are: {known}")
+    return store.open_space(opening.space)
 
 
 def _engine(settings: Settings, engine: EngineName | Engine, model: LanguageModel | None) -> Engine:
