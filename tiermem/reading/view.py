@@ -22,11 +22,11 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
-from tiermem.index.interface import Index
-from tiermem.ledger import Around, Ledger, Tier1, Unread
+from tiermem.ledger import Around, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
 from tiermem.proof import at_least, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
+from tiermem.reading.interface import ReadsLedger, Searches
 from tiermem.reading.quoting import lines
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
@@ -68,8 +68,8 @@ class View:
 
     def __init__(
         self,
-        ledger: Ledger,
-        index: Index,
+        ledger: ReadsLedger,
+        index: Searches,
         tier1: Tier1,
         backlog: Backlog,
         *,
@@ -103,8 +103,8 @@ class View:
     @classmethod
     async def open(
         cls,
-        ledger: Ledger,
-        index: Index,
+        ledger: ReadsLedger,
+        index: Searches,
         scope: Scope = EVERYTHING,
         *,
         backlog: Backlog | None = None,
@@ -275,7 +275,7 @@ class View:
                 self._read[found.id] = self._read[opened] = found
         self._read[page_id] = found
 
-    async def index(self) -> Index:
+    async def index(self) -> Searches:
         """The index, which knows the space as `Ledger.indexed_as`.
 
         Raises `SummaryIndexError` where it cannot be used, `IndexMismatch` among them: where what it holds is
