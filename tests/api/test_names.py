@@ -24,18 +24,22 @@ def classes(hint: Any) -> Iterator[type]:
             yield from classes(part)
 
 
+def mentioned(method: str) -> set[type]:
+    """Our types that a method takes or gives."""
+    found = inspect.unwrap(inspect.getattr_static(tiermem.Memory, method), stop=lambda f: False)
+    function = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+    return {one for hint in get_type_hints(function).values() for one in classes(hint)}
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_type_that_a_memory_takes_or_gives_has_a_name_in_tiermem(method: str) -> None:
-    named = inspect.unwrap(inspect.getattr_static(tiermem.Memory, method), stop=lambda f: False)
-    function = named.fget if isinstance(named, property) else getattr(named, "__func__", named)
-    for hint in get_type_hints(function).values():
-        for one in classes(hint):
-            assert getattr(tiermem, one.__name__, None) is one, f"export {one.__name__}, which {method} has"
+    for one in mentioned(method):
+        assert getattr(tiermem, one.__name__, None) is one, f"export {one.__name__}, which {method} has"
 
 
-def test_every_part_of_an_answer_has_a_name_in_tiermem() -> None:
+def test_every_part_of_what_a_memory_gives_has_a_name_in_tiermem() -> None:
     met: set[type] = set()
-    left: list[type] = [tiermem.Answer]
+    left = [one for method in METHODS for one in mentioned(method) if dataclasses.is_dataclass(one)]
     while left:
         one = left.pop()
         met.add(one)

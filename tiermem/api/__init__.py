@@ -4,7 +4,7 @@ from tiermem.api.blocking import Memory, open, spaces  # noqa: A004  (users writ
 from tiermem.api.copies import restore
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.requests import Filters, Overrides
-from tiermem.api.residual import ResidualScan
+from tiermem.api.residual import ResidualScan, Residue
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
 
@@ -20,6 +20,7 @@ __all__ = [
     "Receipt",
     "Reindexed",
     "ResidualScan",
+    "Residue",
     "Stats",
     "open",
     "restore",
