@@ -14,7 +14,7 @@ from rich.text import Text
 import tiermem
 from pagestore import SpaceId
 from pagestore.backup import SavedSpace, write_backup
-from tiermem.api.results import BackedUp, Exported
+from tiermem import BackedUp, Exported
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress, safe
 

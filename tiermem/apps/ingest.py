@@ -11,7 +11,7 @@ from typing import Any, Literal
 from rich.table import Table
 
 import tiermem
-from tiermem.api import Added
+from tiermem import Added
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress
 from tiermem.dialogue import Conversation, DialogueSession

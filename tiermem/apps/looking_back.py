@@ -15,8 +15,7 @@ from tiermem.model import Evidence
 from tiermem.proof.in_words import check_in_words
 
 if TYPE_CHECKING:
-    from tiermem.ledger import Redistilled
-    from tiermem.reading import Difference, OmissionReport, PageOmissions, Replay
+    from tiermem import Difference, OmissionReport, PageOmissions, Redistilled, Replay
 
 _LONGEST = 200
 """Characters of a candidate that are shown."""

@@ -26,8 +26,7 @@ from tiermem.proof.in_words import (
 from tiermem.reasoning import by_rules
 
 if TYPE_CHECKING:
-    from tiermem.reading import Audit
-    from tiermem.reading.looking_back.audit import AuditedDerivation
+    from tiermem import Audit, AuditedDerivation
 
 MARK = "bold black on bright_yellow"
 _WAYS: Mapping[Way, tuple[str, str]] = {
