@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from tiermem.api import (
         Added,
         AsyncMemory,
+        Attribution,
         BackedUp,
         Exported,
         Filters,
@@ -97,6 +98,7 @@ _LAZY = {
     "Added": "tiermem.api",
     "AnswerInfo": "tiermem.ledger",
     "AsyncMemory": "tiermem.api",
+    "Attribution": "tiermem.api",
     "Audit": "tiermem.reading",
     "AuditedCitation": "tiermem.reading",
     "AuditedDerivation": "tiermem.reading",
@@ -141,6 +143,7 @@ __all__ = [
     "AnswerId",
     "AnswerInfo",
     "AsyncMemory",
+    "Attribution",
     "Audit",
     "AuditedCitation",
     "AuditedDerivation",

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 import tiermem
 from tests.api.conftest import OpenMemory
-from tiermem.api.requests import Filters, Overrides
+from tiermem.api.requests import Attribution, Filters, Overrides
 from tiermem.index.interface import Embedder, Index
 from tiermem.llm import LanguageModel
 from tiermem.settings import Settings
@@ -44,19 +44,24 @@ def test_open_takes_for_a_setting_what_the_setting_takes(name: str) -> None:
     assert taken == setting | also
 
 
-@pytest.mark.parametrize("method", ["ask", "search", "context"])
+@pytest.mark.parametrize("method", ["ask", "search", "context", "add", "remember", "correct"])
 @pytest.mark.parametrize("kind", [tiermem.Memory, tiermem.AsyncMemory])
-def test_what_a_question_is_confined_to_is_named_one_by_one(kind: type, method: str) -> None:
+def test_keywords_that_methods_share_are_named_one_by_one(kind: type, method: str) -> None:
+    shared = Filters if method in ("ask", "search", "context") else Attribution
     taken = inspect.signature(getattr(kind, method)).parameters
-    assert set(Filters.__annotations__) <= set(taken)
+    assert set(shared.__annotations__) <= set(taken)
     assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
 
 
-def test_a_misspelt_filter_is_refused_and_says_what_is_meant(open_memory: OpenMemory) -> None:
+def test_a_misspelt_keyword_is_refused_and_says_what_is_meant(open_memory: OpenMemory) -> None:
     memory = open_memory()
     for asked in (memory.ask, memory.search, memory.context):
         with pytest.raises(TypeError, match=r"'sesion'.*did you mean 'session'\?"):
             asked("Where is the boat?", sesion="harbour")  # type: ignore[call-arg]
+    for said in (memory.add, memory.remember):
+        with pytest.raises(TypeError, match=r"'speeker'.*did you mean 'speaker'\?"):
+            said("The boat is in the harbour.", speeker="Ann")  # type: ignore[call-arg]
+    assert memory.stats().turns == 0
 
 
 def test_two_names_of_one_method_are_one_method() -> None:

@@ -70,7 +70,7 @@ def test_reading_that_writes_is_refused_and_a_misspelt_keyword_too(copy: Path) -
     right += ["    Memory.open('.', distil='inline')", "    memory.search('boat', session='harbour')"]
     wrong = [f"    {part}.{name}" for part, names in WRITES.items() for name in names]
     wrong += ["    Memory.open('.', distill='inline')", "    Memory.open('.', distil='sometimes')"]
-    wrong += ["    memory.search('boat', sesion='harbour')"]
+    wrong += ["    memory.search('boat', sesion='harbour')", "    memory.add('A boat.', speeker='Ann')"]
     (copy / "breach.py").write_text("\n".join([*lines, *right, *wrong, ""]))
     checked = [
         "breach.py",

@@ -3,7 +3,7 @@
 from tiermem.api.blocking import Memory, open, spaces  # noqa: A004  (users write `tiermem.open`)
 from tiermem.api.copies import restore
 from tiermem.api.memory import AsyncMemory
-from tiermem.api.requests import Filters, Overrides
+from tiermem.api.requests import Attribution, Filters, Overrides
 from tiermem.api.residual import ResidualScan, Residue
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
@@ -11,6 +11,7 @@ from tiermem.api.stats import Stats
 __all__ = [
     "Added",
     "AsyncMemory",
+    "Attribution",
     "BackedUp",
     "Exported",
     "Filters",

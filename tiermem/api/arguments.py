@@ -174,10 +174,15 @@ def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None
     return value
 
 
+def no_other(given: Mapping[str, object], keywords: type) -> None:
+    """Raise `TypeError` for a keyword that a method does not take, as Python does for one not written out."""
+    for name in given.keys() - keywords.__annotations__.keys():
+        raise TypeError(f"the keyword {not_one_of(name, keywords.__annotations__)}")
+
+
 def scope(only: Filters, levels: TrustLevels, *, as_of: object = None) -> Scope:
-    """What a question is confined to. What is no filter is `TypeError`, as any unknown keyword is."""
-    for name in only.keys() - Filters.__annotations__.keys():
-        raise TypeError(f"the keyword {not_one_of(name, Filters.__annotations__)}")
+    """What a question is confined to."""
+    no_other(only, Filters)
     return Scope(
         session=any_session(only.get("session")),
         as_of=past(as_of),

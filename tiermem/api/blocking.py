@@ -13,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import IO, Any, ParamSpec, Self, TypeVar, Unpack
+from typing import IO, ParamSpec, Self, TypeVar, Unpack
 from weakref import finalize
 
 from pagestore import Checkpoint, GrowthProof, Page, SpaceId, Store, VerifyReport
 from pagestore.bundle import Bundle
 from tiermem.api import arguments
 from tiermem.api.memory import AsyncMemory, Says, opened_as
-from tiermem.api.requests import Filters, Overrides, filtered
+from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
 from tiermem.api.residual import ResidualScan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
@@ -143,25 +143,20 @@ class Memory:
         """See `AsyncMemory.engine`."""
         return self._async.engine
 
+    @spelled_out(Attribution)
     def add(
         self,
         turns: Says | Iterable[Says],
         *,
         session: str = "main",
-        speaker: str | None = None,
-        said_at: TimeLike | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **said: Unpack[Attribution],
     ) -> Added:
         """See `AsyncMemory.add`."""
         return self._call(
             self._async.add,
             turns,
             session=session,
-            speaker=speaker,
-            said_at=said_at,
-            trust=trust,
-            metadata=metadata,
+            **said,
         )
 
     def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
@@ -172,7 +167,7 @@ class Memory:
         """See `AsyncMemory.index_pending`."""
         return self._call(self._async.index_pending, progress=progress)
 
-    @filtered
+    @spelled_out(Filters)
     def ask(
         self,
         question: str,
@@ -192,7 +187,7 @@ class Memory:
             **only,
         )
 
-    @filtered
+    @spelled_out(Filters)
     def search(
         self,
         query: str,
@@ -210,7 +205,7 @@ class Memory:
             **only,
         )
 
-    @filtered
+    @spelled_out(Filters)
     def context(
         self,
         question: str,
@@ -322,37 +317,30 @@ class Memory:
         """See `AsyncMemory.restore`."""
         return self._call(self._async.restore, unit_id, reason=reason)
 
+    @spelled_out(Attribution)
     def remember(
         self,
         fact: str,
         *,
         session: str = "main",
-        speaker: str | None = None,
-        said_at: TimeLike | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **said: Unpack[Attribution],
     ) -> Remembered:
         """See `AsyncMemory.remember`."""
         return self._call(
             self._async.remember,
             fact,
             session=session,
-            speaker=speaker,
-            said_at=said_at,
-            trust=trust,
-            metadata=metadata,
+            **said,
         )
 
+    @spelled_out(Attribution)
     def correct(
         self,
         unit_id: str,
         text: str,
         *,
         session: str | None = None,
-        speaker: str | None = None,
-        said_at: TimeLike | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **said: Unpack[Attribution],
     ) -> Remembered:
         """See `AsyncMemory.correct`."""
         return self._call(
@@ -360,10 +348,7 @@ class Memory:
             unit_id,
             text,
             session=session,
-            speaker=speaker,
-            said_at=said_at,
-            trust=trust,
-            metadata=metadata,
+            **said,
         )
 
     def trail(self, unit_id: str) -> tuple[Standpoint, ...]:

@@ -32,7 +32,7 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
-from tiermem.api.requests import Filters, Overrides, filtered
+from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
 from tiermem.api.residual import ResidualScan, residual_scan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
@@ -170,15 +170,13 @@ class AsyncMemory:
         return self._unclosed.engine.name
 
     @finished
+    @spelled_out(Attribution)
     async def add(
         self,
         turns: Says | Iterable[Says],
         *,
         session: str = "main",
-        speaker: str | None = None,
-        said_at: TimeLike | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **said: Unpack[Attribution],
     ) -> Added:
         """Store what was said; durable when this returns.
 
@@ -192,9 +190,7 @@ class AsyncMemory:
         was long ago.
         """
         components, into = self._open, arguments.session(session)
-        said = arguments.moment(said_at, "said_at")
-        given = as_turns(turns, speaker=speaker, said_at=said, metadata=metadata, now=components.clock())
-        given = stamped(given, arguments.trust(trust, self._levels), self._levels)
+        given = self._attributed(turns, said)
         worded = tuple(turn for turn in given if turn.text.strip())
         known = await placed(components.ledger, into, worded)
         idle = await self._sealed(await components.writer.seal_idle(components.clock()))
@@ -238,7 +234,7 @@ class AsyncMemory:
         return await self._index_pending(told)
 
     @cut_short
-    @filtered
+    @spelled_out(Filters)
     async def ask(
         self,
         question: str,
@@ -291,7 +287,7 @@ class AsyncMemory:
         return answer
 
     @cut_short
-    @filtered
+    @spelled_out(Filters)
     async def search(
         self,
         query: str,
@@ -311,7 +307,7 @@ class AsyncMemory:
         return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cut_short
-    @filtered
+    @spelled_out(Filters)
     async def context(
         self,
         question: str,
@@ -556,15 +552,13 @@ class AsyncMemory:
             return await components.writer.restore(unit, why)
 
     @finished
+    @spelled_out(Attribution)
     async def remember(
         self,
         fact: str,
         *,
         session: str = "main",
-        speaker: str | None = None,
-        said_at: TimeLike | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **said: Unpack[Attribution],
     ) -> Remembered:
         """Keep what a person states, word for word, as a unit that holds when this returns; no model call.
 
@@ -574,22 +568,20 @@ class AsyncMemory:
         than 1,000 characters, words that read like an order to a model.
         """
         components, into = self._writable, arguments.session(session)
-        turn = self._statement(text_in(fact, "fact"), speaker, said_at, trust, metadata)
+        turn = self._statement(text_in(fact, "fact"), said)
         async with self._lock.shared():
             done = await components.writer.remember(into, turn)
         return await self._stated(done)
 
     @finished
+    @spelled_out(Attribution)
     async def correct(
         self,
         unit_id: str,
         text: str,
         *,
         session: str | None = None,
-        speaker: str | None = None,
-        said_at: TimeLike | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **said: Unpack[Attribution],
     ) -> Remembered:
         """`remember` what holds in place of a unit, which is superseded; in the unit's session by default.
 
@@ -599,28 +591,30 @@ class AsyncMemory:
         more than its correction.
         """
         components, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
-        turn = self._statement(text_in(text, "text"), speaker, said_at, trust, metadata)
+        turn = self._statement(text_in(text, "text"), said)
         async with self._lock.shared():
             done = await components.writer.correct(unit, turn, session=into)
         return await self._stated(done)
 
-    def _statement(
-        self,
-        text: str,
-        speaker: str | None,
-        said_at: TimeLike | None,
-        trust: str | None,
-        metadata: Mapping[str, Any] | None,
-    ) -> Turn:
-        said = arguments.moment(said_at, "said_at")
-        given = as_turns(text, speaker=speaker, said_at=said, metadata=metadata, now=self._open.clock())
+    def _attributed(self, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
+        arguments.no_other(said, Attribution)
+        given = as_turns(
+            turns,
+            speaker=said.get("speaker"),
+            said_at=arguments.moment(said.get("said_at"), "said_at"),
+            metadata=said.get("metadata"),
+            now=self._open.clock(),
+        )
+        return stamped(given, arguments.trust(said.get("trust"), self._levels), self._levels)
+
+    def _statement(self, text: str, said: Attribution) -> Turn:
         page = self._open.settings.page_tokens
         if (tokens := token_counter().count(text)) > page:
             raise InvalidInput(
                 f"this is too long to be remembered as one fact: {tokens:,} tokens, and a page has {page:,}; "
                 "`add` it, or remember its parts"
             )
-        return stamped(given, arguments.trust(trust, self._levels), self._levels)[0]
+        return self._attributed(text, said)[0]
 
     async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
         remembered, sealed = done

@@ -73,16 +73,26 @@ class Filters(TypedDict, total=False):
     where: Mapping[str, str | float | bool] | None
 
 
-_FILTERS = get_type_hints(Filters)
+class Attribution(TypedDict, total=False):
+    """Who said what is stored, when, how far that is believed, and what is kept with it, as `add` tells."""
+
+    speaker: str | None
+    said_at: TimeLike | None
+    trust: str | None
+    metadata: Mapping[str, Any] | None
 
 
-def filtered(method: _M) -> _M:
-    """A method that takes `Filters`, with a signature that names them one by one, for `help` and editors."""
-    signature = inspect.signature(method)
+def spelled_out(keywords: type) -> Callable[[_M], _M]:
+    """Give a method that takes such keywords a signature that names each, for `help` and editors."""
     named = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
-        for name, hint in _FILTERS.items()
+        for name, hint in get_type_hints(keywords).items()
     ]
-    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    method.__signature__ = signature.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
-    return method
+
+    def spelt(method: _M) -> _M:
+        signature = inspect.signature(method)
+        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        method.__signature__ = signature.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
+        return method
+
+    return spelt
