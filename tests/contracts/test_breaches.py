@@ -76,6 +76,8 @@ def test_reading_that_writes_is_refused_and_a_misspelt_keyword_too(copy: Path) -
         "breach.py",
         "tiermem/reading/interface.py",
         "tiermem/api/blocking.py",
+        "tiermem/api/memory.py",
+        "tiermem/runtime/calls.py",
         "tiermem/api/requests.py",
         "tiermem/settings.py",
     ]

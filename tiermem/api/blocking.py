@@ -7,45 +7,26 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import ExitStack
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import IO, ParamSpec, Self, TypeVar, Unpack
+from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 from weakref import finalize
 
-from pagestore import Checkpoint, GrowthProof, Page, SpaceId, Store, VerifyReport
-from pagestore.bundle import Bundle
+from pagestore import SpaceId, Store
 from tiermem.api import arguments
-from tiermem.api.memory import AsyncMemory, Says, opened_as
-from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
-from tiermem.api.residual import ResidualScan
-from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
-from tiermem.api.stats import Stats
-from tiermem.dialogue import TimeLike
+from tiermem.api.memory import AsyncMemory, opened_as
+from tiermem.api.requests import Overrides
 from tiermem.errors import MemoryClosed
-from tiermem.index.interface import Collection
-from tiermem.ledger import AnswerInfo, Redistilled
-from tiermem.model import (
-    Answer,
-    AskMode,
-    Budget,
-    Evidence,
-    MarkedPage,
-    MarkedPageInfo,
-    SummaryUnit,
-    WriteBack,
-)
-from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
 from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import EngineName
 from tiermem.runtime.loop import Loop, SharedLoops
 from tiermem.runtime.opened import end_all
 from tiermem.settings import Settings
-from tiermem.writing import Progress, Remembered, Restored, Withdrawn
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -65,6 +46,19 @@ def _close_what_is_open() -> None:
     with ExitStack() as each:
         for loop in _loops.all():
             each.callback(loop.call, end_all)
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncMemory, _P], Awaitable[_T]],
+) -> Callable[Concatenate[Memory, _P], _T]:
+    """The same method, with the same words and signature, for code that does not await."""
+
+    @wraps(method)
+    def call(self: Memory, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return self._call(partial(method, self._async, *args, **kwargs))
+
+    call.__qualname__ = f"Memory.{method.__name__}"
+    return call
 
 
 class Memory:
@@ -113,7 +107,7 @@ class Memory:
         key = opening.shared_as or user
         loop = _loops.take(key, user)
         try:
-            memory = cls(loop.call(partial(opened_as, opening)), loop, key, user)
+            memory = cls(loop.call(partial(opened_as, AsyncMemory, opening)), loop, key, user)
         except BaseException:
             _loops.let_go(key, user, end_all)
             raise
@@ -143,243 +137,40 @@ class Memory:
         """See `AsyncMemory.engine`."""
         return self._async.engine
 
-    @spelled_out(Attribution)
-    def add(
-        self,
-        turns: Says | Iterable[Says],
-        *,
-        session: str = "main",
-        **said: Unpack[Attribution],
-    ) -> Added:
-        """See `AsyncMemory.add`."""
-        return self._call(
-            self._async.add,
-            turns,
-            session=session,
-            **said,
-        )
-
-    def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
-        """See `AsyncMemory.flush`."""
-        return self._call(self._async.flush, session, progress=progress)
-
-    def index_pending(self, *, progress: Progress | None = None) -> Flushed:
-        """See `AsyncMemory.index_pending`."""
-        return self._call(self._async.index_pending, progress=progress)
-
-    @spelled_out(Filters)
-    def ask(
-        self,
-        question: str,
-        *,
-        as_of: TimeLike | None = None,
-        budget: Budget | Mapping[str, float] | None = None,
-        mode: AskMode = "router",
-        **only: Unpack[Filters],
-    ) -> Answer:
-        """See `AsyncMemory.ask`."""
-        return self._call(
-            self._async.ask,
-            question,
-            as_of=as_of,
-            budget=budget,
-            mode=mode,
-            **only,
-        )
-
-    @spelled_out(Filters)
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        kind: Collection = "units",
-        **only: Unpack[Filters],
-    ) -> tuple[Evidence, ...]:
-        """See `AsyncMemory.search`."""
-        return self._call(
-            self._async.search,
-            query,
-            limit=limit,
-            kind=kind,
-            **only,
-        )
-
-    @spelled_out(Filters)
-    def context(
-        self,
-        question: str,
-        *,
-        max_tokens: int = 1000,
-        **only: Unpack[Filters],
-    ) -> Context:
-        """See `AsyncMemory.context`."""
-        return self._call(
-            self._async.context,
-            question,
-            max_tokens=max_tokens,
-            **only,
-        )
-
-    def audit(self, answer_id: str) -> Audit:
-        """See `AsyncMemory.audit`."""
-        return self._call(self._async.audit, answer_id)
-
-    def answers(self) -> tuple[AnswerInfo, ...]:
-        """See `AsyncMemory.answers`."""
-        return self._call(self._async.answers)
-
-    def page(self, page_id: str) -> MarkedPage:
-        """See `AsyncMemory.page`."""
-        return self._call(self._async.page, page_id)
-
-    def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
-        """See `AsyncMemory.pages`."""
-        return self._call(self._async.pages, session)
-
-    def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
-        """See `AsyncMemory.open_pages`."""
-        return self._call(self._async.open_pages, session)
-
-    def units(self, session: str | None = None, *, as_of: TimeLike | None = None) -> tuple[SummaryUnit, ...]:
-        """See `AsyncMemory.units`."""
-        return self._call(self._async.units, session, as_of=as_of)
-
-    def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
-        """See `AsyncMemory.get`."""
-        return self._call(self._async.get, id)
-
-    def apply_findings(self) -> tuple[WriteBack, ...]:
-        """See `AsyncMemory.apply_findings`."""
-        return self._call(self._async.apply_findings)
-
-    def reindex(self) -> Reindexed:
-        """See `AsyncMemory.reindex`."""
-        return self._call(self._async.reindex)
-
-    def checkpoint(self) -> Checkpoint:
-        """See `AsyncMemory.checkpoint`."""
-        return self._call(self._async.checkpoint)
-
-    def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
-        """See `AsyncMemory.verify`."""
-        return self._call(self._async.verify, checkpoint)
-
-    def bundle(
-        self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
-    ) -> Bundle:
-        """See `AsyncMemory.bundle`."""
-        return self._call(self._async.bundle, answer_id, checkpoint=checkpoint, whole_pages=whole_pages)
-
-    def backup(
-        self,
-        to: str | Path,
-        *,
-        all_spaces: bool = False,
-        replace: bool = False,
-        progress: Progress | None = None,
-    ) -> BackedUp:
-        """See `AsyncMemory.backup`."""
-        return self._call(self._async.backup, to, all_spaces=all_spaces, replace=replace, progress=progress)
-
-    def export(
-        self,
-        to: str | Path | IO[bytes],
-        *,
-        session: str | None = None,
-        replace: bool = False,
-        progress: Progress | None = None,
-    ) -> Exported:
-        """See `AsyncMemory.export`."""
-        return self._call(self._async.export, to, session=session, replace=replace, progress=progress)
-
-    def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
-        """See `AsyncMemory.prove_growth`."""
-        return self._call(self._async.prove_growth, old, new)
-
-    def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
-        """See `AsyncMemory.replay`."""
-        return self._call(self._async.replay, answer_id, rerun=rerun)
-
-    def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
-        """See `AsyncMemory.omissions`."""
-        return self._call(self._async.omissions, page, session=session)
-
-    def redistil(self, page_id: str) -> Redistilled:
-        """See `AsyncMemory.redistil`."""
-        return self._call(self._async.redistil, page_id)
-
-    def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
-        """See `AsyncMemory.withdraw`."""
-        return self._call(self._async.withdraw, unit_id, reason=reason)
-
-    def restore(self, unit_id: str, *, reason: str) -> Restored:
-        """See `AsyncMemory.restore`."""
-        return self._call(self._async.restore, unit_id, reason=reason)
-
-    @spelled_out(Attribution)
-    def remember(
-        self,
-        fact: str,
-        *,
-        session: str = "main",
-        **said: Unpack[Attribution],
-    ) -> Remembered:
-        """See `AsyncMemory.remember`."""
-        return self._call(
-            self._async.remember,
-            fact,
-            session=session,
-            **said,
-        )
-
-    @spelled_out(Attribution)
-    def correct(
-        self,
-        unit_id: str,
-        text: str,
-        *,
-        session: str | None = None,
-        **said: Unpack[Attribution],
-    ) -> Remembered:
-        """See `AsyncMemory.correct`."""
-        return self._call(
-            self._async.correct,
-            unit_id,
-            text,
-            session=session,
-            **said,
-        )
-
-    def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
-        """See `AsyncMemory.trail`."""
-        return self._call(self._async.trail, unit_id)
-
+    add = _blocking(AsyncMemory.add)
+    flush = _blocking(AsyncMemory.flush)
+    index_pending = _blocking(AsyncMemory.index_pending)
+    ask = _blocking(AsyncMemory.ask)
+    search = _blocking(AsyncMemory.search)
+    context = _blocking(AsyncMemory.context)
+    audit = _blocking(AsyncMemory.audit)
+    answers = _blocking(AsyncMemory.answers)
+    page = _blocking(AsyncMemory.page)
+    pages = _blocking(AsyncMemory.pages)
+    open_pages = _blocking(AsyncMemory.open_pages)
+    units = _blocking(AsyncMemory.units)
+    get = _blocking(AsyncMemory.get)
+    apply_findings = _blocking(AsyncMemory.apply_findings)
+    reindex = _blocking(AsyncMemory.reindex)
+    checkpoint = _blocking(AsyncMemory.checkpoint)
+    verify = _blocking(AsyncMemory.verify)
+    bundle = _blocking(AsyncMemory.bundle)
+    backup = _blocking(AsyncMemory.backup)
+    export = _blocking(AsyncMemory.export)
+    prove_growth = _blocking(AsyncMemory.prove_growth)
+    replay = _blocking(AsyncMemory.replay)
+    omissions = _blocking(AsyncMemory.omissions)
+    redistil = _blocking(AsyncMemory.redistil)
+    withdraw = _blocking(AsyncMemory.withdraw)
+    restore = _blocking(AsyncMemory.restore)
+    remember = _blocking(AsyncMemory.remember)
+    correct = _blocking(AsyncMemory.correct)
+    trail = _blocking(AsyncMemory.trail)
     history = trail
-
-    def erase(
-        self,
-        *,
-        turn: int | str | None = None,
-        page: str | None = None,
-        session: str | None = None,
-        space: bool = False,
-        reason: str,
-    ) -> Receipt:
-        """See `AsyncMemory.erase`."""
-        return self._call(
-            self._async.erase, turn=turn, page=page, session=session, space=space, reason=reason
-        )
-
+    erase = _blocking(AsyncMemory.erase)
     delete = erase
-
-    def residual_scan(self, words: Sequence[str]) -> ResidualScan:
-        """See `AsyncMemory.residual_scan`."""
-        return self._call(self._async.residual_scan, words)
-
-    def stats(self) -> Stats:
-        """See `AsyncMemory.stats`."""
-        return self._call(self._async.stats)
+    residual_scan = _blocking(AsyncMemory.residual_scan)
+    stats = _blocking(AsyncMemory.stats)
 
     def close(self) -> None:
         """See `AsyncMemory.close`."""
@@ -397,7 +188,7 @@ class Memory:
                 self._changed.wait_for(lambda: not self._inside)
             self._let_go()
 
-    def _call(self, method: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    def _call(self, method: Callable[[], Awaitable[_T]]) -> _T:
         if self._process != os.getpid():
             raise MemoryClosed(_FORKED)
         with self._changed:
@@ -405,21 +196,12 @@ class Memory:
                 raise MemoryClosed(CLOSED)
             self._inside += 1
         try:
-            return self._loop.call(partial(method, *args, **kwargs))
+            return self._loop.call(method)
         finally:
             with self._changed:
                 self._inside -= 1
                 self._changed.notify_all()
 
-
-def _as_awaited() -> None:
-    """Give each method the words of its awaited twin, for `help` and editors."""
-    for name, own in vars(Memory).items():
-        if (own.__doc__ or "").startswith("See `AsyncMemory."):
-            own.__doc__ = getattr(AsyncMemory, name).__doc__
-
-
-_as_awaited()
 
 open = Memory.open  # noqa: A001  (users write `tiermem.open`)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, Unpack
+from typing import IO, Any, Self, TypeVar, Unpack
 from weakref import finalize
 
 from anyio import to_thread
@@ -139,6 +139,7 @@ class AsyncMemory:
         alone where the index is in shards). It sees what was there when it was opened.
         """
         return await opened_as(
+            cls,
             arguments.opening(
                 path,
                 space=space,
@@ -148,7 +149,7 @@ class AsyncMemory:
                 reindex=reindex,
                 settings=settings,
                 overrides=overrides,
-            )
+            ),
         )
 
     async def __aenter__(self) -> Self:
@@ -843,19 +844,22 @@ class AsyncMemory:
         return report
 
 
-async def opened_as(opening: Opening) -> AsyncMemory:
+_M = TypeVar("_M", bound=AsyncMemory)
+
+
+async def opened_as(kind: type[_M], opening: Opening) -> _M:
     """A memory opened so, over the parts of one that is open already; see `AsyncMemory.open`."""
     user = object()
 
     async def make(opened: Opened) -> None:
         opened.components = await build(opening)
-        await AsyncMemory(opened, user)._catch_up()  # noqa: SLF001 - nobody has it yet
+        await kind(opened, user)._catch_up()  # noqa: SLF001 - nobody has it yet
 
     def differs(components: Components) -> str | None:
         return other_than(components, opening)
 
     opened = await share(opening.shared_as, user, make=make, differs=differs)
-    memory = AsyncMemory(opened, user)
+    memory = kind(opened, user)
     finalize(memory, opened.users.discard, user).atexit = False
     return memory
 
