@@ -16,9 +16,9 @@ from eval.folder import RunFolder
 from eval.runner import Observer
 from eval.systems.registry import TIERMEM, Setup, tiermem
 from eval.types import CaseId, Reply, Result
+from tiermem import Difference, Replay
 from tiermem.errors import InvalidInput
 from tiermem.model import Answer
-from tiermem.reading import Difference, Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

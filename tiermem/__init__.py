@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pagestore import (
     Checkpoint,
+    Damage,
     GrowthProof,
+    InclusionProof,
     Page,
     PageId,
     PageInfo,
+    PageLine,
     SessionId,
     SpaceId,
     Span,
@@ -21,6 +24,7 @@ from pagestore import (
     VerifyReport,
 )
 from pagestore.errors import PageStoreError
+from pagestore.values import ProvedPage, ProvedRecord, TurnLine
 from tiermem.errors import TierMemError
 from tiermem.model import (
     Answer,
@@ -40,6 +44,7 @@ from tiermem.model import (
     Search,
     StepUsage,
     SummaryUnit,
+    TakenBack,
     Term,
     Trace,
     TurnFilter,
@@ -50,55 +55,86 @@ from tiermem.model import (
 )
 
 if TYPE_CHECKING:
-    from pagestore.bundle import Bundle
-    from tiermem.ledger import AnswerInfo, Redistilled
-    from tiermem.memory import (
+    from pagestore.backup import SavedSpace
+    from pagestore.bundle import Bundle, Signature
+    from tiermem.api import (
         Added,
         AsyncMemory,
+        Attribution,
         BackedUp,
         Exported,
+        Filters,
         Flushed,
         Memory,
+        Overrides,
         Receipt,
         Reindexed,
         ResidualScan,
+        Residue,
         Stats,
-        open,  # noqa: A004  (the door's name is `tiermem.open`)
+        open,  # noqa: A004  (users write `tiermem.open`)
         restore,
         spaces,
     )
-    from tiermem.reading import Audit, Context, OmissionReport, Replay, Standpoint
+    from tiermem.ledger import AnswerInfo, Redistilled, TurnAt
+    from tiermem.reading import (
+        Audit,
+        AuditedCitation,
+        AuditedDerivation,
+        Context,
+        Difference,
+        OmissionReport,
+        OmissionsAt,
+        PageOmissions,
+        Replay,
+        Standing,
+        Standpoint,
+    )
     from tiermem.reasoning import Engine
     from tiermem.settings import Settings
-    from tiermem.writing import Remembered, Restored, Withdrawn
+    from tiermem.writing import Erasure, Remembered, Restored, Withdrawn
 
 _LAZY = {
-    "Added": "tiermem.memory",
+    "Added": "tiermem.api",
     "AnswerInfo": "tiermem.ledger",
-    "AsyncMemory": "tiermem.memory",
+    "AsyncMemory": "tiermem.api",
+    "Attribution": "tiermem.api",
     "Audit": "tiermem.reading",
-    "BackedUp": "tiermem.memory",
-    "Exported": "tiermem.memory",
+    "AuditedCitation": "tiermem.reading",
+    "AuditedDerivation": "tiermem.reading",
+    "BackedUp": "tiermem.api",
     "Bundle": "pagestore.bundle",
     "Context": "tiermem.reading",
+    "Difference": "tiermem.reading",
     "Engine": "tiermem.reasoning",
-    "Flushed": "tiermem.memory",
-    "Memory": "tiermem.memory",
+    "Erasure": "tiermem.writing",
+    "Exported": "tiermem.api",
+    "Filters": "tiermem.api",
+    "Flushed": "tiermem.api",
+    "Memory": "tiermem.api",
     "OmissionReport": "tiermem.reading",
-    "Receipt": "tiermem.memory",
+    "OmissionsAt": "tiermem.reading",
+    "Overrides": "tiermem.api",
+    "PageOmissions": "tiermem.reading",
+    "Receipt": "tiermem.api",
     "Redistilled": "tiermem.ledger",
-    "Reindexed": "tiermem.memory",
-    "Replay": "tiermem.reading",
-    "ResidualScan": "tiermem.memory",
-    "Settings": "tiermem.settings",
-    "Standpoint": "tiermem.reading",
-    "Stats": "tiermem.memory",
+    "Reindexed": "tiermem.api",
     "Remembered": "tiermem.writing",
+    "Replay": "tiermem.reading",
+    "ResidualScan": "tiermem.api",
+    "Residue": "tiermem.api",
     "Restored": "tiermem.writing",
+    "SavedSpace": "pagestore.backup",
+    "Settings": "tiermem.settings",
+    "Signature": "pagestore.bundle",
+    "Standing": "tiermem.reading",
+    "Standpoint": "tiermem.reading",
+    "Stats": "tiermem.api",
+    "TurnAt": "tiermem.ledger",
     "Withdrawn": "tiermem.writing",
-    "open": "tiermem.memory",
-    "restore": "tiermem.memory",
-    "spaces": "tiermem.memory",
+    "open": "tiermem.api",
+    "restore": "tiermem.api",
+    "spaces": "tiermem.api",
 }
 
 __all__ = [
@@ -107,7 +143,10 @@ __all__ = [
     "AnswerId",
     "AnswerInfo",
     "AsyncMemory",
+    "Attribution",
     "Audit",
+    "AuditedCitation",
+    "AuditedDerivation",
     "BackedUp",
     "Budget",
     "Bundle",
@@ -115,23 +154,34 @@ __all__ = [
     "Checkpoint",
     "Citation",
     "Context",
+    "Damage",
     "Decision",
     "Degradation",
     "Derivation",
+    "Difference",
     "Engine",
+    "Erasure",
     "Evidence",
     "Exported",
+    "Filters",
     "Flushed",
     "GrowthProof",
+    "InclusionProof",
     "LinkedFact",
     "MarkedPage",
     "MarkedPageInfo",
     "Memory",
     "OmissionReport",
+    "OmissionsAt",
+    "Overrides",
     "Page",
     "PageId",
     "PageInfo",
+    "PageLine",
+    "PageOmissions",
     "PageStoreError",
+    "ProvedPage",
+    "ProvedRecord",
     "Receipt",
     "Redistilled",
     "Reindexed",
@@ -139,22 +189,29 @@ __all__ = [
     "Remembered",
     "Replay",
     "ResidualScan",
+    "Residue",
     "Restored",
     "Round",
+    "SavedSpace",
     "Search",
     "SessionId",
     "Settings",
+    "Signature",
     "SpaceId",
     "Span",
+    "Standing",
     "Standpoint",
     "Stats",
     "StepUsage",
     "SummaryUnit",
+    "TakenBack",
     "Term",
     "TierMemError",
     "Trace",
     "Turn",
+    "TurnAt",
     "TurnFilter",
+    "TurnLine",
     "UnitId",
     "Usage",
     "VerifyReport",
@@ -173,7 +230,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    # The door loads pydantic and anyio; values alone should not.
+    # The API loads pydantic and anyio; values alone should not.
     if name == "__version__":
         return _version("tiermem")
     if name in _LAZY:

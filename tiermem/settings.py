@@ -1,4 +1,4 @@
-"""Settings of the door, from arguments, the environment (`TIERMEM_*`) or a file, read once at opening.
+"""Settings of a memory, from arguments, the environment (`TIERMEM_*`) or a file, read once at opening.
 
 Nothing leaves the machine unless a model, a remote embedder or an index server is named here: an API
 key lying in the environment is not a wish to use it.
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from tiermem.dialogue.trust import DEFAULT_LEVELS
 from tiermem.embedding.named import EMBEDDERS
 from tiermem.errors import InvalidInput, not_one_of
 from tiermem.index.named import INDEXES
@@ -22,6 +21,7 @@ from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.named import Registry
 from tiermem.reading.rerank import RERANKERS
+from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
 RouterName = Literal["fused", "llm", "gate", "always", "never"]

@@ -12,10 +12,9 @@ from typing import Any, Final, Literal
 from eval.corpus import page_passage, placed, turn_passage
 from eval.types import Cited, Consolidated, Level, Passage, Reply, Session
 from pagestore import PageId, Span, TokenCounter
-from tiermem import Answer, AsyncMemory
+from tiermem import Answer, AsyncMemory, Replay
 from tiermem.errors import TierMemError
 from tiermem.model import StepUsage, Trace
-from tiermem.reading import Replay
 
 Mode = Literal["router", "summary", "raw"]
 SPACE: Final = "case"

@@ -64,7 +64,7 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
 def test_an_index_that_could_not_be_looked_through_is_named(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tiermem.memory import residual
+    from tiermem.api import residual
 
     def busy(file: Path) -> bytes:
         raise sqlite3.OperationalError("database is locked")

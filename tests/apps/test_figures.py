@@ -7,11 +7,11 @@ from rich.console import Console
 from pagestore import SpaceId
 from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
+from tiermem.api import Stats
+from tiermem.api.stats import stats
 from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import stats_view
 from tiermem.apps.views import tokens
-from tiermem.memory import Stats
-from tiermem.memory.stats import stats
 from tiermem.model import Budget, Usage
 
 

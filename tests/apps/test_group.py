@@ -96,7 +96,7 @@ def test_an_error_is_one_line_whatever_its_message(capsys: pytest.CaptureFixture
 
 
 def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
-    heavy = "{'pydantic', 'anyio', 'numpy', 'qdrant_edge', 'openai', 'onnxruntime', 'tiermem.memory'}"
+    heavy = "{'pydantic', 'anyio', 'numpy', 'qdrant_edge', 'openai', 'onnxruntime', 'tiermem.api'}"
     script = (
         "import sys\nfrom typer.testing import CliRunner\nfrom tiermem.apps.cli import app\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"

@@ -20,7 +20,6 @@ from tests.growth.texts import KINDS
 from tests.text.dialogue import page_of
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
-from tiermem.dialogue.trust import DEFAULT_TRUST
 from tiermem.embedding.words import Stems
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
@@ -37,6 +36,9 @@ from tiermem.model import (
     Term,
     UnitId,
 )
+from tiermem.proof.check import LONGEST
+from tiermem.proof.derive import Moment
+from tiermem.proof.support import Ground, Told
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
@@ -45,13 +47,13 @@ from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.passages import Matcher, passages_of
 from tiermem.reasoning.rules.questions import read_question
 from tiermem.text import Source, resolve_dates
-from tiermem.text.check import LONGEST
-from tiermem.text.derive import Moment
 from tiermem.text.readings import People
-from tiermem.text.support import Ground, Told
+from tiermem.trust import DEFAULT_TRUST
 
 ROOTS = (
+    "tiermem.proof",
     "tiermem.text",
+    "tiermem.trust",
     "tiermem.reasoning.rules",
     "tiermem.dialogue",
     "tiermem.reading.question",
@@ -78,7 +80,7 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
-    "tiermem.text.in_words.support_in_words": "takes an answer, whose text it leaves alone",
+    "tiermem.proof.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
     "tiermem.index.bm25.rarity": "takes counts",
     "pagestore.pager.full_page": "takes sizes",
@@ -258,18 +260,18 @@ def _answer_from(text: str) -> dict[str, Any]:
 
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
-    "tiermem.text.check.graded": lambda text: {
+    "tiermem.proof.check.graded": lambda text: {
         "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST],
         "cited": (source(text), source("Ann has 3 dogs.")),
         "question": QUESTION,
         "asked_at": SAID,
     },
-    "tiermem.text.support.judged": lambda text: {
+    "tiermem.proof.support.judged": lambda text: {
         "claim": text[:1_000],
         "event_at": "2023",
         "ground": ground(text),
     },
-    "tiermem.text.support.contradiction": lambda text: {"claim": "Ann has 2 dogs", "ground": ground(text)},
+    "tiermem.proof.support.contradiction": lambda text: {"claim": "Ann has 2 dogs", "ground": ground(text)},
     "tiermem.reasoning.rules.distil.statements": _chosen,
     "tiermem.dialogue.read.read_dialogue": lambda text: {
         "source": io.StringIO(f"Ann: {text}"),
@@ -294,12 +296,12 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.dialogue.formats.slack.read_archive": lambda text: {
         "files": {"users.json": "[]", f"{text}/2024-05-14.json": "[]"}
     },
-    "tiermem.dialogue.trust.stamped": lambda text: {
+    "tiermem.trust.stamped": lambda text: {
         "turns": [turn(text)],
         "trust": None,
         "levels": DEFAULT_TRUST,
     },
-    "tiermem.dialogue.trust.lowered": lambda text: {
+    "tiermem.trust.lowered": lambda text: {
         "turns": [turn(text)],
         "trust": None,
         "levels": DEFAULT_TRUST,

@@ -16,12 +16,12 @@ SIZE = 8_000
 MADE_INSIDE = {
     "eval/datasets/renamed.py:_pattern",
     "tiermem/reasoning/rules/extract.py:_after",
-    "tiermem/text/check.py:_check_numbers",
-    "tiermem/text/check.py:_in_words",
-    "tiermem/text/check.py:_item",
+    "tiermem/proof/check.py:_check_numbers",
+    "tiermem/proof/check.py:_in_words",
+    "tiermem/proof/check.py:_item",
     "tiermem/text/dates.py:_rule",
-    "tiermem/text/link.py:_ending_whole",
-    "tiermem/text/support.py:_told_before",
+    "tiermem/proof/link.py:_ending_whole",
+    "tiermem/proof/support.py:_told_before",
 }
 """Functions that make an expression of words at hand: no more than those words and what is around them."""
 

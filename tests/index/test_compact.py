@@ -10,13 +10,13 @@ import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
+from tiermem.api.residual import _written
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import qdrant_edge
 from tiermem.index.encoding import point_id
 from tiermem.index.interface import Compacts, Entry, Mode
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import upto
-from tiermem.memory.residual import _written
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")

@@ -35,13 +35,13 @@ import tiermem
 from pagestore import Page, Turn
 from tests.injections.cases import TARGETS, Attack, betrays, made, written
 from tests.reading.world import ListIndex
-from tiermem.dialogue.trust import DEFAULT_TRUST
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError
 from tiermem.llm import FunctionModel
 from tiermem.llm.interface import Call
 from tiermem.model import Claim, SummaryUnit, Unproved
-from tiermem.text import at_least, still_proved
+from tiermem.proof import at_least, still_proved
+from tiermem.trust import DEFAULT_TRUST
 
 NEIGHBOURS = "The vault code of the blue house is Zephyrine."
 CANARY = "Zephyrine"

@@ -189,7 +189,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         lambda page, step, reason: SetAside(page_id=PageId(page), step=step, reason=reason),
         st.sampled_from(PAGES),
         st.sampled_from(("distil", "index", "ask")),
-        st.sampled_from(("ValueError at tiermem/text/link.py:1 in link: odd", None)),
+        st.sampled_from(("ValueError at tiermem/proof/link.py:1 in link: odd", None)),
     ),
     st.builds(lambda calls: Spent(step="ask", usage=Usage(calls=calls)), st.integers(0, 3)),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.sampled_from(("ADD", "UPDATE")), _units),

@@ -16,8 +16,8 @@ from tiermem.llm.meter import Meter, metered
 from tiermem.llm.prompts import Prompt, parse_prompt
 from tiermem.llm.scripted import FunctionModel, ScriptedModel
 from tiermem.llm.typed import Unusable, ask_typed, read_reply, reply_schema
-from tiermem.memory.daily import DailyMeter
 from tiermem.model import Budget
+from tiermem.runtime.daily import DailyMeter
 
 pytestmark = pytest.mark.anyio
 

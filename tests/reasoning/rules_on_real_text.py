@@ -24,9 +24,10 @@ from rank_bm25 import BM25Okapi
 from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
 from tiermem.model import Evidence, LinkedFact, is_proved
+from tiermem.proof import link
 from tiermem.reasoning import Draft, Engine, PageView, by_rules
 from tiermem.reasoning.rules.route import route
-from tiermem.text import link, stem, stems
+from tiermem.text import stem, stems
 
 ASKED_AT = datetime(2024, 1, 1, tzinfo=UTC)
 FOUND = 10

@@ -8,8 +8,8 @@ from pagestore import Page, Turn
 from tests.reasoning.questions_and_answers import CASES
 from tests.text.dialogue import page_of
 from tiermem.model import Evidence, LinkedFact, is_proved
+from tiermem.proof import link
 from tiermem.reasoning import PageView, by_rules
-from tiermem.text import link
 
 pytestmark = pytest.mark.anyio
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from pagestore import PageId, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Evidence, LinkedFact, Search, is_proved
+from tiermem.proof import link
 from tiermem.reasoning import PageView, by_rules
 from tiermem.reasoning.rules import sufficiency
 from tiermem.reasoning.rules.questions import Kind, read_question
 from tiermem.reasoning.rules.route import route
 from tiermem.reasoning.rules.sufficiency import Features, SufficiencyOptions, assess
-from tiermem.text import link
 
 pytestmark = pytest.mark.anyio
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
 from tiermem.model import LinkedFact, is_proved
+from tiermem.proof import link
 from tiermem.reasoning.rules.distil import facts_of
-from tiermem.text import link
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from pagestore import Page, Turn
-from tests.text.dialogue import Conversation, conversations, page_of
-from tests.text.guard_on_real_text import (
+from tests.proof.guard_on_real_text import (
     altered_date,
     altered_name,
     altered_number,
@@ -19,6 +18,7 @@ from tests.text.guard_on_real_text import (
     negated_fact,
     swapped_people,
 )
+from tests.text.dialogue import Conversation, conversations, page_of
 from tests.torture.data import shared
 from tests.torture.harness import Outcome, Row, Share
 from tiermem.model import Claim, SummaryUnit

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 import tiermem
 from pagestore import MemoryLog, SpaceId, parse
 from pagestore.rendering import as_rendered
+from tests.api.conftest import tell
+from tests.api.test_hostile_replies import QUESTIONS, Liar, rests_on_its_words
 from tests.dialogue.mutations import documents, mutated
-from tests.door.conftest import tell
-from tests.door.test_hostile_replies import QUESTIONS, Liar, rests_on_its_words
 from tests.llm.replies import generated
 from tests.reasoning.test_by_model import EVIDENCE, NOW
 from tests.reasoning.test_by_model_fuzz import CASES
@@ -32,10 +32,10 @@ from tiermem.ledger import Ledger
 from tiermem.llm import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
-from tiermem.memory.placing import placed
 from tiermem.reasoning import by_model
 from tiermem.reasoning.model.distil import DistilReply
 from tiermem.reasoning.model.route import RouteByModel, RouteReply
+from tiermem.writing.placing import placed
 
 ASKS_OF_A_LIAR = 150
 

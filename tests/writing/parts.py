@@ -19,8 +19,9 @@ from tiermem.model import (
     LinkedFact,
     SummaryUnit,
 )
+from tiermem.proof import link
 from tiermem.reasoning import Engine, Operation
-from tiermem.text import link, sentences, stems
+from tiermem.text import sentences, stems
 
 SPACE = SpaceId("space")
 S1 = SessionId("s1")

@@ -12,8 +12,9 @@ from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, turn
 from tiermem.ledger import Ledger
 from tiermem.model import Claim, FindingId, LinkedFact, SummaryUnit, UnitId, is_proved
+from tiermem.proof import instruction_like
 from tiermem.reasoning.interface import Operation
-from tiermem.text import instruction_like, normalise
+from tiermem.text import normalise
 from tiermem.writing import Writer
 from tiermem.writing.distil import proved
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle

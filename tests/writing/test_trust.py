@@ -7,9 +7,9 @@ import pytest
 from pagestore import Span, Turn
 from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, DictIndex, Rules, finding_on, opened, turn
-from tiermem.dialogue.trust import DEFAULT_LEVELS, DEFAULT_TRUST
 from tiermem.model import Claim, SummaryUnit
 from tiermem.reasoning.interface import Operation
+from tiermem.trust import DEFAULT_LEVELS, DEFAULT_TRUST
 from tiermem.writing import Writer, WriterOptions
 from tiermem.writing.edit import grounds_of
 

@@ -14,9 +14,9 @@ from rich.text import Text
 import tiermem
 from pagestore import SpaceId
 from pagestore.backup import SavedSpace, write_backup
+from tiermem import BackedUp, Exported
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress, safe
-from tiermem.memory.values import BackedUp, Exported
 
 _MB = 1_000_000
 

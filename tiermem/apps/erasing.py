@@ -12,10 +12,7 @@ from tiermem.apps.tables import counted, pairs, short, table
 from tiermem.apps.terminal import safe, when
 
 if TYPE_CHECKING:
-    from tiermem.memory import Receipt
-    from tiermem.model import SummaryUnit
-    from tiermem.reading import Standpoint
-    from tiermem.writing import Remembered, Restored, Withdrawn
+    from tiermem import Receipt, Remembered, Restored, Standpoint, SummaryUnit, Withdrawn
 
 _PLACES = 5
 """Turns that are named one by one."""

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from rich.table import Table
 
 import tiermem
+from tiermem import Added
 from tiermem.apps.tables import counted, table
 from tiermem.apps.terminal import Report, progress
 from tiermem.dialogue import Conversation, DialogueSession
-from tiermem.dialogue.trust import TrustLevels, lowered
-from tiermem.memory import Added
+from tiermem.trust import TrustLevels, lowered
 
 Engine = Literal["auto", "local", "model"]
 DEFAULT_SPACE = "default"

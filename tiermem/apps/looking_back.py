@@ -12,11 +12,10 @@ from tiermem.apps.tables import counted, pairs, short, table
 from tiermem.apps.terminal import safe, when
 from tiermem.apps.views import route
 from tiermem.model import Evidence
-from tiermem.text.in_words import check_in_words
+from tiermem.proof.in_words import check_in_words
 
 if TYPE_CHECKING:
-    from tiermem.ledger import Redistilled
-    from tiermem.reading import Difference, OmissionReport, PageOmissions, Replay
+    from tiermem import Difference, OmissionReport, PageOmissions, Redistilled, Replay
 
 _LONGEST = 200
 """Characters of a candidate that are shown."""

@@ -15,8 +15,7 @@ from tiermem.apps.terminal import safe, when
 from tiermem.model import Evidence, MarkedPageInfo, SummaryUnit
 
 if TYPE_CHECKING:
-    from tiermem.ledger import AnswerInfo
-    from tiermem.memory import Stats
+    from tiermem import AnswerInfo, Stats
 
 
 def short(identifier: str) -> str:

@@ -17,17 +17,16 @@ from tiermem.apps.reading_cost import ReadingCost
 from tiermem.apps.tables import counted, page_ids, pairs, short
 from tiermem.apps.terminal import safe, when
 from tiermem.model import Answer, Check, Citation, Evidence, MarkedPage, Round, Way, is_proved
-from tiermem.reasoning import by_rules
-from tiermem.text.in_words import (
+from tiermem.proof.in_words import (
     check_in_words,
     decision_in_words,
     derivation_in_words,
     support_in_words,
 )
+from tiermem.reasoning import by_rules
 
 if TYPE_CHECKING:
-    from tiermem.reading import Audit
-    from tiermem.reading.looking_back.audit import AuditedDerivation
+    from tiermem import Audit, AuditedDerivation
 
 MARK = "bold black on bright_yellow"
 _WAYS: Mapping[Way, tuple[str, str]] = {

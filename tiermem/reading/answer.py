@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pagestore import Page, PageId, SpaceId
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import finding_id
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -28,6 +27,7 @@ from tiermem.model import (
 )
 from tiermem.reading.compose import Composed
 from tiermem.reading.view import Scope
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,9 @@ from anyio import to_thread
 from pagestore import Page, PageId, SessionId
 from tiermem.errors import PageSetAside, unexpected
 from tiermem.index.interface import Period, turn_id
-from tiermem.ledger import Ledger, Tier1, Unread
+from tiermem.ledger import Tier1, Unread
 from tiermem.model import SummaryUnit, UnitId
+from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.keywords import Keywords
 from tiermem.text import words
 
@@ -135,7 +136,7 @@ class Waiting:
 class Backlog:
     """Keeps what waits for the index of one space, between questions."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: ReadsLedger) -> None:
         self._ledger = ledger
         self._one_at_a_time = anyio.Lock()
         self._tier1: Tier1 | None = None

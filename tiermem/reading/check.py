@@ -1,4 +1,4 @@
-"""The check of a worded answer against what it cites: code, no model; see `tiermem.text.check`."""
+"""The check of a worded answer against what it cites: code, no model; see `tiermem.proof.check`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from tiermem.model import Check
-from tiermem.text import Source, graded
+from tiermem.proof import graded
+from tiermem.text import Source
 
 UNCITED = "the answer cites nothing"
 INFERRED = "it is concluded from the words cited"

@@ -13,7 +13,6 @@ from datetime import datetime
 from anyio import to_thread
 
 from pagestore import Page, PageId, Span
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import BudgetExceeded
 from tiermem.model import (
     Check,
@@ -27,11 +26,13 @@ from tiermem.model import (
     Unproved,
     is_proved,
 )
+from tiermem.proof import link, proof_rank
 from tiermem.reading.check import check
 from tiermem.reading.quoting import closest_turns, lines, printable, quoted, said, size, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
-from tiermem.text import Source, link, proof_rank
+from tiermem.text import Source
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 ABSTENTION = "Nothing that was found in memory answers this."
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.model import Unproved
 from tiermem.reading.ranking import RankingOptions
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

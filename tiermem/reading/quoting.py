@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
-from tiermem.text import Source, kept, readable, remaining, stems
+from tiermem.proof import kept, readable, remaining
+from tiermem.text import Source, stems
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

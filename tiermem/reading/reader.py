@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import Collection, Index
-from tiermem.ledger import NOT_RECORDED, Ledger
+from tiermem.index.interface import Collection
+from tiermem.ledger import NOT_RECORDED
 from tiermem.llm.meter import Meter
 from tiermem.model import (
     Answer,
@@ -28,11 +28,13 @@ from tiermem.model import (
     MarkedPageInfo,
     UnitId,
 )
+from tiermem.proof import marked
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
+from tiermem.reading.interface import ReadsLedger, Searches
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
 from tiermem.reading.options import ReadingOptions
@@ -42,7 +44,6 @@ from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
-from tiermem.text import marked
 
 log = logging.getLogger("tiermem")
 
@@ -55,8 +56,8 @@ class Reader:
 
     def __init__(
         self,
-        ledger: Ledger,
-        index: Index,
+        ledger: ReadsLedger,
+        index: Searches,
         engine: Engine,
         counter: TokenCounter,
         options: ReadingOptions = ReadingOptions(),  # noqa: B008  (frozen: sharing the default is safe)
@@ -71,7 +72,7 @@ class Reader:
         self._reranker = reranker
         self._backlog = Backlog(ledger)
 
-    def over(self, ledger: Ledger, index: Index | None = None) -> Reader:
+    def over(self, ledger: ReadsLedger, index: Searches | None = None) -> Reader:
         """The same reader for another state of the space, with the same index or another."""
         return Reader(
             ledger,

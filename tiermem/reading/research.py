@@ -3,7 +3,7 @@
 The rules: the pages that recalled units and turns stand on come first (provenance); at most `max_rounds`
 searches follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is
 made twice; what the last search brought is integrated before anything is answered. Claims become facts by
-code alone (`tiermem.text.link`), against the pages that were shown, in the order they were shown.
+code alone (`tiermem.proof.link`), against the pages that were shown, in the order they were shown.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tiermem.model import (
     SummaryUnit,
     UnitId,
 )
+from tiermem.proof import link
 from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
@@ -37,7 +38,6 @@ from tiermem.reading.quoting import printable
 from tiermem.reading.rerank import Reranker, reordered
 from tiermem.reading.search import Found, LookUp, Pages, linked_pages
 from tiermem.reasoning import Engine, PageView
-from tiermem.text import link
 
 MAX_QUERY = 400
 """Characters of a look-up that are used; a planner's longer ones say nothing more."""

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import open_page_id
 from pagestore.errors import PageStoreError
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.errors import (
     IndexMismatch,
     IndexUnavailable,
@@ -23,12 +22,13 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
-from tiermem.index.interface import Index
-from tiermem.ledger import Around, Ledger, Tier1, Unread
+from tiermem.ledger import Around, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
+from tiermem.proof import at_least, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
+from tiermem.reading.interface import ReadsLedger, Searches
 from tiermem.reading.quoting import lines
-from tiermem.text import at_least, withheld, without
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
 
@@ -68,8 +68,8 @@ class View:
 
     def __init__(
         self,
-        ledger: Ledger,
-        index: Index,
+        ledger: ReadsLedger,
+        index: Searches,
         tier1: Tier1,
         backlog: Backlog,
         *,
@@ -103,8 +103,8 @@ class View:
     @classmethod
     async def open(
         cls,
-        ledger: Ledger,
-        index: Index,
+        ledger: ReadsLedger,
+        index: Searches,
         scope: Scope = EVERYTHING,
         *,
         backlog: Backlog | None = None,
@@ -275,7 +275,7 @@ class View:
                 self._read[found.id] = self._read[opened] = found
         self._read[page_id] = found
 
-    async def index(self) -> Index:
+    async def index(self) -> Searches:
         """The index, which knows the space as `Ledger.indexed_as`.
 
         Raises `SummaryIndexError` where it cannot be used, `IndexMismatch` among them: where what it holds is

@@ -1,7 +1,7 @@
 """The seven judgements, each a protocol of one method, and the engine that holds one of each.
 
 Who judges, a model or rules, is one file a judgement. Who judges is never trusted with provenance: what
-is claimed is linked to pages by code (`tiermem.text`), and what plainly says otherwise is refused there.
+is claimed is linked to pages by code (`tiermem.proof`), and what plainly says otherwise is refused there.
 A judgement may raise `ModelError` or `BudgetExceeded`, and nothing else. `replace(engine, route=…)` puts
 another judge in one place: a learned router, recorded facts, a test's own.
 """

@@ -33,7 +33,8 @@ from tiermem.ledger.kind import Past
 from tiermem.ledger.kinds import kind_of
 from tiermem.ledger.told import paid_for, values_in
 from tiermem.model import Claim, SummaryUnit
-from tiermem.text import Telltales, in_words_of, omissions, page_literals, still_proved, withheld
+from tiermem.proof import Fingerprints, in_words_of, still_proved, withheld
+from tiermem.text import omissions, page_literals
 
 StandIn = tuple[int, str, Mapping[str, Any]]
 
@@ -48,7 +49,7 @@ class Gone:
     pages: Mapping[PageId, Page]
     read: Callable[[PageId], Page]
     seqs: frozenset[int]
-    words: Telltales
+    words: Fingerprints
     also: tuple[TurnAt, ...] = ()
     sessions: frozenset[SessionId] = frozenset()
     everything: bool = False

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from anyio import to_thread
 
 from pagestore import Page, PageId
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
 from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, UnitId, UnitKind, Usage, is_proved
+from tiermem.proof import link, proof_rank, quotations
 from tiermem.reasoning.interface import Engine
-from tiermem.text import link, omissions, page_literals, proof_rank, quotations
+from tiermem.text import omissions, page_literals
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
 @dataclass(slots=True)

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore import Page, SessionId, Span
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
+from tiermem.proof import instruction_like
 from tiermem.reasoning.interface import Operation
-from tiermem.text import Source, instruction_like, negated, stems, unsupported_literals
+from tiermem.text import Source, negated, stems, unsupported_literals
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.writing.distil import clamp
 
 _LONGEST_TEXT = 1_000

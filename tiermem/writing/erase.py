@@ -23,7 +23,7 @@ from pagestore.errors import PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
-from tiermem.text import FEW, Telltales, exactly, telltales
+from tiermem.proof import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, Gone, closure
 from tiermem.writing.projection import Projection
 
@@ -75,7 +75,7 @@ class Eraser:
         self._ledger = ledger
         self._projection = projection
 
-    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Telltales]:
+    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
         """Take what is selected out of the space for ever; with it, what its words are known by.
 
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
@@ -277,7 +277,7 @@ def _named(selection: Selection) -> str:
 
 def _words(
     pages: Iterable[Page], seqs: frozenset[int], names: Iterable[str]
-) -> tuple[Telltales, tuple[TurnAt, ...]]:
+) -> tuple[Fingerprints, tuple[TurnAt, ...]]:
     """What the turns that go are known by, and the turns that stay and say some of it too.
 
     Names of sessions and speakers stay, and so do all other turns.
@@ -307,25 +307,25 @@ def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
     )
 
 
-def _known_by(gone: Sequence[str], stays: Sequence[str]) -> Telltales:
-    """Their telltales; a text on which these raise something unexpected is known by all of its words."""
+def _known_by(gone: Sequence[str], stays: Sequence[str]) -> Fingerprints:
+    """Their fingerprints; a text on which these raise something unexpected is known by all of its words."""
     try:
-        return telltales(gone, stays)
+        return fingerprints(gone, stays)
     except Exception as error:  # noqa: BLE001  # logged; whatever one text does, the words of all can go
         unexpected(error, "telling what words are known by")
     odd = [text for text in gone if not _told_apart([text], [])]
-    plain = telltales(
+    plain = fingerprints(
         [text for text in gone if text not in odd],
         [text if _told_apart([], [text]) else "" for text in stays],
     )
-    whole = exactly(odd)
+    whole = fingerprints_of(odd)
     sizes = tuple(sorted({*plain.sizes, *whole.sizes}))
     return replace(plain, phrases=plain.phrases | whole.phrases, sizes=sizes)
 
 
 def _told_apart(gone: Sequence[str], stays: Sequence[str]) -> bool:
     try:
-        telltales(gone, stays)
+        fingerprints(gone, stays)
     except Exception:  # noqa: BLE001  # the first one was logged
         return False
     return True

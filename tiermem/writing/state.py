@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
 from pagestore.rendering import Said, render_page
-from tiermem.dialogue.trust import TrustLevels
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Tier1, summary_unit_id
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved
-from tiermem.text import link, proof_rank, withheld
-from tiermem.text.link import NOT_FOUND
+from tiermem.proof import link, proof_rank, withheld
+from tiermem.proof.link import NOT_FOUND
+from tiermem.trust import TrustLevels
 
 
 def check_statement(turn: Turn) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pagestore import PageId
-from tiermem.dialogue.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.ledger import SetAside
 from tiermem.model import SummaryUnit, UnitId, WriteBack, WriteBackVariant
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 Progress = Callable[[int, int], None]
 

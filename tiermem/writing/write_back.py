@@ -31,8 +31,8 @@ from tiermem.model import (
     WriteBackVariant,
     is_proved,
 )
+from tiermem.proof import link, proof_rank, without
 from tiermem.reasoning.interface import Engine
-from tiermem.text import link, proof_rank, without
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
 from tiermem.writing.projection import Projection

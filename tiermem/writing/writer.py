@@ -42,8 +42,9 @@ from tiermem.ledger import (
 )
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import Answer, Finding, SummaryUnit, UnitId, Usage, WriteBackVariant
+from tiermem.proof import Fingerprints, without
 from tiermem.reasoning.interface import Engine
-from tiermem.text import Telltales, omissions, without
+from tiermem.text import omissions
 from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate
@@ -343,7 +344,7 @@ class Writer:
         """The page as an engine may read it: without what was taken back, which no look brings back."""
         return without(page, self._ledger.tier1.taken_back(page.id))
 
-    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Telltales]:
+    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
         """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
         return await self._eraser.erase(selection, reason)
 

@@ -1,15 +1,15 @@
 """All planted bugs, room by room."""
 
 from tests.planted.bugs import (
+    api,
     dialogue,
     evaluation,
     index,
     ledger,
     llm,
-    memory,
+    proof,
     reading,
     reasoning,
-    text,
     writing,
 )
 
@@ -18,10 +18,10 @@ BUGS = (
     *reasoning.BUGS,
     *writing.BUGS,
     *ledger.BUGS,
-    *text.BUGS,
+    *proof.BUGS,
     *index.BUGS,
     *llm.BUGS,
     *dialogue.BUGS,
-    *memory.BUGS,
+    *api.BUGS,
     *evaluation.BUGS,
 )

@@ -10,7 +10,7 @@ BUGS = (
         file="tiermem/dialogue/identity.py",
         before='told = "\\x1f".join((turn.speaker, found["moment"] or "", turn.text))',
         after='told = "\\x1f".join((found["moment"] or "", turn.text))',
-        found_by=("tests/door/test_files_again.py",),
+        found_by=("tests/api/test_files_again.py",),
         excuse="turns that versions of before stored under such ids are also known by their words, and erased "
         "ones by the room they took between their neighbours (`placing`)",
     ),
@@ -19,7 +19,7 @@ BUGS = (
         file="tiermem/dialogue/identity.py",
         before='return f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"',
         after='return "@1" if turn.said_at is None else f"@1 {turn.said_at.isoformat()}"',
-        found_by=("tests/dialogue", "tests/door/test_files_again.py"),
+        found_by=("tests/dialogue", "tests/api/test_files_again.py"),
     ),
     Bug(
         name="a name gives way to the role",

@@ -2,7 +2,7 @@
 
 from tests.planted.bug import Bug
 
-_TIER1 = ("tests/ledger", "tests/writing", "tests/door")
+_TIER1 = ("tests/ledger", "tests/writing", "tests/api")
 
 BUGS = (
     Bug(
@@ -94,7 +94,7 @@ BUGS = (
         file="tiermem/ledger/folds/units.py",
         before="kept = [span for unit in units if self.is_active(unit.id) for span in unit.spans]",
         after="kept: list[Span] = []",
-        found_by=("tests/door/test_taken_back.py", "tests/door/test_remember.py"),
+        found_by=("tests/api/test_taken_back.py", "tests/api/test_remember.py"),
     ),
     Bug(
         name="the head is read after what it covers",

@@ -2,7 +2,7 @@
 
 from tests.planted.bug import Bug
 
-_ALL = ("tests/reading", "tests/door")
+_ALL = ("tests/reading", "tests/api")
 
 BUGS = (
     Bug(
@@ -31,7 +31,7 @@ BUGS = (
         file="tiermem/reading/view.py",
         before="        page = without(page, self.taken_back(page))\n",
         after="",
-        found_by=("tests/door/test_taken_back.py",),
+        found_by=("tests/api/test_taken_back.py",),
     ),
     Bug(
         name="the floor of trust leaves out its own level",
@@ -52,49 +52,49 @@ BUGS = (
         file="tiermem/reading/view.py",
         before="if hidden or not self._sees(unit):",
         after="if hidden:",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="turns nobody asked for are read from their page",
         file="tiermem/reading/view.py",
         before="        if turns is not None:\n            page = withheld(",
         after="        if turns is None:\n            page = withheld(",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="pages without a turn that is asked for take a place",
         file="tiermem/reading/view.py",
         before="self.scope.min_trust is not None or self.scope.turns is not None",
         after="self.scope.min_trust is not None",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="a rare speaker's turns are looked for once",
         file="tiermem/reading/search.py",
         before="if enough or len(found.hits) <= before:",
         after="if True:",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="pages with a turn that is asked for are left out before they are read",
         file="tiermem/reading/search.py",
         before="            limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))\n",
         after="",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="units that may be seen are looked for once",
         file="tiermem/reading/search.py",
         before="while self.view.scope.turns is not None and len(found.units) < limit and looked > before:",
         after="while False:",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="what was said at that very moment is not in its period",
         file="tiermem/model.py",
         before="tzinfo or then.tzinfo) <= then",
         after="tzinfo or then.tzinfo) < then",
-        found_by=("tests/door/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(
         name="what was recorded at that very moment is not seen",

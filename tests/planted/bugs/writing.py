@@ -2,7 +2,7 @@
 
 from tests.planted.bug import Bug
 
-_ALL = ("tests/writing", "tests/door")
+_ALL = ("tests/writing", "tests/api")
 
 BUGS = (
     Bug(
@@ -10,21 +10,21 @@ BUGS = (
         file="tiermem/writing/write_back.py",
         before="pages = (without(page, tier1.taken_back(page.id)) for page in read)",
         after="pages = (page for page in read)",
-        found_by=("tests/door/test_taken_back.py",),
+        found_by=("tests/api/test_taken_back.py",),
     ),
     Bug(
         name="a second look brings back what was withdrawn",
         file="tiermem/writing/writer.py",
         before="        page = self._readable(page)\n",
         after="",
-        found_by=("tests/door/test_taken_back.py",),
+        found_by=("tests/api/test_taken_back.py",),
     ),
     Bug(
         name="a correction takes the place of what is trusted more",
         file="tiermem/writing/state.py",
         before="trust.rank_of(turn) < trust.rank(unit.trust)",
         after="False",
-        found_by=("tests/door/test_remember.py",),
+        found_by=("tests/api/test_remember.py",),
     ),
     Bug(
         name="what is merged is trusted as the higher side",

@@ -12,10 +12,10 @@ from datetime import datetime
 
 from pagestore import Page, PageId, SessionId, Span
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
+from tiermem.proof import recomputed
+from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
 from tiermem.reading.quoting import lines, printable, words
 from tiermem.reading.view import FetchedPages
-from tiermem.text import recomputed
-from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

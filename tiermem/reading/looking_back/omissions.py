@@ -10,9 +10,11 @@ from anyio import to_thread
 from pagestore import Page, PageId, SessionId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
-from tiermem.ledger import Ledger, Loss
+from tiermem.ledger import Loss
 from tiermem.model import SummaryUnit
-from tiermem.text import omissions, page_literals, without
+from tiermem.proof import without
+from tiermem.reading.interface import ReadsLedger
+from tiermem.text import omissions, page_literals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ class OmissionReport:
 
 
 async def omission_report(
-    ledger: Ledger, *, page: PageId | None = None, session: SessionId | None = None
+    ledger: ReadsLedger, *, page: PageId | None = None, session: SessionId | None = None
 ) -> OmissionReport:
     """Read the distilled pages again (one page, one session, or all) and compare them with their units.
 
@@ -102,7 +104,7 @@ def over_time(losses: list[Loss]) -> tuple[OmissionsAt, ...]:
     return tuple(points)
 
 
-async def _wanted(ledger: Ledger, page: PageId | None, session: SessionId | None) -> list[PageId]:
+async def _wanted(ledger: ReadsLedger, page: PageId | None, session: SessionId | None) -> list[PageId]:
     distilled = ledger.tier1.pages
     if page is not None:
         read = await ledger.page(page)
@@ -112,7 +114,7 @@ async def _wanted(ledger: Ledger, page: PageId | None, session: SessionId | None
     return [info.id for info in await ledger.pages(session) if info.id in distilled]
 
 
-def _of_page(ledger: Ledger, page: Page) -> PageOmissions:
+def _of_page(ledger: ReadsLedger, page: Page) -> PageOmissions:
     units: tuple[SummaryUnit, ...] = ledger.tier1.units_of_page(page.id)
     first = next(loss for loss in ledger.tier1.losses if loss.page_id == page.id)
     return PageOmissions(

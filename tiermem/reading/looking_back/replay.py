@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from tiermem.ledger import Ledger, Tier1
+from tiermem.ledger import Tier1
 from tiermem.llm.prompts import load
 from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
-from tiermem.text import recomputed
-from tiermem.text.in_words import check_in_words, decision_in_words, derivation_in_words
+from tiermem.proof import recomputed
+from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words
+from tiermem.reading.interface import ReadsLedger
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""
@@ -68,7 +69,7 @@ class Replay:
         return self.answer.trace.checks
 
 
-async def replayed(ledger: Ledger, answer_id: AnswerId) -> Replay:
+async def replayed(ledger: ReadsLedger, answer_id: AnswerId) -> Replay:
     """The past answer, held against the ledger as it stood then; raises `UnknownId`."""
     answer = await ledger.answer(answer_id)
     then = await ledger.as_it_stood(answer_id)

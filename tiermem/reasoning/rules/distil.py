@@ -16,8 +16,9 @@ from functools import lru_cache
 
 from pagestore import Page, PageId, Turn
 from tiermem.model import Claim
+from tiermem.proof import GAP, LEFT_OUT
 from tiermem.reasoning.rules.passages import Passage, passage
-from tiermem.text import GAP, LEFT_OUT, DateMention, literals, resolve_dates, sentences, stem, stems, words
+from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
 from tiermem.text.words import STOP_WORDS, word_list
 
 _LONGEST = 320

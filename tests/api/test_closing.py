@@ -1,0 +1,155 @@
+"""Closed while it is used: whoever asks is told that the memory was closed, and nothing else; none waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier, Event
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+import tiermem
+from tests.api.conftest import OpenMemory, tell
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import MemoryClosed
+from tiermem.reasoning import Engine, engine_named
+from tiermem.runtime.calls import Calls
+
+READING = ("ask", "search", "context")
+
+
+def never_answering(waiting: Event) -> Engine:
+    """Local rules, but for a wording that never comes."""
+    import dataclasses
+
+    async def compose(*args: Any, **kwargs: Any) -> Any:
+        waiting.set()
+        await anyio.sleep_forever()
+
+    return dataclasses.replace(engine_named("local", None), compose=compose)
+
+
+def test_a_question_under_way_is_told_that_the_memory_was_closed(open_memory: OpenMemory) -> None:
+    waiting = Event()
+    memory = open_memory(engine=never_answering(waiting))
+    tell(memory)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(memory.ask, "What is Biscuit allergic to?")
+        assert waiting.wait(60)
+        memory.close()
+        with pytest.raises(MemoryClosed, match="was closed"):
+            asked.result(60)
+
+
+def test_what_a_question_had_paid_when_it_was_cut_short_is_recorded(open_memory: OpenMemory) -> None:
+    from tiermem.llm.meter import pay
+    from tiermem.model import Usage
+
+    waiting = Event()
+    slow = never_answering(waiting)
+
+    async def compose(*args: Any, **kwargs: Any) -> Any:
+        pay(Usage(input_tokens=70, calls=1), prompt="compose@1", model="small")
+        return await slow.compose(*args, **kwargs)
+
+    import dataclasses
+
+    memory = open_memory(engine=dataclasses.replace(slow, compose=compose, free=False))
+    tell(memory)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(memory.ask, "What is Biscuit allergic to?")
+        assert waiting.wait(60)
+        memory.close()
+        with pytest.raises(MemoryClosed):
+            asked.result(60)
+    assert open_memory().stats().spent_today.input_tokens == 70
+
+
+@pytest.mark.parametrize("again", range(4))
+def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
+    tmp_path: Path, again: int
+) -> None:
+    memory = tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder())
+    tell(memory)
+    started = Barrier(9)
+
+    def use(number: int) -> list[str]:
+        ends: list[str] = []
+        started.wait()
+        while not ends or ends[-1] == "done":
+            try:
+                if number % 4 == 3:
+                    memory.add(f"Ann: I have {len(ends)} hats.", session=f"s{number}")
+                else:
+                    getattr(memory, READING[number % 4])("What is Biscuit allergic to?")
+                ends.append("done")
+            except Exception as error:  # noqa: BLE001  # whatever it is, it is looked at below
+                ends.append(type(error).__name__)
+        return ends
+
+    with ThreadPoolExecutor(8) as pool:
+        used = [pool.submit(use, number) for number in range(8)]
+        started.wait()
+        anyio.run(anyio.sleep, 0.05 * again)
+        memory.close()
+        ends = [one.result(60) for one in used]
+    assert {end for one in ends for end in one} <= {"done", "MemoryClosed"}
+    assert all(one[-1] == "MemoryClosed" for one in ends)
+    stored = sum(one.count("done") for one in ends[3::4])
+    with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder()) as reopened:
+        assert reopened.verify().ok
+        assert reopened.stats().turns == 6 + stored
+
+
+@pytest.mark.anyio
+async def test_what_writes_what_was_given_is_finished_and_the_rest_cut_short() -> None:
+    calls, ends = Calls(), list[str | None]()
+
+    async def slow() -> str:
+        await anyio.sleep(0.01)
+        return "stored"
+
+    async def run(name: str, finish: bool) -> None:
+        try:
+            ends.append(await calls.run(anyio.sleep_forever if not finish else slow, finish=finish))
+        except MemoryClosed:
+            ends.append(name)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(run, "cut short", False)
+        group.start_soon(run, "given up", True)
+        await anyio.lowlevel.checkpoint()
+        await calls.end()
+        assert set(ends) == {"cut short", "stored"}
+        await run("too late", True)
+    assert ends[-1] == "too late"
+
+
+@pytest.mark.anyio
+async def test_a_caller_who_gives_up_is_not_told_that_the_memory_was_closed(tmp_path: Path) -> None:
+    waiting = Event()
+    async with await tiermem.AsyncMemory.open(
+        tmp_path / "store", engine=never_answering(waiting), embedder=HashEmbedder()
+    ) as memory:
+        await memory.add("Ann: My rescue dog Biscuit is allergic to chicken.", session="s1")
+        with anyio.move_on_after(0.5) as scope:
+            await memory.ask("What is Biscuit allergic to?")
+        assert scope.cancelled_caught
+
+
+def public_calls() -> Sequence[str]:
+    return [
+        name
+        for name in vars(tiermem.AsyncMemory)
+        if not name.startswith("_") and name not in ("open", "close", "space", "engine")
+    ]
+
+
+@pytest.mark.parametrize("name", public_calls())
+def test_every_method_is_ended_by_closing(name: str) -> None:
+    assert vars(tiermem.AsyncMemory)[name].__module__ == "tiermem.api.memory"
+    assert "tiermem/runtime/calls.py" in vars(tiermem.AsyncMemory)[name].__code__.co_filename

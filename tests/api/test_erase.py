@@ -1,0 +1,394 @@
+"""Erasing: the words go, and everything that rests on them; the rest stays true and proved."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import tiermem
+from pagestore import DiskLog, SpaceId
+from tests.api.conftest import DIALOGUE, OpenMemory, tell
+from tests.ledger import building
+from tests.reading.world import ListIndex
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import InvalidInput, UnknownId
+from tiermem.ledger import Ledger, Retired
+from tiermem.ledger.entries import encode
+from tiermem.ledger.kinds import kind_of
+from tiermem.proof import fingerprints_of
+
+BISCUIT = "What is Biscuit allergic to?"
+ROOF = "How much did Melanie pay for the new roof of the pottery studio?"
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> tiermem.Memory:
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    memory.flush()
+    return memory
+
+
+def everything(store: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(store.rglob("*")) if file.is_file())
+
+
+def test_a_turn_goes_with_its_units_and_answers_and_no_file_holds_a_word_of_it(
+    memory: tiermem.Memory, tmp_path: Path
+) -> None:
+    answers = [memory.ask(BISCUIT), memory.ask(BISCUIT, mode="raw"), memory.ask(ROOF)]
+    before = memory.units()
+    assert b"Biscuit" in everything(tmp_path)
+    receipt = memory.erase(turn="t2", session="s1", reason="Caroline asked for it")
+    assert b"Biscuit" not in everything(tmp_path)
+    assert b"allergic" not in everything(tmp_path)
+    assert receipt.residual.clean
+    assert receipt.residual.phrases > 5
+    assert receipt.residual.files >= 3
+    gone = {unit.id for unit in before if "Biscuit" in unit.text}
+    assert gone
+    assert set(receipt.erasure.units) == gone
+    assert {unit.id for unit in memory.units()} == {unit.id for unit in before} - gone
+    assert set(receipt.erasure.answers) >= {answers[0].id, answers[1].id}
+    assert answers[2].id not in receipt.erasure.answers
+    assert memory.audit(answers[2].id).intact
+    with pytest.raises(UnknownId, match="was erased"):
+        memory.audit(answers[0].id)
+    assert memory.ask(BISCUIT).abstained
+    assert "1,450" in memory.ask(ROOF).text
+
+
+def test_what_was_committed_to_before_still_verifies(memory: tiermem.Memory) -> None:
+    memory.ask(BISCUIT)
+    checkpoint = memory.checkpoint()
+    memory.erase(session="s1", reason="asked to")
+    report = memory.verify(checkpoint)
+    assert report.ok
+    assert report.erased == 3
+    assert memory.prove_growth(checkpoint).new.size > checkpoint.size
+
+
+def test_the_rest_of_a_page_keeps_its_offsets(memory: tiermem.Memory) -> None:
+    page = memory.page(memory.pages("s1")[0].id)
+    memory.erase(turn=page.lines[1].seq, reason="asked to")
+    after = memory.page(page.id)
+    assert [(line.start, line.end) for line in after.lines] == [(line.start, line.end) for line in page.lines]
+    assert after.lines[1].turn is None
+    for number in (0, 2):
+        line = page.lines[number]
+        assert after.text[line.start : line.end] == page.text[line.start : line.end]
+    for unit in memory.units("s1"):
+        for span in unit.spans:
+            assert after.words(span) == page.words(span)
+
+
+@pytest.mark.parametrize("what", ["page", "session", "space"])
+def test_more_than_a_turn_can_go(memory: tiermem.Memory, tmp_path: Path, what: str) -> None:
+    for question in (BISCUIT, ROOF, "Does anybody like opera?"):
+        memory.ask(question)
+    ways: dict[str, dict[str, Any]] = {
+        "page": {"page": memory.pages("s2")[0].id},
+        "session": {"session": "s2"},
+        "space": {"space": True},
+    }
+    named = ways[what]
+    receipt = memory.erase(**named, reason="asked to")
+    assert receipt.residual.clean
+    left = everything(tmp_path).decode("utf-8", "replace")
+    assert "pottery" not in left
+    assert ("Biscuit" in left) == (what != "space")
+    assert len(receipt.erasure.turns) == (6 if what == "space" else 3)
+    assert memory.units("s2") == ()
+    if what == "space":
+        assert not memory.answers()
+        assert not memory.units()
+        assert memory.stats().units == 0
+    assert memory.verify().ok
+
+
+def test_it_is_the_same_after_reopening_and_reindexing(open_memory: OpenMemory) -> None:
+    memory = open_memory(space="other", index=ListIndex())
+    tell(memory)
+    memory.flush()
+    memory.ask(BISCUIT)
+    memory.erase(turn="t2", reason="asked to")
+    units, answers, stats = memory.units(), memory.answers(), memory.stats()
+    memory.close()
+    memory = open_memory(space="other", index=ListIndex())
+    assert (memory.units(), memory.answers()) == (units, answers)
+    assert memory.stats().units == stats.units
+    memory.reindex()
+    assert memory.units() == units
+    assert "allergic" not in repr(memory.search("allergic dog chicken"))
+    tell(memory)
+    memory.flush()
+    assert "Biscuit" not in repr((memory.units(), memory.open_pages()))
+    assert memory.erase(turn=_seq_of(memory, "s1", 2), reason="again").erasure.units == ()
+
+
+def _seq_of(memory: tiermem.Memory, session: str, line: int) -> int:
+    return memory.page(memory.pages(session)[0].id).lines[line].seq
+
+
+def test_turns_of_an_open_page_can_go(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    answer = memory.ask(BISCUIT)
+    assert not answer.abstained
+    receipt = memory.erase(turn="t2", reason="asked to")
+    assert receipt.residual.clean
+    assert answer.id in receipt.erasure.answers
+    assert "Biscuit" not in repr(memory.open_pages())
+    memory.flush()
+    assert "Biscuit" not in repr(memory.units())
+    assert memory.verify().ok
+
+
+def test_a_name_that_only_the_erased_turn_told_takes_its_units_along(open_memory: OpenMemory) -> None:
+    model = _speaking({"page 1": [("Rosalind moved to the mill.", "she moved to the mill last spring")]})
+    memory = open_memory(index=ListIndex(), engine="model", model=model)
+    memory.add({"speaker": "Ann", "text": "My aunt is called Rosalind.", "id": "a"})
+    memory.add({"speaker": "Ann", "text": "And she moved to the mill last spring.", "id": "b"})
+    memory.flush()
+    (unit,) = memory.units()
+    assert "Rosalind" in unit.text
+    receipt = memory.erase(turn="a", reason="asked to")
+    assert receipt.erasure.units == (unit.id,)
+    assert receipt.residual.clean
+
+
+def _speaking(facts: dict[str, list[tuple[str, str]]]) -> Any:
+    from tiermem.llm import FunctionModel
+    from tiermem.llm.interface import Call
+
+    told = [{"fact": fact, "evidence_quote": quote} for pairs in facts.values() for fact, quote in pairs]
+
+    def answer(call: Call) -> dict[str, Any]:
+        return {"facts": told}
+
+    return FunctionModel(answer)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{}, {"turn": 1, "page": "p"}, {"page": "p", "session": "s"}, {"session": "s", "space": True}],
+)
+def test_exactly_one_thing_is_named(memory: tiermem.Memory, named: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="one thing"):
+        memory.erase(**named, reason="asked to")
+
+
+def test_what_is_not_there_and_what_is_unclear_is_refused(memory: tiermem.Memory) -> None:
+    memory.add({"speaker": "Ann", "text": "A second turn of this id.", "id": "t2"}, session="s3")
+    head = memory.stats().turns
+    unknown: list[dict[str, Any]] = [{"turn": "no"}, {"turn": 10_000}, {"page": "p1:no"}, {"session": "no"}]
+    for named in unknown:
+        with pytest.raises(UnknownId, match="nothing to erase"):
+            memory.erase(**named, reason="asked to")
+    with pytest.raises(InvalidInput, match="several sessions"):
+        memory.erase(turn="t2", reason="asked to")
+    with pytest.raises(InvalidInput, match="repeats words"):
+        memory.erase(turn="t2", session="s1", reason="Biscuit is dead")
+    with pytest.raises(InvalidInput, match="reason"):
+        memory.erase(turn="t2", session="s1", reason=" ")
+    assert memory.stats().turns == head
+    assert memory.residual_scan(["Biscuit"]).found
+
+
+def test_recorded_model_calls_with_the_words_go(open_memory: OpenMemory, tmp_path: Path) -> None:
+    from tiermem.llm import RecordingModel
+
+    recording = tmp_path / "calls.jsonl"
+    model = RecordingModel(_speaking({}), recording)
+    memory = open_memory(index=ListIndex(), engine="model", model=model)
+    tell(memory)
+    memory.flush()
+    assert "Biscuit" in recording.read_text()
+    kept = recording.read_text().count("\n")
+    receipt = memory.erase(turn="t2", reason="asked to")
+    assert receipt.recorded_calls == 1
+    assert "Biscuit" not in recording.read_text()
+    assert recording.read_text().count("\n") == kept - 1
+
+
+def test_the_embedded_index_keeps_nothing_either(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    embedder = HashEmbedder()
+    with (
+        tiermem.open(store, engine="local", embedder=embedder) as memory,
+        tiermem.open(store, space="beside", engine="local", embedder=embedder) as beside,
+    ):
+        tell(memory)
+        memory.flush()
+        beside.add("Biscuit of another space eats fish.", speaker="Dan")
+        beside.flush()
+        found = memory.search("Biscuit allergic chicken")[0]
+        receipt = memory.erase(session="s1", reason="asked to")
+        assert receipt.erasure.index == "rewritten"
+        assert receipt.residual.clean
+        index = b"".join(f.read_bytes() for f in (store / "index").rglob("*") if f.is_file())
+        assert found.unit_id is not None
+        assert found.unit_id.encode() not in index
+        assert len(beside.search("Biscuit")) == 1
+        assert [unit.session for unit in memory.units()] == ["s2"] * len(memory.units())
+        assert memory.search("roof of the studio")
+        found_beside = beside.residual_scan(["Biscuit of another space"])
+        assert [residue.file for residue in found_beside.found] == ["spaces/beside/00000001.jsonl"]
+
+
+FORMS = {
+    "plain": b"The vault code is 4417.",
+    "other case": b"THE VAULT,\nCODE\tIS: 4417",
+    "json": json.dumps("Thé vault code\nis “4417”").encode(),
+    "utf-16": "The vault code is 4417".encode("utf-16"),
+    "utf-16-be": "The vault code is 4417".encode("utf-16-be"),
+    "utf-16 at an odd place": b"x" + "The vault code is 4417".encode("utf-16-le"),
+    "among zeros": b"\0" * 5000 + b"the vault code is 4417" + b"\0" * 5000,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_scan_reads_every_form(memory: tiermem.Memory, tmp_path: Path, form: str) -> None:
+    (tmp_path / "store" / "left.bin").write_bytes(FORMS[form])
+    wanted = "thé vault code is 4417" if form == "json" else "the vault code is 4417"
+    scan = memory.residual_scan([wanted])
+    assert [residue.file for residue in scan.found] == ["left.bin"]
+    assert memory.residual_scan(["the vault code is 4418"]).clean
+
+
+def test_an_erasing_that_was_cut_short_is_finished_at_the_next_opening(
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    memory.flush()
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "erase", _ends)
+        with pytest.raises(OSError, match="the process ends here"):
+            memory.erase(turn="t2", session="s1", reason="asked to")
+    memory.close()
+    assert b"Biscuit" in everything(tmp_path)
+    memory = open_memory(index=ListIndex())
+    assert b"Biscuit" not in everything(tmp_path)
+    assert "Biscuit" not in repr((memory.units(), memory.search("Biscuit")))
+
+
+async def _ends(*_: Any, **__: Any) -> None:
+    raise OSError("the process ends here")
+
+
+def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_path: Path) -> None:
+    """Byte offsets, record numbers, times, hashes, the process in a lock, names of fields and kinds."""
+    memory = open_memory(index=ListIndex())
+    tell(memory)
+    for number in range(40):
+        memory.add(f"We counted {number} boats at the lake before noon.", speaker="Ann", session="s9")
+    memory.flush()
+    memory.ask(BISCUIT)
+    log = (tmp_path / "store" / "spaces" / "default" / "00000001.jsonl").read_text()
+    lines = [json.loads(line) for line in log.splitlines()]
+    offset = next(
+        place[1] for line in lines if line["t"] == "page" for place in line["u"] if place[1] > 1_000
+    )
+    minute, second = re.findall(r"T\d\d:(\d\d):(\d\d)\.", log)[-1]
+    moment = re.findall(r"\.(\d{6})\+00:00", log)[0]
+    for number, said in enumerate(
+        (
+            f"My PIN is {offset}.",
+            f"PIN {offset}",
+            f"It costs {minute}.{second} euros.",
+            f"The code of the gate is {moment}.",
+            f"The door code is {os.getpid()}.",
+            "She calls her cats Spans, Cosine, Summary and Distilled.",
+        )
+    ):
+        memory.add({"speaker": "Ann", "text": said, "id": f"n{number}"}, session="numbers")
+        memory.flush()
+        receipt = memory.erase(turn=f"n{number}", session="numbers", reason="asked to")
+        assert receipt.residual.phrases, said
+        assert receipt.residual.clean, (said, receipt.residual)
+    assert str(offset) in log
+    assert BISCUIT in [info.question for info in memory.answers()]
+
+
+@pytest.mark.parametrize("word", ["1234", "12.50", "Rosalind"])
+@pytest.mark.parametrize(
+    "place", ["a turn", "a unit", "a reason", "a record of tomorrow", "a file", "a line"]
+)
+def test_what_is_left_where_words_stand_is_found_however_short(
+    memory: tiermem.Memory, tmp_path: Path, word: str, place: str
+) -> None:
+    assert memory.residual_scan([word]).clean
+    store = tmp_path / "store"
+    if place == "a turn":
+        memory.add(f"It was {word}, I think.", speaker="Ann")
+    elif place in ("a file", "a line"):
+        (store / ("left.bin" if place == "a file" else "left.jsonl")).write_text(f"it was {word}\n")
+    else:
+        memory.close()
+        with DiskLog(str(store), SpaceId("default")) as log:
+            log.record(*_left(place, word))
+        memory = tiermem.open(store, engine="local", index=ListIndex(), embedder=HashEmbedder())
+    assert len(memory.residual_scan([word]).found) == 1
+    memory.close()
+
+
+def _left(place: str, word: str) -> tuple[str, dict[str, Any]]:
+    if place == "a unit":
+        entry: Any = building.distilled("p1:x", building.unit("u1", text=f"Ann keeps {word}."))
+    elif place == "a reason":
+        entry = Retired(unit_ids=(), reason=f"not {word}")
+    else:
+        return "of-tomorrow", {"about": [{"text": f"not {word}", "at": 1}]}
+    return kind_of(entry).name, encode(entry)
+
+
+def test_words_that_others_also_said_are_theirs_and_the_receipt_says_where(memory: tiermem.Memory) -> None:
+    memory.add({"speaker": "Ann", "text": "The code is 4417, says Rosalind.", "id": "a"}, session="s4")
+    memory.add({"speaker": "Bob", "text": "Rosalind has 4417 stamps.", "id": "b"}, session="s4")
+    memory.add({"speaker": "Ann", "text": "4417", "id": "c"}, session="s4")
+    memory.flush()
+    receipt = memory.erase(turn="a", session="s4", reason="asked to")
+    assert receipt.residual.clean
+    assert receipt.residual.silent == 0
+    page = memory.page(memory.pages("s4")[0].id)
+    said = {line.turn.turn_id: line.seq for line in page.lines if line.turn is not None}
+    assert {turn.seq for turn in receipt.erasure.also_said} == {said["b"], said["c"]}
+    receipt = memory.erase(turn="c", session="s4", reason="asked to")
+    assert (receipt.residual.phrases, receipt.residual.silent) == (0, 1)
+    assert [turn.seq for turn in receipt.erasure.also_said] == [said["b"]]
+    assert memory.erase(turn="b", session="s4", reason="asked to").erasure.also_said == ()
+
+
+def test_a_reason_that_repeats_what_is_erased_later_goes_with_it(
+    memory: tiermem.Memory, tmp_path: Path
+) -> None:
+    memory.erase(turn="t0", session="s1", reason="Biscuit is allergic to chicken")
+    receipt = memory.erase(turn="t2", session="s1", reason="asked to")
+    assert receipt.residual.clean
+    assert b"Biscuit" not in everything(tmp_path)
+
+
+def test_nobody_concludes_anything_while_words_go(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await tiermem.AsyncMemory.open(
+            tmp_path / "s", engine="local", embedder=HashEmbedder(), index=ListIndex()
+        ) as memory:
+            for number, (session, said_at, speaker, text) in enumerate(DIALOGUE):
+                turn = {"speaker": speaker, "text": text, "timestamp": said_at, "id": f"t{number}"}
+                await memory.add(turn, session=session)
+            await memory.flush()
+            async with anyio.create_task_group() as group:
+                for _ in range(4):
+                    group.start_soon(memory.ask, BISCUIT)
+                group.start_soon(lambda: memory.erase(turn="t2", reason="asked to"))
+                for _ in range(4):
+                    group.start_soon(memory.ask, BISCUIT)
+        assert b"allergic to chicken" not in everything(tmp_path)
+        assert fingerprints_of(["allergic to chicken"])
+
+    anyio.run(main)

@@ -1,0 +1,206 @@
+"""Files read in more than once, edited, grown, erased from, or beside others with the same session name."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiermem
+from pagestore import Turn
+from tests.api.conftest import OpenMemory
+from tiermem.dialogue import read_dialogue
+
+CHAT = [
+    {"speaker": "Ann", "text": "My locker code is 0417."},
+    {"speaker": "Bob", "text": "Noted.", "timestamp": "2023-05-08T13:56:00"},
+]
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> tiermem.Memory:
+    return open_memory(path=":memory:")
+
+
+def read(folder: Path, *told: dict[str, Any]) -> Sequence[Turn]:
+    """The turns of a file."""
+    file = folder / "chat.jsonl"
+    file.write_text("".join(json.dumps(turn) + "\n" for turn in told))
+    ((session,),) = (conversation.sessions for conversation in read_dialogue(file))
+    return session.turns
+
+
+def texts(memory: tiermem.Memory) -> list[str | None]:
+    """What is stored, in order; `None` for what was erased."""
+    return [
+        line.turn.text if line.turn else None for page in memory.open_pages("chat") for line in page.lines
+    ]
+
+
+def by_words(turn: Turn) -> Turn:
+    """The turn with the id that versions made of its words."""
+    assert turn.turn_id is not None
+    position, _, moment = turn.turn_id.removeprefix("@").partition(" ")
+    told = "\x1f".join((turn.speaker, moment, turn.text))
+    return replace(turn, turn_id=f"{position}-{hashlib.sha256(told.encode()).hexdigest()[:12]}")
+
+
+def test_a_file_that_has_grown_brings_what_is_new(memory: tiermem.Memory, tmp_path: Path) -> None:
+    assert memory.add(read(tmp_path, *CHAT), session="chat").new == 2
+    assert memory.add(read(tmp_path, *CHAT, {"speaker": "Ann", "text": "Bye."}), session="chat").new == 1
+    assert memory.add(read(tmp_path, *CHAT, {"speaker": "Ann", "text": "Bye."}), session="chat").new == 0
+
+
+@pytest.mark.parametrize(
+    "change", [{"text": "My locker code is 0418."}, {"speaker": "Eve"}, {"timestamp": "2023-05-09T10:00:00"}]
+)
+def test_what_another_file_of_the_session_says_at_the_same_place_is_stored_once_too(
+    memory: tiermem.Memory, tmp_path: Path, change: dict[str, str]
+) -> None:
+    other = [{**CHAT[0], **change}, *CHAT[1:]]
+    third = [{**CHAT[0], **change, "text": "Hello"}]
+    for file, new in ((CHAT, 2), (other, 1), (third, 1), (CHAT, 0), (other, 0), (third, 0)):
+        assert memory.add(read(tmp_path, *file), session="chat").new == new
+
+
+def test_a_turn_erased_does_not_come_back_with_its_file(memory: tiermem.Memory, tmp_path: Path) -> None:
+    turns = read(tmp_path, *CHAT)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[0].turn_id, session="chat", reason="asked to")
+    assert memory.add(turns, session="chat").new == 0
+    assert texts(memory) == [None, "Noted."]
+
+
+def test_a_file_read_in_by_a_version_whose_ids_were_made_of_words_is_known(
+    memory: tiermem.Memory, tmp_path: Path
+) -> None:
+    turns = read(tmp_path, *CHAT)
+    stored = [by_words(turn) for turn in turns]
+    memory.add(stored, session="chat")
+    memory.erase(turn=stored[0].turn_id, session="chat", reason="asked to")
+    assert memory.add(turns, session="chat").new == 0
+    assert texts(memory) == [None, "Noted."]
+
+
+TALK = [
+    "Hello.",
+    "ok",
+    "I moved to Oslo.",
+    "ok",
+    "My locker code is 0417.",
+    "ok",
+    "See you at the pottery studio.",
+]
+
+
+def said(*texts: str, day: int | None = None) -> list[dict[str, Any]]:
+    """The lines of a file; with `day` a minute apart."""
+    times = [
+        {} if day is None else {"timestamp": f"2023-05-{day:02}T10:{n % 60:02}"} for n in range(len(texts))
+    ]
+    return [{"speaker": "Ann", "text": text, **time} for text, time in zip(texts, times, strict=True)]
+
+
+def talk(folder: Path, *texts: str) -> Sequence[Turn]:
+    """The turns of a file without times."""
+    return read(folder, *said(*texts))
+
+
+def everything(memory: tiermem.Memory) -> list[str]:
+    """The words on all pages."""
+    sealed = [memory.page(info.id) for info in memory.pages("chat")]
+    lines = [line for page in (*sealed, *memory.open_pages("chat")) for line in page.lines]
+    return [line.turn.text for line in lines if line.turn]
+
+
+@pytest.mark.parametrize(
+    ("changed", "new"),
+    [
+        (["Before all that.", *TALK], 1),
+        ([*TALK[:3], "It rained.", *TALK[3:]], 1),
+        ([*TALK[:3], "ok", "ok", *TALK[3:]], 2),
+        ([*TALK, "ok", "Bye."], 2),
+        ([*TALK[:2], "I moved to Bergen.", *TALK[3:]], 1),
+        (TALK[2:], 0),
+        ([*TALK[:1], *TALK[4:]], 0),
+        (["New.", *TALK[1:4], "Newer.", *TALK[5:]], 2),
+    ],
+)
+def test_of_an_edited_file_only_what_is_new_is_stored(
+    memory: tiermem.Memory, tmp_path: Path, changed: list[str], new: int
+) -> None:
+    memory.add(talk(tmp_path, *TALK), session="chat")
+    added = memory.add(talk(tmp_path, *changed), session="chat")
+    assert (added.new, added.known) == (new, len(changed) - new)
+    assert memory.add(talk(tmp_path, *changed), session="chat").new == 0
+    assert memory.add(talk(tmp_path, *TALK), session="chat").new == 0
+    assert {*everything(memory)} == {*TALK, *changed}
+
+
+def test_a_line_put_into_a_file_with_times_is_the_only_one_stored(
+    memory: tiermem.Memory, tmp_path: Path
+) -> None:
+    lines = said(*TALK, day=8)
+    memory.add(read(tmp_path, *lines), session="chat")
+    memory.flush()
+    late = {**lines[2], "speaker": "Bob", "text": "ok"}
+    assert memory.add(read(tmp_path, *lines[:3], late, *lines[3:]), session="chat").new == 1
+    assert texts(memory) == ["ok"]
+
+
+def test_the_rest_of_a_file_given_alone_is_stored_whole(memory: tiermem.Memory, tmp_path: Path) -> None:
+    """What comes later may repeat what was said before: that is no reason to leave it out."""
+    turns = talk(tmp_path, *TALK, "ok", "Hello.", "ok")
+    memory.add(turns[:7], session="chat")
+    assert memory.add(turns[5:], session="chat").new == 3
+
+
+@pytest.mark.parametrize("day", [None, 8])
+@pytest.mark.parametrize("more", [["It rained."], ["It rained.", "And rained."]])
+@pytest.mark.parametrize("where", [0, 3, 4, 5, 7])
+def test_an_erased_turn_stays_away_wherever_its_file_was_edited(
+    memory: tiermem.Memory, tmp_path: Path, where: int, more: list[str], day: int | None
+) -> None:
+    lines = said(*TALK, day=day)
+    turns = read(tmp_path, *lines)
+    memory.add(turns, session="chat")
+    if len(more) > 1:
+        memory.flush()
+    memory.erase(turn=turns[4].turn_id, session="chat", reason="asked to")
+    added = memory.add(read(tmp_path, *lines[:where], *said(*more), *lines[where:]), session="chat")
+    assert (added.new, added.known, added.erased) == (len(more), len(TALK) - 1, 1)
+    assert sorted(everything(memory)) == sorted([*TALK[:4], *TALK[5:], *more])
+
+
+def test_a_long_turn_that_was_erased_stays_away_too(memory: tiermem.Memory, tmp_path: Path) -> None:
+    long = "\n".join(f"On day {day} it rained again, and nobody went out." for day in range(400))
+    turns = talk(tmp_path, "Hello.", long, "Bye.")
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[1].turn_id, session="chat", reason="asked to")
+    added = memory.add(talk(tmp_path, "First.", "Hello.", "Then.", long, "Bye."), session="chat")
+    assert (added.new, added.known, added.erased) == (2, 2, 1)
+
+
+def test_what_follows_an_erased_last_turn_is_stored(memory: tiermem.Memory, tmp_path: Path) -> None:
+    turns = talk(tmp_path, *TALK)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[6].turn_id, session="chat", reason="asked to")
+    added = memory.add(talk(tmp_path, *TALK, "Bye.", "Until tomorrow."), session="chat")
+    assert (added.new, added.known, added.erased) == (2, 6, 1)
+
+
+def test_turns_with_ids_of_their_own_say_that_they_were_erased(memory: tiermem.Memory) -> None:
+    mine = [{"speaker": "Ann", "text": text, "id": text[:2]} for text in ("Hello.", "My code is 0417.")]
+    memory.add(mine, session="chat")
+    memory.erase(turn="My", session="chat", reason="asked to")
+    added = memory.add([*mine, "", {"role": "assistant", "content": " "}], session="chat")
+    assert (added.turns, added.new, added.known, added.erased, added.empty) == (4, 0, 1, 1, 2)
+
+
+def test_many_equal_lines_are_told_from_a_new_one(memory: tiermem.Memory, tmp_path: Path) -> None:
+    many = ["ok"] * 400
+    memory.add(talk(tmp_path, *many), session="chat")
+    assert memory.add(talk(tmp_path, "Hello.", *many), session="chat").new == 1

@@ -1,0 +1,90 @@
+"""Bugs of `tiermem/api` and `tiermem/runtime`: the API, and the work behind it."""
+
+from tests.planted.bug import Bug
+
+BUGS = (
+    Bug(
+        name="background forgets its second run",
+        file="tiermem/runtime/jobs.py",
+        before="            self._again[name] = job\n",
+        after="            pass\n",
+        found_by=("tests/runtime/test_jobs.py", "tests/api"),
+    ),
+    Bug(
+        name="a failure behind the door is not kept",
+        file="tiermem/runtime/jobs.py",
+        before="            self._problems.append(str(problem))\n",
+        after="",
+        found_by=("tests/runtime/test_jobs.py", "tests/api"),
+    ),
+    Bug(
+        name="closing does not wait for what runs",
+        file="tiermem/runtime/jobs.py",
+        before="        while self._running:\n            await asyncio.gather(*self._running.values())",
+        after="        return",
+        found_by=("tests/runtime/test_jobs.py", "tests/api"),
+    ),
+    Bug(
+        name="what began before does not keep one who must be alone out",
+        file="tiermem/runtime/lock.py",
+        before="                while self._inside:\n                    await self._changed.wait()\n",
+        after="                pass\n",
+        found_by=("tests/runtime/test_lock.py", "tests/api"),
+    ),
+    Bug(
+        name="whoever comes later goes before one who waits to be alone",
+        file="tiermem/runtime/lock.py",
+        before="            while self._closed:\n                await self._changed.wait()\n            self._inside += 1",
+        after="            self._inside += 1",
+        found_by=("tests/runtime/test_lock.py", "tests/api"),
+    ),
+    Bug(
+        name="what was erased comes back when its file was edited",
+        file="tiermem/writing/placing.py",
+        before="found |= dict.fromkeys(gone)",
+        after="gone = frozenset()",
+        found_by=("tests/api/test_files_again.py", "tests/api"),
+    ),
+    Bug(
+        name="words put into a file once more are known by the place of those before",
+        file="tiermem/writing/placing.py",
+        before='(how == "same" and turn.turn_id not in claimed)',
+        after='how == "same"',
+        found_by=("tests/api/test_files_again.py", "tests/api"),
+    ),
+    Bug(
+        name="the end of a file given alone is laid beside its beginning",
+        file="tiermem/writing/placing.py",
+        before="if _position(turn) >= first}",
+        after="}",
+        found_by=("tests/api/test_files_again.py", "tests/api"),
+    ),
+    Bug(
+        name="a truth value passes for a number",
+        file="tiermem/api/arguments.py",
+        before="None if isinstance(value, bool) else index(value)",
+        after="index(value)",
+        found_by=("tests/api/test_arguments.py", "tests/api"),
+    ),
+    Bug(
+        name="a day looked back to is its beginning",
+        file="tiermem/dialogue/times.py",
+        before="return _at(_read(value), time.max)",
+        after="return _at(_read(value), time())",
+        found_by=("tests/api/test_arguments.py", "tests/api"),
+    ),
+    Bug(
+        name="settings take names nobody knows",
+        file="tiermem/settings.py",
+        before='extra="forbid"',
+        after='extra="ignore"',
+        found_by=("tests/api/test_settings.py", "tests/api"),
+    ),
+    Bug(
+        name="what local rules do is counted against the day",
+        file="tiermem/runtime/opening.py",
+        before="limits=Budget() if engine.free else limits,",
+        after="limits=limits,",
+        found_by=("tests/api/test_daily_limits.py", "tests/api"),
+    ),
+)

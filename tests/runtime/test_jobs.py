@@ -1,0 +1,91 @@
+"""Jobs that run after a call returned: one run at a time, and none that was asked for is forgotten."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from tiermem.runtime.jobs import Jobs
+
+pytestmark = pytest.mark.anyio
+
+
+class Counted:
+    """A job that waits in its middle until it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0
+        self.on = anyio.Event()
+
+    async def __call__(self) -> None:
+        self.begun += 1
+        await self.on.wait()
+        self.ended += 1
+
+
+async def test_a_run_asked_for_while_one_is_under_way_follows_it() -> None:
+    jobs, job = Jobs(), Counted()
+    jobs.start("work", job)
+    await anyio.lowlevel.checkpoint()
+    assert job.begun == 1
+    jobs.start("work", job)
+    await anyio.lowlevel.checkpoint()
+    assert job.begun == 1, "never two at a time"
+    job.on.set()
+    await jobs.drain()
+    assert (job.begun, job.ended) == (2, 2)
+
+
+async def test_what_is_asked_for_many_times_meanwhile_runs_once_more() -> None:
+    jobs, job = Jobs(), Counted()
+    for _ in range(5):
+        jobs.start("work", job)
+        await anyio.lowlevel.checkpoint()
+    job.on.set()
+    await jobs.drain()
+    assert job.ended == 2
+    jobs.start("work", job)
+    await jobs.drain()
+    assert job.ended == 3
+
+
+@pytest.mark.unexpected
+@pytest.mark.parametrize("error", [ValueError("odd"), AssertionError("odd"), RecursionError("odd")])
+async def test_a_run_follows_one_that_failed_in_whatever_way_and_the_failure_is_noted(
+    error: Exception,
+) -> None:
+    jobs, job, on = Jobs(), Counted(), anyio.Event()
+
+    async def fails() -> None:
+        await on.wait()
+        raise error
+
+    jobs.start("work", fails)
+    await anyio.lowlevel.checkpoint()
+    jobs.start("work", job)
+    on.set()
+    job.on.set()
+    await jobs.drain()
+    assert job.ended == 1
+    (problem,) = jobs.problems
+    assert type(error).__name__ in problem
+    assert "odd" in problem
+
+
+async def test_waiting_waits_for_the_run_that_follows_as_well() -> None:
+    jobs, job = Jobs(), Counted()
+    jobs.start("work", job)
+    await anyio.lowlevel.checkpoint()
+    jobs.start("work", job)
+    assert not await jobs.wait("work", limit=0.0)
+    job.on.set()
+    assert await jobs.wait("work", limit=60.0)
+    assert job.ended == 2
+
+
+async def test_failures_that_tell_of_erased_words_are_kept_no_longer() -> None:
+    jobs = Jobs()
+    jobs.note(["about the boat", "about the bees"])
+    jobs.forget(lambda told: "boat" in told)
+    assert jobs.problems == ("about the bees",)

@@ -1,0 +1,29 @@
+"""What users call: `open`, `Memory` for code that does not await, `AsyncMemory` for code that does."""
+
+from tiermem.api.blocking import Memory, open, spaces  # noqa: A004  (users write `tiermem.open`)
+from tiermem.api.copies import restore
+from tiermem.api.memory import AsyncMemory
+from tiermem.api.requests import Attribution, Filters, Overrides
+from tiermem.api.residual import ResidualScan, Residue
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.stats import Stats
+
+__all__ = [
+    "Added",
+    "AsyncMemory",
+    "Attribution",
+    "BackedUp",
+    "Exported",
+    "Filters",
+    "Flushed",
+    "Memory",
+    "Overrides",
+    "Receipt",
+    "Reindexed",
+    "ResidualScan",
+    "Residue",
+    "Stats",
+    "open",
+    "restore",
+    "spaces",
+]

@@ -1,0 +1,341 @@
+"""What callers give, checked in one place: every argument of every public method passes through here.
+
+Each function takes what was given, whatever it is, and returns what the steps below take. What cannot be
+used is `InvalidInput`, which names the argument, the value, and what it may be. Nothing is guessed: a number
+is not read out of a text, nor a choice out of what is merely true.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from operator import index
+from typing import Any, TypeVar, get_args
+
+from pagestore import Checkpoint, PageId, SessionId, SpaceId
+from tiermem.api.requests import Filters
+from tiermem.dialogue.metadata import metadata_in
+from tiermem.dialogue.times import parse_time, until
+from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
+from tiermem.index.interface import Collection
+from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId, Wanted
+from tiermem.reading import LONGEST_QUESTION, Scope
+from tiermem.reasoning import Engine
+from tiermem.runtime.components import EngineName, Opening, Parts
+from tiermem.settings import Settings
+from tiermem.trust import TrustLevels
+
+MOST_RESULTS = 10_000
+"""Results of one search at most."""
+MOST_TOKENS = 10_000_000
+"""Tokens of one context at most, more than any model takes."""
+
+_T = TypeVar("_T")
+
+
+def question(value: object, name: str = "question") -> str:
+    """A question, or a query, that can be asked."""
+    if isinstance(value, str) and len(value) > LONGEST_QUESTION:
+        raise InvalidInput(
+            f"{name} may be {LONGEST_QUESTION:,} characters long, and this one is {len(value):,}: "
+            "ask less at once, or add what it tells as a turn"
+        )
+    asked = text_in(value, name).strip()
+    if any("\ud800" <= character <= "\udfff" for character in asked):
+        raise InvalidInput(f"{name} holds lone surrogates, which no index or model can carry")
+    return asked
+
+
+def reason(value: object) -> str:
+    """A reason that says something."""
+    if isinstance(value, str) and not value.strip():
+        raise InvalidInput("give a reason: it stays on record")
+    return text_in(value, "reason").strip()
+
+
+def session(value: object) -> SessionId:
+    """The name of a session."""
+    return SessionId(name_in(value, "session"))
+
+
+def any_session(value: object) -> SessionId | None:
+    """The name of a session, or `None` for all of them."""
+    return None if value is None else session(value)
+
+
+def page(value: object, name: str = "page_id") -> PageId:
+    """The id of a page."""
+    return PageId(name_in(value, name))
+
+
+def any_page(value: object) -> PageId | None:
+    """The id of a page, or `None`."""
+    return None if value is None else page(value, "page")
+
+
+def answer(value: object) -> AnswerId:
+    """The id of an answer."""
+    return AnswerId(name_in(value, "answer_id"))
+
+
+def unit(value: object) -> UnitId:
+    """The id of a unit."""
+    return UnitId(name_in(value, "unit_id"))
+
+
+def turn(value: object) -> int | str | None:
+    """A turn's number in the log, its own id, or `None`."""
+    return value if value is None or isinstance(value, str) else whole(value, "turn", most=2**63)
+
+
+def moment(value: object, name: str) -> datetime | None:
+    """A moment, or `None`; a day without a time is its beginning."""
+    return _moment(value, name, parse_time)
+
+
+def past(value: object, name: str = "as_of") -> datetime | None:
+    """A moment that is looked back to, or `None` for now; a day without a time is its end.
+
+    One without a zone is meant in the machine's own, as Python takes it.
+    """
+    found = _moment(value, name, until)
+    if found is None or found.utcoffset() is not None:
+        return found
+    try:
+        return found.astimezone()
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidInput(f"{name}: {shown(value)} lies outside the calendar") from error
+
+
+def _moment(value: object, name: str, read: Callable[[object], datetime | None]) -> datetime | None:
+    if isinstance(value, str) and not value.strip():
+        raise InvalidInput(f"{name} must be a moment, like '2024-05-08T13:56', not {shown(value)}")
+    try:
+        return read(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from error
+
+
+def whole(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
+    """A whole number within bounds. Texts, fractions and truth values are none."""
+    try:
+        number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None:
+        raise InvalidInput(f"{name} must be a whole number, not {shown(value)}")
+    if number < least:
+        raise InvalidInput(f"{name} must be at least {least}, not {shown(value)}")
+    if most is not None and number > most:
+        raise InvalidInput(f"{name} may be {most:,} at most, not {shown(value)}")
+    return number
+
+
+def limit(value: object) -> int:
+    """How many results at most."""
+    return whole(value, "limit", least=1, most=MOST_RESULTS)
+
+
+def max_tokens(value: object) -> int:
+    """How many tokens at most; none are allowed, and hold nothing."""
+    return whole(value, "max_tokens", most=MOST_TOKENS)
+
+
+def switch(value: object, name: str) -> bool:
+    """True or false, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be True or False, not {shown(value)}")
+    return value
+
+
+def mode(value: AskMode) -> AskMode:
+    """A way that an answer may take."""
+    return _one_of("mode", value, get_args(AskMode))
+
+
+def kind(value: Collection) -> Collection:
+    """What a search looks through."""
+    return _one_of("kind", value, get_args(Collection))
+
+
+def _one_of(name: str, value: _T, names: Iterable[str]) -> _T:
+    if not isinstance(value, str) or value not in names:
+        raise InvalidInput(f"{name} {not_one_of(value, names)}")
+    return value
+
+
+def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None:
+    """A level of trust, or `None`."""
+    if value is not None and (not isinstance(value, str) or value not in levels.names):
+        raise InvalidInput(f"{name} {not_one_of(value, levels.names)}")
+    return value
+
+
+def no_other(given: Mapping[str, object], keywords: type) -> None:
+    """Raise `TypeError` for a keyword that a method does not take, as Python does for one not written out."""
+    for name in given.keys() - keywords.__annotations__.keys():
+        raise TypeError(f"the keyword {not_one_of(name, keywords.__annotations__)}")
+
+
+def scope(only: Filters, levels: TrustLevels, *, as_of: object = None) -> Scope:
+    """What a question is confined to."""
+    no_other(only, Filters)
+    return Scope(
+        session=any_session(only.get("session")),
+        as_of=past(as_of),
+        min_trust=trust(only.get("min_trust"), levels, "min_trust"),
+        turns=_turns(only),
+    )
+
+
+def _turns(only: Filters) -> TurnFilter | None:
+    """Which turns alone may be seen; `None` where nothing is asked of them. A day is the whole day."""
+    asked = TurnFilter(
+        speaker=_told(only.get("speaker"), "speaker"),
+        role=_told(only.get("role"), "role"),
+        said_after=moment(only.get("said_after"), "said_after"),
+        said_before=_moment(only.get("said_before"), "said_before", until),
+        where=_where(only.get("where")),
+    )
+    return None if asked == TurnFilter() else asked
+
+
+def _where(value: object) -> tuple[Wanted, ...]:
+    """What metadata must tell: a mapping of texts, numbers and truths."""
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f'where must be a mapping such as {{"channel": "general"}}, not {shown(value)}')
+    for key, wanted in value.items():
+        text_in(key, "a key of where")
+        if not isinstance(wanted, str | int | float):
+            raise InvalidInput(f"where[{key!r}] must be a text, a number or a truth, not {shown(wanted)}")
+    return tuple(Wanted(key=key, value=wanted) for key, wanted in metadata_in(value, "where").items())
+
+
+def _told(value: object, name: str) -> str | None:
+    """A name, or `None`; a blank one is nobody's."""
+    if isinstance(value, str) and not value.strip():
+        raise InvalidInput(f"{name} must be a name, not {shown(value)}")
+    return None if value is None else name_in(value, name)
+
+
+def budget(value: object) -> Budget:
+    """The limits of one ask: a `Budget`, a mapping of its fields, or `None` for no limit."""
+    if value is None:
+        return Budget()
+    names = tuple(field.name for field in fields(Budget))
+    given = {name: getattr(value, name) for name in names} if isinstance(value, Budget) else value
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"budget must be a Budget, or a mapping like {{'calls': 5}}, not {shown(value)}")
+    for name in given:
+        _one_of("budget: the limit", name, names)
+    return Budget(
+        calls=_limit(given, "calls", whole),
+        tokens=_limit(given, "tokens", whole),
+        seconds=_limit(given, "seconds", _amount),
+        cost=_limit(given, "cost", _amount),
+    )
+
+
+def _limit(given: Mapping[str, object], name: str, read: Callable[[object, str], _T]) -> _T | None:
+    value = given.get(name)
+    return None if value is None else read(value, f"budget: {name}")
+
+
+def _amount(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise InvalidInput(f"{name} must be a number that is not negative, not {shown(value)}")
+    return value
+
+
+def checkpoint(value: object, name: str = "checkpoint") -> Checkpoint:
+    """A checkpoint, all of whose fields are of their kinds."""
+    if not isinstance(value, Checkpoint):
+        raise InvalidInput(f"{name} must be a Checkpoint, not {shown(value)}")
+    name_in(value.space, f"{name}.space")
+    whole(value.size, f"{name}.size")
+    text_in(value.root, f"{name}.root")
+    if value.head is not None:
+        whole(value.head, f"{name}.head", least=-1)
+    if value.waiting is not None:
+        text_in(value.waiting, f"{name}.waiting")
+    return value
+
+
+def any_checkpoint(value: object, name: str = "checkpoint") -> Checkpoint | None:
+    """A checkpoint, or `None`."""
+    return None if value is None else checkpoint(value, name)
+
+
+def runs(value: object) -> tuple[str, ...]:
+    """Runs of words that are looked for: one text, or several."""
+    given = (value,) if isinstance(value, str) else value
+    if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray | Mapping):
+        raise InvalidInput(f"words must be texts in a list, not {shown(value)}")
+    return tuple(text_in(run, "words: each") for run in given)
+
+
+def progress(value: _T) -> _T:
+    """What is told how far a run is, or `None`."""
+    if value is not None and not callable(value):
+        raise InvalidInput(f"progress must be called with two numbers, and {shown(value)} cannot be")
+    return value
+
+
+def place(value: object, name: str) -> str:
+    """Where a file or a directory lies, or is to lie."""
+    if isinstance(value, os.PathLike):
+        value = value.__fspath__()
+    return text_in(value, name)
+
+
+def opening(
+    path: object,
+    *,
+    space: object,
+    engine: EngineName | Engine,
+    read_only: object,
+    create: object,
+    reindex: object,
+    settings: object,
+    overrides: Mapping[str, Any],
+) -> Opening:
+    """How a memory is to be opened. What is chosen by name is a setting, a ready object a part."""
+    if not isinstance(engine, Engine):
+        engine = _one_of("engine", engine, get_args(EngineName))
+    if settings is not None and not isinstance(settings, Settings):
+        raise InvalidInput(
+            f"settings must be Settings, not {type(settings).__name__}: its fields can be given one by one"
+        )
+    ready = {
+        name: _ready(name, overrides[name])
+        for name in _CAN
+        if overrides.get(name) is not None and not isinstance(overrides[name], str)
+    }
+    chosen = {name: value for name, value in overrides.items() if name not in ready}
+    before = {} if settings is None else settings.model_dump()
+    return Opening(
+        path=place(path, "path"),
+        space=SpaceId(name_in(space, "space")),
+        engine=engine,
+        read_only=switch(read_only, "read_only"),
+        create=switch(create, "create"),
+        reindex=switch(reindex, "reindex"),
+        settings=Settings(**{**before, **chosen}),
+        parts=Parts(**ready),
+    )
+
+
+_CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}
+"""What parts that a caller brings along must be able to do."""
+
+
+def _ready(name: str, part: Any) -> Any:
+    """A part that a caller brings along, or `InvalidInput`."""
+    if isinstance(part, type) or not callable(getattr(part, _CAN[name], None)):
+        raise InvalidInput(f"{name} must be a name, or an object that can `{_CAN[name]}`, not {shown(part)}")
+    return part

@@ -1,0 +1,211 @@
+"""`AsyncMemory` for code that does not await: same methods, no logic of its own.
+
+Each memory has one background event loop; calls from many threads run on it side by side.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import ExitStack
+from functools import partial, wraps
+from pathlib import Path
+from threading import Condition
+from types import TracebackType
+from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
+from weakref import finalize
+
+from pagestore import SpaceId, Store
+from tiermem.api import arguments
+from tiermem.api.memory import AsyncMemory, opened_as
+from tiermem.api.requests import Overrides
+from tiermem.errors import MemoryClosed
+from tiermem.reasoning import Engine
+from tiermem.runtime.calls import CLOSED
+from tiermem.runtime.components import EngineName
+from tiermem.runtime.loop import Loop, SharedLoops
+from tiermem.runtime.opened import end_all
+from tiermem.settings import Settings
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+_FORKED = (
+    "this memory was opened by the process that this one was forked from, and works there alone: "
+    "open it in this process (a space can be open for writing in one of them)"
+)
+
+
+_loops = SharedLoops()
+
+
+def _close_what_is_open() -> None:
+    """Close what was never closed, when the program ends."""
+    with ExitStack() as each:
+        for loop in _loops.all():
+            each.callback(loop.call, end_all)
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncMemory, _P], Awaitable[_T]],
+) -> Callable[Concatenate[Memory, _P], _T]:
+    """The same method, with the same words and signature, for code that does not await."""
+
+    @wraps(method)
+    def call(self: Memory, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return self._call(partial(method, self._async, *args, **kwargs))
+
+    call.__qualname__ = f"Memory.{method.__name__}"
+    return call
+
+
+class Memory:
+    """One space's memory, for code that does not await. Open it with `tiermem.open`.
+
+    One that is still open when the program ends is closed then. A process forked from the one that opened it
+    cannot use it: every call is `MemoryClosed` there, and closing it does nothing.
+    """
+
+    def __init__(self, awaited: AsyncMemory, loop: Loop, key: Hashable, user: object) -> None:
+        """Use `Memory.open`."""
+        self._async = awaited
+        self._loop = loop
+        self._let_go = partial(_loops.let_go, key, user, end_all)
+        self._closed = False
+        self._inside = 0
+        self._changed = Condition()
+        self._process = os.getpid()
+        finalize(self, _loops.forget, key, user).atexit = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        space: str = "default",
+        engine: EngineName | Engine = "auto",
+        read_only: bool = False,
+        create: bool = True,
+        reindex: bool = False,
+        settings: Settings | None = None,
+        **overrides: Unpack[Overrides],
+    ) -> Memory:
+        """See `AsyncMemory.open`."""
+        opening = arguments.opening(
+            path,
+            space=space,
+            engine=engine,
+            read_only=read_only,
+            create=create,
+            reindex=reindex,
+            settings=settings,
+            overrides=overrides,
+        )
+        user = object()
+        key = opening.shared_as or user
+        loop = _loops.take(key, user)
+        try:
+            memory = cls(loop.call(partial(opened_as, AsyncMemory, opening)), loop, key, user)
+        except BaseException:
+            _loops.let_go(key, user, end_all)
+            raise
+        # Anew each time: what is registered last is called first, before what was imported to open it ends.
+        atexit.unregister(_close_what_is_open)
+        atexit.register(_close_what_is_open)
+        return memory
+
+    def __repr__(self) -> str:
+        return repr(self._async).replace("<Async", "<", 1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def space(self) -> SpaceId:
+        """See `AsyncMemory.space`."""
+        return self._async.space
+
+    @property
+    def engine(self) -> str:
+        """See `AsyncMemory.engine`."""
+        return self._async.engine
+
+    add = _blocking(AsyncMemory.add)
+    flush = _blocking(AsyncMemory.flush)
+    index_pending = _blocking(AsyncMemory.index_pending)
+    ask = _blocking(AsyncMemory.ask)
+    search = _blocking(AsyncMemory.search)
+    context = _blocking(AsyncMemory.context)
+    audit = _blocking(AsyncMemory.audit)
+    answers = _blocking(AsyncMemory.answers)
+    page = _blocking(AsyncMemory.page)
+    pages = _blocking(AsyncMemory.pages)
+    open_pages = _blocking(AsyncMemory.open_pages)
+    units = _blocking(AsyncMemory.units)
+    get = _blocking(AsyncMemory.get)
+    apply_findings = _blocking(AsyncMemory.apply_findings)
+    reindex = _blocking(AsyncMemory.reindex)
+    checkpoint = _blocking(AsyncMemory.checkpoint)
+    verify = _blocking(AsyncMemory.verify)
+    bundle = _blocking(AsyncMemory.bundle)
+    backup = _blocking(AsyncMemory.backup)
+    export = _blocking(AsyncMemory.export)
+    prove_growth = _blocking(AsyncMemory.prove_growth)
+    replay = _blocking(AsyncMemory.replay)
+    omissions = _blocking(AsyncMemory.omissions)
+    redistil = _blocking(AsyncMemory.redistil)
+    withdraw = _blocking(AsyncMemory.withdraw)
+    restore = _blocking(AsyncMemory.restore)
+    remember = _blocking(AsyncMemory.remember)
+    correct = _blocking(AsyncMemory.correct)
+    trail = _blocking(AsyncMemory.trail)
+    history = trail
+    erase = _blocking(AsyncMemory.erase)
+    delete = erase
+    residual_scan = _blocking(AsyncMemory.residual_scan)
+    stats = _blocking(AsyncMemory.stats)
+
+    def close(self) -> None:
+        """See `AsyncMemory.close`."""
+        if self._process != os.getpid():
+            return
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+        try:
+            self._loop.call(self._async.close)
+        finally:
+            with self._changed:
+                # A call that the loop takes no more would wait for ever.
+                self._changed.wait_for(lambda: not self._inside)
+            self._let_go()
+
+    def _call(self, method: Callable[[], Awaitable[_T]]) -> _T:
+        if self._process != os.getpid():
+            raise MemoryClosed(_FORKED)
+        with self._changed:
+            if self._closed:
+                raise MemoryClosed(CLOSED)
+            self._inside += 1
+        try:
+            return self._loop.call(method)
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+
+open = Memory.open  # noqa: A001  (users write `tiermem.open`)
+
+
+def spaces(path: str | Path) -> tuple[str, ...]:
+    """The spaces of the store in directory `path`; raises `NotAStore` when it is none."""
+    return tuple(Store(arguments.place(path, "path"), read_only=True).spaces())

@@ -1,0 +1,872 @@
+"""`AsyncMemory` owns the order of steps and no step itself.
+
+Every public method reads as the list of packages it passes through. Writing happens in `writing/`,
+reading in `reading/`; what may run later (summarising, write-back) goes to one background worker
+whose failures are kept and shown by `stats` and `flush`, because what it left undone stays pending
+in the ledger and is done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self, TypeVar, Unpack
+from weakref import finalize
+
+from anyio import to_thread
+
+from pagestore import (
+    Checkpoint,
+    GrowthProof,
+    Page,
+    PageId,
+    SpaceId,
+    Turn,
+    TurnTimes,
+    VerifyReport,
+)
+from pagestore.bundle import Bundle
+from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
+from tiermem.api import arguments, copies, replaying
+from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
+from tiermem.api.residual import ResidualScan, residual_scan
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.stats import Stats, stats
+from tiermem.dialogue import TimeLike, as_turns
+from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId, text_in, unexpected
+from tiermem.index.interface import Collection
+from tiermem.ledger import AnswerInfo, Redistilled
+from tiermem.llm.interface import Forgets
+from tiermem.llm.meter import Meter
+from tiermem.llm.tokens import token_counter
+from tiermem.model import (
+    Answer,
+    AnswerId,
+    AskMode,
+    Budget,
+    Evidence,
+    MarkedPage,
+    MarkedPageInfo,
+    SummaryUnit,
+    UnitId,
+    WriteBack,
+)
+from tiermem.proof import Fingerprints, fingerprints_of
+from tiermem.reading import (
+    Audit,
+    Context,
+    OmissionReport,
+    Replay,
+    Scope,
+    Standpoint,
+    omission_report,
+)
+from tiermem.reasoning import Engine
+from tiermem.runtime.calls import CLOSED, Calls, cut_short, finished
+from tiermem.runtime.components import Components, EngineName, Opening
+from tiermem.runtime.jobs import Job
+from tiermem.runtime.opened import Opened, share
+from tiermem.runtime.opening import build, other_than
+from tiermem.settings import IN_PROCESS, Settings, When
+from tiermem.trust import TrustLevels, stamped
+from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
+from tiermem.writing.placing import placed
+
+Says = str | Turn | Mapping[str, Any]
+
+INDEXING_LIMIT = 5.0
+"""Seconds a question waits for what was just said to be in the index."""
+
+_INDEXING, _SEALING = "indexing", "sealing"
+_SPARE = 1.0
+"""Seconds to look later than an idle session may be sealed, so that one look is enough."""
+
+
+class AsyncMemory:
+    """One space's memory. Open it with `AsyncMemory.open`; close it, or use `async with`."""
+
+    def __init__(self, opened: Opened, user: object) -> None:
+        """Use `AsyncMemory.open`."""
+        self._opened = opened
+        self._user = user
+        self._jobs = opened.jobs
+        self._lock = opened.lock
+        self._calls = Calls()
+
+    def __repr__(self) -> str:
+        components = self._opened.components
+        if components is None or self._calls.closing:
+            return f"<{type(self).__name__}, closed>"
+        where = "in memory" if components.directory is None else f"in {str(components.directory)!r}"
+        alone = ", read-only" if components.read_only else ""
+        return f"<{type(self).__name__} of space {components.ledger.space!r} {where}{alone}>"
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | Path,
+        *,
+        space: str = "default",
+        engine: EngineName | Engine = "auto",
+        read_only: bool = False,
+        create: bool = True,
+        reindex: bool = False,
+        settings: Settings | None = None,
+        **overrides: Unpack[Overrides],
+    ) -> AsyncMemory:
+        """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
+
+        `engine` is `"model"`, `"local"`, `"auto"` (a model when `Settings.model` names one) or an `Engine`.
+        `overrides` are fields of `Settings` (an unknown one, or a value that is not known, is
+        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`,
+        `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
+        With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
+        store is deleted first (on a server what is there of this store, and not what is of others) and
+        each space is put into a new one when it is next opened.
+        Opened again by the same process (a notebook's cell run twice) a space is not opened twice: the new
+        memory works on the parts that are open. Each is closed by itself, and the parts with the last one.
+        Where it is to be opened otherwise, `InvalidInput` says which setting differs. What one event loop has
+        open is `Locked` for another.
+        Raises `pagestore.errors.Locked` when another process has the space open for writing,
+        `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when the
+        directory named for the weights does not hold them; where none was named and there are none, what
+        was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
+        takes no lock and writes nothing: search, ask, verify and audit while another process writes (by words
+        alone where the index is in shards). It sees what was there when it was opened.
+        """
+        return await opened_as(
+            cls,
+            arguments.opening(
+                path,
+                space=space,
+                engine=engine,
+                read_only=read_only,
+                create=create,
+                reindex=reindex,
+                settings=settings,
+                overrides=overrides,
+            ),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def space(self) -> SpaceId:
+        """The space this memory reads and writes."""
+        return self._unclosed.ledger.space
+
+    @property
+    def engine(self) -> str:
+        """Who reasons: `local`, or the model's name."""
+        return self._unclosed.engine.name
+
+    @finished
+    @spelled_out(Attribution)
+    async def add(
+        self,
+        turns: Says | Iterable[Says],
+        *,
+        session: str = "main",
+        **said: Unpack[Attribution],
+    ) -> Added:
+        """Store what was said; durable when this returns.
+
+        Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
+        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once; one that was
+        erased, and one without words, is not stored, and `Added` says so.
+        `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
+        a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
+        `where` asks for; a turn or message that has some of its own keeps it. Pages that fill up seal, and so
+        do those of sessions that are idle (`Settings.idle_seal`), this one's among them where its last turn
+        was long ago.
+        """
+        components, into = self._open, arguments.session(session)
+        given = self._attributed(turns, said)
+        worded = tuple(turn for turn in given if turn.text.strip())
+        known = await placed(components.ledger, into, worded)
+        idle = await self._sealed(await components.writer.seal_idle(components.clock()))
+        appended = await components.writer.observe(into, known.turns)
+        told = (
+            TurnTimes(seq=seq, said_at=turn.said_at)
+            for seq, turn in zip(appended.seqs, known.turns, strict=True)
+        )
+        behind = await components.writer.seal_behind(into, told)
+        await self._sealed((*appended.sealed, *behind))
+        self._index_said()
+        if not self._jobs.is_due(_SEALING):
+            await self._look_later()
+        return Added(
+            turns=len(given),
+            new=appended.new,
+            erased=known.erased,
+            empty=len(given) - len(worded),
+            sealed=(*idle, *appended.sealed, *behind),
+        )
+
+    @cut_short
+    async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
+        """Seal open pages (of one session, or all), summarise what is pending, finish background work.
+
+        Pages that were set aside are tried again.
+        """
+        components, only, told = self._writable, arguments.any_session(session), arguments.progress(progress)
+        sealed = await components.writer.seal(only)
+        await self._jobs.drain()
+        return replace(await self._index_pending(told), sealed=sealed)
+
+    @cut_short
+    async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
+        """Summarise every sealed page that has no units yet and bring the index up to the ledger.
+
+        Pages that were set aside are tried again.
+        """
+        _, told = self._writable, arguments.progress(progress)
+        await self._jobs.drain()
+        return await self._index_pending(told)
+
+    @cut_short
+    @spelled_out(Filters)
+    async def ask(
+        self,
+        question: str,
+        *,
+        as_of: TimeLike | None = None,
+        budget: Budget | Mapping[str, float] | None = None,
+        mode: AskMode = "router",
+        **only: Unpack[Filters],
+    ) -> Answer:
+        """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
+
+        `Answer.support` says how far these bear the answer out (`stated` and `derived` are proved, `worded`
+        is marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or
+        what is asked is told of somebody else, `abstained` is true, and `nearest` are the passages that
+        come nearest. Without a model the answer is an extract of what was said, picked by rules.
+        `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
+        memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time
+        `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
+        `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
+        anybody trusted less: units, and turns on the pages read.
+        `speaker`, `role`, `said_after`, `said_before` (both count in, a day is the whole day) and `where`
+        (what `metadata` must tell: `{"channel": "general"}`; of a list one of its items) leave out turns that
+        are not so, and units that rest on any of these. Where few turns are left, more of what
+        is found is looked through, up to everything, until there are enough. Names are compared without
+        regard to case; what a turn does not tell it is not. A page is found by all of its words and seen
+        without the turns left out. A unit that was superseded stays so, whoever said what superseded it.
+        A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
+        `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
+        Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
+        `BudgetExceeded` when the space has spent its daily limit.
+        """
+        components, question = self._open, arguments.question(question)
+        scope, moment = self._confined(only, as_of=as_of)
+        mode, limits = arguments.mode(mode), arguments.budget(budget)
+        await self._said_is_indexed()
+        components.meter.check()
+        async with self._lock.shared():
+            with components.paying(Meter(budget=limits)) as meter:
+                async with nullcontext() if components.read_only else components.writer.recording("ask"):
+                    outcome = await components.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
+            answer, findings = components.reader.answered(
+                outcome, meter=meter, recorded=not components.read_only
+            )
+            if components.read_only:
+                return answer
+            await components.writer.answered(answer, findings)
+            await components.writer.set_aside(outcome.aside, "ask")
+        if findings:
+            await self._when(components.settings.write_back, "write-back", self._write_back)
+        return answer
+
+    @cut_short
+    @spelled_out(Filters)
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kind: Collection = "units",
+        **only: Unpack[Filters],
+    ) -> tuple[Evidence, ...]:
+        """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
+        on; no model call. Turns that are not summarised yet stand among units for themselves
+        (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now). What is left
+        out is told by `min_trust` and the rest as in `ask`.
+        """
+        query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
+        scope, moment = self._confined(only)
+        await self._said_is_indexed()
+        return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
+
+    @cut_short
+    @spelled_out(Filters)
+    async def context(
+        self,
+        question: str,
+        *,
+        max_tokens: int = 1000,
+        **only: Unpack[Filters],
+    ) -> Context:
+        """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
+
+        `asked_at` is the moment relative dates of the question are seen from (now). What is left out is
+        told by `min_trust` and the rest as in `ask`.
+        """
+        question, most = arguments.question(question), arguments.max_tokens(max_tokens)
+        scope, moment = self._confined(only)
+        await self._said_is_indexed()
+        return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
+
+    @cut_short
+    async def audit(self, answer_id: str) -> Audit:
+        """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
+        return await self._open.reader.audit(arguments.answer(answer_id))
+
+    @cut_short
+    async def answers(self) -> tuple[AnswerInfo, ...]:
+        """Every answer given, oldest first: id, question, time, route."""
+        return tuple(self._open.ledger.tier1.answers.values())
+
+    @cut_short
+    async def page(self, page_id: str) -> MarkedPage:
+        """One page with its words and lines, all of them, and which were taken back and why.
+
+        Raises `pagestore.errors.PageNotFound`.
+        """
+        return await self._open.reader.page(arguments.page(page_id))
+
+    @cut_short
+    async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
+        """Sealed pages, oldest first, without their words, and where words of them were taken back."""
+        return await self._open.reader.pages(arguments.any_session(session))
+
+    @cut_short
+    async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
+        """The pages being filled, with their words."""
+        return await self._open.ledger.open_pages(arguments.any_session(session))
+
+    @cut_short
+    async def units(
+        self, session: str | None = None, *, as_of: TimeLike | None = None
+    ) -> tuple[SummaryUnit, ...]:
+        """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
+        ledger, moment, only = self._open.ledger, arguments.past(as_of), arguments.any_session(session)
+        tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
+        return tier1.units(only)
+
+    @cut_short
+    async def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
+        """The unit, page or answer of this id, whichever it is; a unit also when it no longer holds.
+
+        Raises `UnknownId`.
+        """
+        ledger, wanted = self._open.ledger, text_in(id, "id")
+        unit, answer = ledger.tier1.unit(UnitId(wanted)), AnswerId(wanted)
+        if unit is not None:
+            return unit
+        if answer in ledger.tier1.answers or ledger.tier1.was_erased(answer):
+            return await ledger.answer(answer)
+        try:
+            return await self._open.reader.page(PageId(wanted))
+        except PageNotFound as error:
+            raise UnknownId(f"space {ledger.space!r} has no unit, page or answer {id!r}") from error
+
+    @cut_short
+    async def apply_findings(self) -> tuple[WriteBack, ...]:
+        """Decide on every finding still pending; each decision is recorded, SKIP included.
+
+        Findings a model could not decide on now stay pending and are named by `stats`.
+        """
+        _ = self._writable
+        await self._jobs.drain()
+        report = await self._write_back()
+        return report.decisions
+
+    @cut_short
+    async def reindex(self) -> Reindexed:
+        """Delete this space from the index and build it again from pages and ledger; no model call."""
+        components = self._writable
+        await self._jobs.drain()
+        async with self._lock.shared():
+            done = await components.writer.reindex()
+        return Reindexed(units=done.units, pages=done.pages)
+
+    @finished
+    async def checkpoint(self) -> Checkpoint:
+        """Commit to everything so far; keep it elsewhere to prove later that nothing was altered.
+
+        The commitment is logged, except where the memory was opened read-only.
+        """
+        components = self._open
+        return await (
+            components.ledger.standing() if components.read_only else components.ledger.checkpoint()
+        )
+
+    @cut_short
+    async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
+        """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
+        return await self._open.ledger.verify(arguments.any_checkpoint(checkpoint))
+
+    @cut_short
+    async def bundle(
+        self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+    ) -> Bundle:
+        """An answer with all it takes to check, far from here, the words it rests on.
+
+        It is a copy: what is erased from this memory later stays in it. `pagestore.bundle.encode` makes it
+        one file, `verify_bundle` checks that. Of the pages cited it holds the turns whose words are cited
+        (with their metadata), with `whole_pages` all; the answer's record, and so everything in its trace, is
+        in it whole. `checkpoint` is one that was kept elsewhere.
+        Raises `UnknownId`, `PageNotFound` while a cited page is still filling (`flush` seals it),
+        `Corrupt` when this log does not bear out `checkpoint`.
+        """
+        return await self._open.ledger.bundle(
+            arguments.answer(answer_id),
+            checkpoint=arguments.any_checkpoint(checkpoint),
+            whole_pages=arguments.switch(whole_pages, "whole_pages"),
+        )
+
+    @cut_short
+    async def backup(
+        self,
+        to: str | Path,
+        *,
+        all_spaces: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> BackedUp:
+        """Write one file (a packed tar) of this space's log, or of the whole store's: all of it or nothing.
+
+        It holds everything acknowledged by now, words, summaries, answers and their proofs, also while
+        another process writes; the index is left out. `tiermem.restore` makes a store of it. What is erased
+        later stays in it. A file that exists is refused, or replaced with `replace`. Raises `PageStoreError`
+        for a damaged log or a full disk, `InvalidInput`.
+        """
+        return await copies.backup(
+            self._open,
+            arguments.place(to, "to"),
+            all_spaces=arguments.switch(all_spaces, "all_spaces"),
+            replace=arguments.switch(replace, "replace"),
+            progress=arguments.progress(progress),
+        )
+
+    @cut_short
+    async def export(
+        self,
+        to: str | Path | IO[bytes],
+        *,
+        session: str | None = None,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write the dialogue as JSON lines, one turn each with session, id, time, speaker, role and trust.
+
+        `tiermem ingest` and `read_dialogue` read it back. What was erased is absent; what is erased later
+        stays in the file. One that exists is refused, or replaced with `replace`; one in the store itself is
+        refused.
+        """
+        return await copies.export(
+            self._open,
+            to if hasattr(to, "write") else arguments.place(to, "to"),
+            session=arguments.any_session(session),
+            overwrite=arguments.switch(replace, "replace"),
+            progress=arguments.progress(progress),
+        )
+
+    @cut_short
+    async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
+        """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
+        ledger = self._open.ledger
+        before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
+        return await ledger.prove_growth(before, after or await ledger.standing())
+
+    @cut_short
+    async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
+        """A past answer as the ledger keeps it: candidates, scores, route, prompts, checks.
+
+        With `rerun` the question is asked again over the memory as it stood then, and `differences` say
+        what comes out otherwise; nothing of it is recorded but its cost. Raises `UnknownId`.
+        """
+        past = arguments.answer(answer_id)
+        if arguments.switch(rerun, "rerun"):
+            return await replaying.rerun(self._writable, past)
+        return await replaying.replay(self._open, past)
+
+    @cut_short
+    async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
+        """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
+
+        Pages are read again and compared with their units as they are now; `over_time` is what was
+        counted at each distilling. Raises `PageNotFound`, `InvalidInput` for a page not summarised yet.
+        """
+        return await omission_report(
+            self._open.ledger,
+            page=arguments.any_page(page),
+            session=arguments.any_session(session),
+        )
+
+    @cut_short
+    async def redistil(self, page_id: str) -> Redistilled:
+        """Summarise a page again, told what its units lost. Units that are new and proved are added.
+
+        Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
+        not summarised yet, `ModelError`.
+        """
+        components, again = self._writable, arguments.page(page_id)
+        components.meter.check()
+        async with self._lock.shared():
+            with components.paying(Meter()):
+                return await components.writer.redistil(again)
+
+    @finished
+    async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
+        """Take a unit back: it is recalled no more, and what it superseded returns.
+
+        The words that only it rests on stay on their page, are shown as taken back, with the reason, and are
+        no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
+        stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
+        The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. Raises
+        `UnknownId`.
+        """
+        components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        async with self._lock.shared():
+            return await components.writer.withdraw(unit, why)
+
+    @finished
+    async def restore(self, unit_id: str, *, reason: str) -> Restored:
+        """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
+
+        A unit that holds stays as it is, and nothing is recorded. Raises `UnknownId`, and `InvalidInput` for
+        one that was not withdrawn and that a newer one supersedes.
+        """
+        components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        async with self._lock.shared():
+            return await components.writer.restore(unit, why)
+
+    @finished
+    @spelled_out(Attribution)
+    async def remember(
+        self,
+        fact: str,
+        *,
+        session: str = "main",
+        **said: Unpack[Attribution],
+    ) -> Remembered:
+        """Keep what a person states, word for word, as a unit that holds when this returns; no model call.
+
+        It is a turn of its own, said by `speaker` ("user") in `session`, now or at `said_at`, and trusted as
+        its teller, or as `trust` stamps it. Its page seals. Like all that was said it can be audited and
+        erased. Raises `InvalidInput`, and then stores nothing, for what cannot be a unit: a single word, more
+        than 1,000 characters, words that read like an order to a model.
+        """
+        components, into = self._writable, arguments.session(session)
+        turn = self._statement(text_in(fact, "fact"), said)
+        async with self._lock.shared():
+            done = await components.writer.remember(into, turn)
+        return await self._stated(done)
+
+    @finished
+    @spelled_out(Attribution)
+    async def correct(
+        self,
+        unit_id: str,
+        text: str,
+        *,
+        session: str | None = None,
+        **said: Unpack[Attribution],
+    ) -> Remembered:
+        """`remember` what holds in place of a unit, which is superseded; in the unit's session by default.
+
+        The words that only that unit rests on are shown as taken back and are no evidence, as by `withdraw`.
+        `trail` shows both; withdrawing the correction brings the old unit back. Raises `UnknownId`, and
+        `InvalidInput` where `remember` does, for a unit that no longer holds, and for one that is trusted
+        more than its correction.
+        """
+        components, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
+        turn = self._statement(text_in(text, "text"), said)
+        async with self._lock.shared():
+            done = await components.writer.correct(unit, turn, session=into)
+        return await self._stated(done)
+
+    def _attributed(self, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
+        arguments.no_other(said, Attribution)
+        given = as_turns(
+            turns,
+            speaker=said.get("speaker"),
+            said_at=arguments.moment(said.get("said_at"), "said_at"),
+            metadata=said.get("metadata"),
+            now=self._open.clock(),
+        )
+        return stamped(given, arguments.trust(said.get("trust"), self._levels), self._levels)
+
+    def _statement(self, text: str, said: Attribution) -> Turn:
+        page = self._open.settings.page_tokens
+        if (tokens := token_counter().count(text)) > page:
+            raise InvalidInput(
+                f"this is too long to be remembered as one fact: {tokens:,} tokens, and a page has {page:,}; "
+                "`add` it, or remember its parts"
+            )
+        return self._attributed(text, said)[0]
+
+    async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
+        remembered, sealed = done
+        await self._sealed(sealed)
+        self._index_said()
+        return remembered
+
+    @cut_short
+    async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
+        """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
+
+        Raises `UnknownId`.
+        """
+        return await self._open.reader.trail(arguments.unit(unit_id))
+
+    history = trail
+
+    @finished
+    async def erase(
+        self,
+        *,
+        turn: int | str | None = None,
+        page: str | None = None,
+        session: str | None = None,
+        space: bool = False,
+        reason: str,
+    ) -> Receipt:
+        """Take a turn, a page, a session or the space out of memory for ever, with all that rests on it.
+
+        A turn is named by its number in the log (`PageLine.seq`), or by its `turn_id` with its session.
+        Units that other words do not prove, findings, answers that were shown the words, index entries
+        and recorded model calls go, with them what else a step wrote that was shown the words; what was
+        superseded by them returns. Bundles, exports, copies and backups made before keep the words:
+        the receipt says so, and nothing here can reach them. Checkpoints and proofs of
+        before stay valid and say that it was erased. A crash in between is made good at opening.
+        Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
+        """
+        components, why = self._writable, arguments.reason(reason)
+        selection = Selection(
+            turn=arguments.turn(turn),
+            page=arguments.any_page(page),
+            session=arguments.any_session(session),
+            space=arguments.switch(space, "space"),
+        )
+        await self._jobs.drain()
+        async with self._lock.exclusive():
+            erasure, words = await components.writer.erase(selection, why)
+            calls = await _forget_calls(components, words)
+            self._jobs.forget(words.are_in)
+            scan = await self._scanned(words)
+        return Receipt(
+            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
+        )
+
+    delete = erase
+
+    @cut_short
+    async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
+        """Look through every file of the store but those of other spaces for these runs of words."""
+        return await self._scanned(fingerprints_of(arguments.runs(words)))
+
+    @cut_short
+    async def stats(self) -> Stats:
+        """How the space stands: counts, what waits, and what was left unread."""
+        components = self._open
+        return stats(
+            components.ledger.tier1,
+            space=components.ledger.space,
+            engine=components.engine.name,
+            embedder=components.embedder.name,
+            sessions=len(await components.ledger.sessions()),
+            sealed=await components.ledger.pages(),
+            filling=await components.ledger.open_pages(),
+            index_pending=await components.reader.index_pending(),
+            usage=components.meter.by_step(),
+            spent_today=components.meter.today(),
+            daily=components.meter.limits,
+            problems=(*await components.ledger.clock_problems(), *self._jobs.problems),
+        )
+
+    async def close(self) -> None:
+        """Finish background work and let go of log and index; repeating it does nothing.
+
+        Calls under way raise `MemoryClosed`; those that only write what was given are finished first. Other
+        memories of this process that are open on the same space go on.
+        """
+        await self._calls.end()
+        await self._opened.let_go(self._user)
+
+    @property
+    def _levels(self) -> TrustLevels:
+        return TrustLevels(names=self._open.settings.trust_levels)
+
+    def _confined(self, only: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
+        """What a question may see, and when it is asked: now, where nobody says."""
+        scope = arguments.scope(only, self._levels, as_of=as_of)
+        return scope, arguments.moment(only.get("asked_at"), "asked_at") or self._open.clock()
+
+    @property
+    def _writable(self) -> Components:
+        components = self._open
+        if components.read_only:
+            raise ReadOnly("this memory was opened read-only, and this leaves a record: open it for writing")
+        return components
+
+    @property
+    def _unclosed(self) -> Components:
+        if self._calls.closing:
+            raise MemoryClosed(CLOSED)
+        return self._open
+
+    @property
+    def _open(self) -> Components:
+        """The parts, which background work still needs when this memory is closed and another is not."""
+        if self._opened.components is None:
+            raise MemoryClosed(CLOSED)
+        return self._opened.components
+
+    async def _catch_up(self) -> None:
+        """Finish what an earlier process left: idle open pages, pages without units, units and turns the
+        index does not hold.
+        """
+        components = self._open
+        if not components.read_only:
+            why = await self._finish_erasing()
+            if components.ledger.tier1.erasing:
+                self._jobs.note([f"an erasing is not finished: {why}"])
+            elif components.settings.index == IN_PROCESS:
+                await self._fill_index()
+            await components.writer.seal_at_opening(components.clock())
+            await self._when(components.settings.distil, "distilling", self._distil)
+            self._index_said()
+            await self._look_later()
+
+    async def _finish_erasing(self) -> str:
+        """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
+        try:
+            await self._open.writer.finish_erasing()
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # noted, and logged: the memory opens all the same
+            return unexpected(error, "finishing an erasing")
+        return "the index cannot be used"
+
+    async def _sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
+        """Have pages that sealed summarised, as the settings say."""
+        if pages:
+            await self._when(self._open.settings.distil, "distilling", self._distil)
+        return pages
+
+    def _index_said(self) -> None:
+        self._jobs.start(_INDEXING, self._index)
+
+    async def _said_is_indexed(self) -> None:
+        """Wait a little for what was said to be in the index; what is not by then is found by its words."""
+        await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
+
+    async def _index(self) -> None:
+        async with self._lock.shared():
+            with self._open.paying(Meter()):
+                left = await self._open.writer.index_said()
+        self._jobs.note([left] if left is not None else [])
+
+    async def _look_later(self) -> None:
+        """Look for idle sessions again when the first of them may be idle."""
+        components = self._open
+        seconds = await components.writer.until_idle(components.clock())
+        if seconds is not None:
+            # By a memory of its own: a timer must not hold one that its user let go of.
+            later = type(self)(self._opened, self._user)
+            self._jobs.later(seconds + _SPARE, _SEALING, later._seal_idle)  # noqa: SLF001
+
+    async def _seal_idle(self) -> None:
+        components = self._open
+        async with self._lock.shared():
+            sealed = await components.writer.seal_idle(components.clock())
+        await self._sealed(sealed)
+        await self._look_later()
+
+    async def _fill_index(self) -> None:
+        """Put all that the ledger holds into an index that starts empty; without a model call."""
+        try:
+            with self._open.paying(Meter()):
+                await self._open.writer.project()
+        except (TierMemError, PageStoreError) as error:
+            self._jobs.note([f"the index could not be filled and is tried again: {error}"])
+        except Exception as error:  # noqa: BLE001  # noted, and logged
+            told = unexpected(error, "filling the index")
+            self._jobs.note([f"the index could not be filled and is tried again: {told}"])
+
+    async def _scanned(self, words: Fingerprints) -> ResidualScan:
+        components = self._open
+        return await to_thread.run_sync(residual_scan, components.directory, components.ledger.space, words)
+
+    async def _when(self, when: When, name: str, job: Job) -> None:
+        if when == "inline":
+            await job()
+        elif when == "background":
+            self._jobs.start(name, job)
+
+    async def _index_pending(self, progress: Progress | None) -> Flushed:
+        components = self._open
+        async with self._lock.shared():
+            with components.paying(Meter()):
+                report = await components.writer.distil_pending(progress, again=True)
+        return Flushed(
+            sealed=(),
+            distilled=report.distilled,
+            units=report.units,
+            rejected=report.rejected,
+            pending=report.pending,
+            problems=tuple(str(one) for one in (*report.unfinished, *report.aside)),
+        )
+
+    async def _distil(self) -> None:
+        async with self._lock.shared():
+            with self._open.paying(Meter()):
+                report = await self._open.writer.distil_pending()
+        self._jobs.note(report.unfinished)
+
+    async def _write_back(self) -> WriteBackReport:
+        async with self._lock.shared():
+            with self._open.paying(Meter()):
+                report = await self._open.writer.apply_pending()
+        self._jobs.note(report.unfinished)
+        return report
+
+
+_M = TypeVar("_M", bound=AsyncMemory)
+
+
+async def opened_as(kind: type[_M], opening: Opening) -> _M:
+    """A memory opened so, over the parts of one that is open already; see `AsyncMemory.open`."""
+    user = object()
+
+    async def make(opened: Opened) -> None:
+        opened.components = await build(opening)
+        await kind(opened, user)._catch_up()  # noqa: SLF001 - nobody has it yet
+
+    def differs(components: Components) -> str | None:
+        return other_than(components, opening)
+
+    opened = await share(opening.shared_as, user, make=make, differs=differs)
+    memory = kind(opened, user)
+    finalize(memory, opened.users.discard, user).atexit = False
+    return memory
+
+
+async def _forget_calls(components: Components, words: Fingerprints) -> int:
+    """Calls with the words in them go from the recording of a model that keeps one."""
+    model: object = components.model
+    if not words or not isinstance(model, Forgets):
+        return 0
+    return await model.forget(words.are_in)

@@ -1,0 +1,64 @@
+"""Running a past question again, over the memory as it stood then. Nothing of it is recorded but its cost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from tiermem.ledger import Ledger
+from tiermem.llm.meter import Meter
+from tiermem.model import Answer, AnswerId
+from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
+from tiermem.runtime.components import Components
+from tiermem.writing import Projection
+
+
+async def replay(components: Components, answer_id: AnswerId) -> Replay:
+    """A past answer as the ledger keeps it."""
+    return await replayed(components.ledger, answer_id)
+
+
+async def rerun(components: Components, answer_id: AnswerId) -> Replay:
+    """The same, asked again over the memory as it stood, with today's engine, prompts and embedder.
+
+    Where the memory has changed since, a temporary index of the memory of then is made for it: the time
+    this takes grows with the memory (embedding every unit and page once), and no model is called for it.
+    """
+    past = await replayed(components.ledger, answer_id)
+    then = await components.ledger.as_it_stood(answer_id)
+    trace = past.answer.trace
+    components.meter.check()
+    meter = Meter(budget=trace.budget)
+    with components.paying(meter):
+        async with _reader(components, then, trace.head) as reader:
+            again = await _ask(reader, past.answer, meter)
+    await components.writer.spent("replay", meter.total())
+    return replace(past, rerun=again, differences=differences_between(past.answer, again))
+
+
+async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
+    trace = answer.trace
+    outcome = await reader.ask(
+        trace.question,
+        asked_at=trace.asked_at,
+        mode=trace.mode,
+        scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust, turns=trace.turns),
+    )
+    again, _ = reader.answered(outcome, meter=meter, recorded=False)
+    return again
+
+
+@asynccontextmanager
+async def _reader(components: Components, then: Ledger, head: int) -> AsyncIterator[Reader]:
+    """A reader of the memory as it stood: with the index there is, where it holds nothing newer."""
+    changes = await components.ledger.changes(head)
+    if not changes.units and not changes.pages and not changes.filling:
+        yield components.reader.over(then)
+        return
+    index = components.scratch()
+    try:
+        await Projection(then, index).project()
+        yield components.reader.over(then, index)
+    finally:
+        await index.close()

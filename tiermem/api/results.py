@@ -1,0 +1,110 @@
+"""What a memory reports: what was stored and what was summarised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pagestore import PageId, SpaceId
+from pagestore.backup import SavedSpace
+from tiermem.api.residual import ResidualScan
+from tiermem.writing import Erasure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What `add` stored: turns given, how many of them were new, pages that sealed, of idle sessions too.
+
+    Not stored were those that were `known`, that were `erased` before, and that were `empty`, without words.
+    What was erased stays away: to have it back, give it another `turn_id`, or its file another session.
+    """
+
+    turns: int
+    new: int
+    sealed: tuple[PageId, ...]
+    erased: int = 0
+    empty: int = 0
+
+    @property
+    def known(self) -> int:
+        """How many were stored already."""
+        return self.turns - self.new - self.erased - self.empty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flushed:
+    """What `flush` and `index_pending` did. `pending` pages wait for the next run; `problems` says why.
+
+    It says too which pages the index goes on without.
+    """
+
+    sealed: tuple[PageId, ...]
+    distilled: int
+    units: int
+    rejected: int
+    pending: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """How many entries the rebuilt index holds."""
+
+    units: int
+    pages: int
+
+
+NOT_REACHED = (
+    "bundles, exports, copies and backups made before still hold what was erased, and so do the logs of a "
+    "model's endpoint and of programs that were shown it"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an erasure took, and what a look through every file of the store for its words found.
+
+    `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. What stays: that turns
+    and records were there (numbers, times, hashes), names of sessions, and `reason`. `not_reached` says where
+    else the words are: whoever made bundles, exports, copies or backups has to destroy them.
+    """
+
+    space: SpaceId
+    reason: str
+    erasure: Erasure
+    recorded_calls: int
+    residual: ResidualScan
+    not_reached: str = NOT_REACHED
+
+
+KEEPS_ERASED = (
+    "this copy keeps what is erased from the memory later: when you erase, destroy the copy or make it anew"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup that was written: the file, its length, and what it holds of which space.
+
+    `keeps` says what a copy means for what is erased later.
+    """
+
+    file: Path
+    bytes: int
+    spaces: tuple[SavedSpace, ...]
+    keeps: str = KEEPS_ERASED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """Dialogue that was written as JSON lines; what was erased is not in it.
+
+    `stamped` are turns with a level of trust of their own: `tiermem ingest --stamps` reads that back too.
+    """
+
+    space: SpaceId
+    sessions: int
+    turns: int
+    erased: int
+    stamped: int
+    keeps: str = KEEPS_ERASED

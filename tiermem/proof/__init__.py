@@ -1,0 +1,37 @@
+"""The guard: whether words on pages bear out what is claimed, and which words may be evidence. Code alone."""
+
+from tiermem.proof.check import UNCITED, graded
+from tiermem.proof.derive import holds, recomputed
+from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
+from tiermem.proof.link import link
+from tiermem.proof.quotation import quotations
+from tiermem.proof.support import instruction_like
+from tiermem.proof.taken_back import GAP, LEFT_OUT, kept, marked, readable, remaining, without
+from tiermem.proof.withheld import at_least, in_words_of, proof_rank, still_proved, withheld
+
+__all__ = [
+    "FEW",
+    "GAP",
+    "LEFT_OUT",
+    "UNCITED",
+    "Fingerprints",
+    "at_least",
+    "fingerprints",
+    "fingerprints_of",
+    "graded",
+    "holds",
+    "in_words_of",
+    "instruction_like",
+    "is_lone",
+    "kept",
+    "link",
+    "marked",
+    "proof_rank",
+    "quotations",
+    "readable",
+    "recomputed",
+    "remaining",
+    "still_proved",
+    "withheld",
+    "without",
+]

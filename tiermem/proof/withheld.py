@@ -1,0 +1,84 @@
+"""Pages with some turns withheld, and what a claim is proved by when they are.
+
+A turn that is withheld keeps its room on the page, so that the spans of the others stay true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import compress
+
+from pagestore import Page, PageLine, Span, Turn
+from tiermem.model import Claim, LinkedFact, is_proved
+from tiermem.proof.link import link
+from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.words import stems
+
+_MARK = "[withheld] _:"
+_TELLING = frozenset(stems("ask said tell told"))
+"""Who asked or told what: words that frame a quotation and tell nothing of it."""
+
+
+def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
+    """The page with every turn blanked that is not to be kept."""
+    hidden = [line.turn is not None and not keep(line) for line in page.lines]
+    if not any(hidden):
+        return page
+    parts: list[str] = []
+    at = 0
+    for line in compress(page.lines, hidden):
+        length = line.end - line.start
+        parts += (page.text[at : line.start], _MARK[:length].ljust(length))
+        at = line.end
+    kept = (replace(line, turn=None) if gone else line for line, gone in zip(page.lines, hidden, strict=True))
+    return replace(page, text="".join((*parts, page.text[at:])), lines=tuple(kept))
+
+
+def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
+    """The page with every turn of a lower rank withheld."""
+    return withheld(page, lambda line: line.turn is not None and rank(line.turn) >= floor)
+
+
+def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
+    """Whether these pages, some turns of which may be withheld or erased, state the claim or give it."""
+    linked = link(claim, pages)
+    return isinstance(linked, LinkedFact) and is_proved(linked.support)
+
+
+def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = ()) -> bool:
+    """Whether every content word of a text stands on these pages; dates and what is computed may be new.
+
+    Proving allows more: half of the words may be its maker's own, who may have them from anywhere.
+    """
+    held = set(stems("\n".join((*(page.text for page in pages), *computed))))
+    wording = stems(without_dates(text, resolve_dates(text, None)))
+    return held.issuperset(stem for stem in wording if stem not in _TELLING and not stem.isdigit())
+
+
+def proof_rank(
+    claim: Claim, spans: Sequence[Span], pages: Sequence[Page], rank: Callable[[Turn], int]
+) -> int:
+    """The highest rank at which the claim is proved by turns of at least that rank alone.
+
+    A claim that needs several turns, of one page or of more, has the rank of the lowest; a name or a
+    question that only a less trusted turn told pulls it down to that turn's rank too.
+    """
+    turns = [line.turn for page in pages for line in page.lines if line.turn is not None]
+    ranks = sorted({rank(turn) for turn in turns}, reverse=True)
+    own = min((rank(turn) for turn in _touched(spans, pages)), default=0)
+    for level in (at for at in ranks if at <= own):
+        if level == ranks[-1] or still_proved(claim, [at_least(page, level, rank) for page in pages]):
+            return level
+    return 0
+
+
+def _touched(spans: Sequence[Span], pages: Sequence[Page]) -> list[Turn]:
+    return [
+        line.turn
+        for span in spans
+        for page in pages
+        if page.id == span.page_id
+        for line in page.lines
+        if line.turn is not None and line.start < span.end and span.start < line.end
+    ]

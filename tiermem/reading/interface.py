@@ -1,0 +1,114 @@
+"""What reading asks of ledger and index: nothing that writes, so that a type checker refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from pagestore import History, Page, PageId, PageInfo, SessionId, SpaceId
+from tiermem.index.interface import Collection as Indexed
+from tiermem.index.interface import Hit, Lexicon, Mode, Period, TurnHits
+from tiermem.ledger import Around, Changes, Tier1, Unread
+from tiermem.model import Answer, AnswerId
+
+
+class ReadsLedger(Protocol):
+    """The pages and conclusions of one space, as `Ledger` tells them."""
+
+    @property
+    def space(self) -> SpaceId:
+        """The space this is the ledger of."""
+        ...
+
+    @property
+    def indexed_as(self) -> SpaceId:
+        """What indexes know this space by."""
+        ...
+
+    @property
+    def tier1(self) -> Tier1:
+        """The present net state."""
+        ...
+
+    async def page(self, page_id: PageId) -> Page:
+        """One page; raises `PageNotFound`."""
+        ...
+
+    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
+        """Pages in the order asked for, or why one could not be read."""
+        ...
+
+    async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
+        """Sealed pages without their words."""
+        ...
+
+    async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
+        """The pages being filled, with their words."""
+        ...
+
+    async def answer(self, answer_id: AnswerId) -> Answer:
+        """One answer with its trace; raises `UnknownId`."""
+        ...
+
+    async def changes(self, after: int, *, besides: Collection[PageId] = ()) -> Changes:
+        """What changed after record `after`, and all of the pages `besides` with their units."""
+        ...
+
+    async def begins_with(self, past: History) -> bool:
+        """Whether this log, up to record `past.seq`, is the one that `past` was taken of."""
+        ...
+
+    def is_behind(self, past: History) -> bool:
+        """Whether a log that is only read had not come to where `past` was taken when it was opened."""
+        ...
+
+    async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
+        """The state at `moment`, and the records around it."""
+        ...
+
+    async def as_it_stood(self, answer_id: AnswerId) -> ReadsLedger:
+        """Pages and conclusions as an answer found them."""
+        ...
+
+
+class Searches(Protocol):
+    """An index that is asked and not filled; see `tiermem.index.interface.Index`."""
+
+    async def search(
+        self,
+        space: SpaceId,
+        collection: Indexed,
+        query: str,
+        *,
+        limit: int,
+        mode: Mode = "hybrid",
+        session: SessionId | None = None,
+        inactive: bool = False,
+    ) -> tuple[Hit, ...]:
+        """Best first, equal scores in the order of their ids."""
+        ...
+
+    async def turns(
+        self,
+        space: SpaceId,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+        told: Sequence[Period] = (),
+    ) -> TurnHits:
+        """The best `limit` turns by meaning, by words and by the words around, and those beside them."""
+        ...
+
+    async def lexicon(self) -> Lexicon:
+        """The embedder's, or one that knows words by their stems."""
+        ...
+
+    async def count(self, space: SpaceId, collection: Indexed) -> int:
+        """How many entries of the space are stored."""
+        ...
+
+    async def mark(self, space: SpaceId) -> History:
+        """The log that the index reflects, up to which record."""
+        ...

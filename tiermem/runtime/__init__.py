@@ -1,0 +1,1 @@
+"""What keeps a memory going: its components, background jobs, event loop, and lock."""

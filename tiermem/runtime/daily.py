@@ -1,0 +1,69 @@
+"""What a space may spend in a day, counted from what the ledger recorded and enforced before every call.
+
+The rule: a limit is never passed by more than the calls in flight, also over a restart: what was paid
+today stands in the ledger, whether it led to an answer or not. Calls that an endpoint rejected, or that
+nobody received, are no part of the limit. A day is a day of UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+
+from tiermem.errors import BudgetExceeded
+from tiermem.llm.meter import Meter, plus
+from tiermem.model import Budget, Usage
+
+
+@dataclass
+class DailyMeter(Meter):
+    """The meter of a whole opening: adds up everything, and stops at the limits of the day."""
+
+    limits: Budget = field(default_factory=Budget)
+    """Calls, tokens and cost a day; `seconds` is no limit here."""
+    spent: Usage = field(default_factory=Usage)
+    """What was paid on `day`; its cost is what is known of it."""
+    day: date = field(default_factory=lambda: datetime.now(UTC).date())
+    space: str = ""
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def add(self, step: str, usage: Usage) -> None:
+        """Put usage on a step, and on today."""
+        super().add(step, usage)
+        with self._lock:
+            self._start_new_day()
+            self.spent = plus(self.spent, replace(usage, cost=usage.cost or 0.0))
+
+    def today(self) -> Usage:
+        """What was paid today."""
+        with self._lock:
+            self._start_new_day()
+            return self.spent
+
+    def check(self) -> None:
+        """Raise `BudgetExceeded` when a limit of the day has been reached; it says which, and until when."""
+        spent = self.today()
+        used = {
+            "calls": (spent.calls - spent.failed, self.limits.calls),
+            "tokens": (spent.input_tokens + spent.output_tokens, self.limits.tokens),
+            "cost": (spent.cost or 0.0, self.limits.cost),
+        }
+        for name, (paid, limit) in used.items():
+            if limit is not None and paid >= limit:
+                raise BudgetExceeded(
+                    f"the daily limit of {limit:g} {name} of space {self.space!r} is used up ({paid:g}); "
+                    f"it resets at {self.day + timedelta(days=1)} 00:00 UTC"
+                )
+
+    def tokens_left(self) -> int | None:
+        """Tokens that may still be spent today; `None` where there is no limit."""
+        if self.limits.tokens is None:
+            return None
+        spent = self.today()
+        return self.limits.tokens - spent.input_tokens - spent.output_tokens
+
+    def _start_new_day(self) -> None:
+        today = self.clock().astimezone(UTC).date()
+        if today != self.day:
+            self.day, self.spent = today, Usage()

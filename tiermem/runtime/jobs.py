@@ -1,0 +1,117 @@
+"""Work that may happen after a call returned: one run of each job at a time, none of it lost.
+
+A job only does what the ledger says is missing, so failing or being cut short loses nothing: what
+was left undone is pending and is done by the next run. Failures are kept for `stats` and logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+
+from pagestore.errors import PageStoreError
+from tiermem.errors import TierMemError, unexpected
+
+log = logging.getLogger("tiermem")
+
+_LONGEST_WAIT = 3600.0
+"""Seconds; a job that is due later is looked at again then."""
+
+Job = Callable[[], Awaitable[object]]
+
+
+class Jobs:
+    """Runs named jobs on the current event loop."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._again: dict[str, Job] = {}
+        self._due: dict[str, asyncio.TimerHandle] = {}
+        self._problems: deque[str] = deque(maxlen=20)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The newest failures, oldest first."""
+        return tuple(self._problems)
+
+    def note(self, problems: Iterable[object]) -> None:
+        """Keep and log what a job left undone."""
+        for problem in problems:
+            self._problems.append(str(problem))
+            log.warning("%s", problem)
+
+    def forget(self, told: Callable[[str], bool]) -> None:
+        """Keep no failure any more that tells of these words."""
+        kept = [problem for problem in self._problems if not told(problem)]
+        self._problems.clear()
+        self._problems.extend(kept)
+
+    def start(self, name: str, job: Job) -> None:
+        """Run `job` soon; asked for again while it runs, it runs once more afterwards."""
+        if name in self._running:
+            self._again[name] = job
+        else:
+            self._running[name] = asyncio.get_running_loop().create_task(self._run(name, job))
+
+    def later(self, seconds: float, name: str, job: Job) -> None:
+        """Start `job` in so many seconds. `drain` does not wait for that; `not_later` takes it back."""
+        self.not_later(name)
+
+        def due() -> None:
+            del self._due[name]
+            self.start(name, job)
+
+        self._due[name] = asyncio.get_running_loop().call_later(min(seconds, _LONGEST_WAIT), due)
+
+    def is_due(self, name: str) -> bool:
+        """Whether `name` is to start later."""
+        return name in self._due
+
+    def not_later(self, name: str) -> None:
+        """Forget a time given for `name`."""
+        due = self._due.pop(name, None)
+        if due is not None:
+            due.cancel()
+
+    def not_any_more(self) -> None:
+        """Forget every time given."""
+        for name in list(self._due):
+            self.not_later(name)
+
+    async def wait(self, name: str, *, limit: float) -> bool:
+        """Wait until every run of `name` asked for by now is over; `False` when `limit` seconds are."""
+        end = time.monotonic() + limit
+        runs = 1 + (name in self._again)
+        while runs and (task := self._running.get(name)) is not None:
+            left = max(0.0, end - time.monotonic())
+            done, _ = await asyncio.wait([task], timeout=None if left == math.inf else left)
+            if not done:
+                return False
+            runs -= 1
+        return True
+
+    async def asked_for(self) -> None:
+        """Wait until every run asked for by now is over, and for none that is asked for meanwhile."""
+        for name in list(self._running):
+            await self.wait(name, limit=math.inf)
+
+    async def drain(self) -> None:
+        """Wait until nothing runs and nothing is waiting to run."""
+        while self._running:
+            await asyncio.gather(*self._running.values())
+
+    async def _run(self, name: str, job: Job) -> None:
+        try:
+            await job()
+        except (TierMemError, PageStoreError) as error:
+            self.note([f"{name} failed and stays pending: {error}"])
+        except Exception as error:  # noqa: BLE001  # noted, and logged as an error
+            self.note([f"{name} failed and stays pending: {unexpected(error, name)}"])
+        finally:
+            del self._running[name]
+        if name in self._again:
+            self.start(name, self._again.pop(name))

@@ -1,0 +1,145 @@
+"""What several memories of one space share in one process: they are opened over the same parts.
+
+The rules:
+- Opened again for writing on the same event loop, a space is not opened twice: the new memory uses the parts
+  that are open, and is refused where it asks for others.
+- Each memory is closed by itself; the parts are closed with the last one. One that nobody holds any more does
+  not count.
+- A memory opened read-only, or in memory, has parts of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Hashable
+from threading import Lock
+
+import anyio
+
+from pagestore.errors import Locked
+from tiermem.errors import InvalidInput
+from tiermem.runtime.components import Components
+from tiermem.runtime.jobs import Jobs
+from tiermem.runtime.lock import ReadWriteLock
+
+
+class Opened:
+    """The open parts of one space, for memories of one event loop."""
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+        self.loop = asyncio.get_running_loop()
+        self.components: Components | None = None
+        self.jobs = Jobs()
+        self.lock = ReadWriteLock()
+        self.users: set[object] = set()
+        self.changing = anyio.Lock()
+        self.over = False
+
+    async def let_go(self, user: object) -> None:
+        """One user less; the last one closes the parts. What works on them in the background is finished."""
+        async with self.changing:
+            # First: what works for a memory that nobody holds any more holds it until it is done.
+            await self.jobs.asked_for()
+            self.users.discard(user)
+            if not self.users:
+                await self.closed()
+
+    async def end(self) -> None:
+        """Close the parts, whoever uses them."""
+        async with self.changing:
+            await self.closed()
+
+    async def closed(self) -> None:
+        """Close the parts, which nobody else does meanwhile; what has begun is not cut short."""
+        with anyio.CancelScope(shield=True):
+            await self._close()
+
+    async def _close(self) -> None:
+        if self.over:
+            return
+        self.over = True
+        try:
+            await self.jobs.drain()
+        finally:
+            self.jobs.not_any_more()
+            components, self.components = self.components, None
+            try:
+                if components is not None:
+                    await components.close()
+            finally:
+                with _guard:
+                    _opened.pop(self.key, None)
+
+
+_opened: dict[Hashable, Opened] = {}
+_inherited: list[Opened] = []
+_guard = Lock()
+
+
+async def share(
+    key: tuple[str, str] | None,
+    user: object,
+    *,
+    make: Callable[[Opened], Awaitable[None]],
+    differs: Callable[[Components], str | None],
+) -> Opened:
+    """The open parts of this key, used by `user` as well; `make` opens them for the first one.
+
+    The key is path and space, or `None` for parts that nobody shares. Raises what `make` raises,
+    `InvalidInput` where `differs` names what else was asked for, and `Locked` where another event loop of
+    this process has them.
+    """
+    own = object() if key is None else key
+    while True:
+        with _guard:
+            opened = _opened.setdefault(own, Opened(own))
+        if key is not None and opened.loop is not asyncio.get_running_loop():
+            ended = ", which has ended without closing it" if opened.loop.is_closed() else ""
+            raise Locked(
+                f"space {key[1]!r} of {key[0]!r} is open for writing in this process (pid {os.getpid()}) "
+                f"already, by a memory of another event loop{ended}: close that one, or use it"
+            )
+        async with opened.changing:
+            if opened.over:
+                continue
+            if opened.components is None:
+                await _made(opened, make)
+            elif key is not None and (what := differs(opened.components)) is not None:
+                if not opened.users:
+                    await opened.closed()
+                    continue
+                raise InvalidInput(
+                    f"space {key[1]!r} of {key[0]!r} is open already in this process, and {what}: close that "
+                    "memory first, or open this one in the same way"
+                )
+            opened.users.add(user)
+            return opened
+
+
+async def _made(opened: Opened, make: Callable[[Opened], Awaitable[None]]) -> None:
+    try:
+        await make(opened)
+    except BaseException:
+        await opened.closed()
+        raise
+
+
+async def end_all() -> None:
+    """Close everything that is open on this event loop: memories that nobody closed."""
+    with _guard:
+        mine = [one for one in _opened.values() if one.loop is asyncio.get_running_loop()]
+    for one in mine:
+        await one.end()
+
+
+def _forget() -> None:
+    """In a forked process: what is open belongs to the one it was forked from, and is not to end here."""
+    global _guard  # noqa: PLW0603 - it may have been held when the process was forked
+    _guard = Lock()
+    _inherited.extend(_opened.values())
+    _opened.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,266 @@
+"""Putting a memory together: which log, which index, which engine, decided once when it is opened."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from anyio import to_thread
+
+from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
+from tiermem.embedding import EMBEDDERS, Checks, Embedder, EmbedderRequest, EmbedTexts
+from tiermem.errors import (
+    EmbedderUnavailable,
+    InvalidInput,
+    UnknownId,
+)
+from tiermem.index import INDEXES, AbsentIndex, Index, IndexRequest, MemoryIndex
+from tiermem.ledger import Ledger, indexed_as
+from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
+from tiermem.llm.redaction import shown_url
+from tiermem.llm.tokens import token_counter
+from tiermem.model import Budget
+from tiermem.reading import Reader, ReadingOptions, Reranker
+from tiermem.reading.rerank import RERANKERS, RerankerRequest
+from tiermem.reasoning import Engine, as_published, engine_named, with_router
+from tiermem.runtime.components import IN_MEMORY, Components, EngineName, Opening, Parts
+from tiermem.runtime.daily import DailyMeter
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
+from tiermem.trust import TrustLevels
+from tiermem.writing import Writer, WriterOptions
+
+
+async def build(opening: Opening) -> Components:
+    """Open log, index and engine; whatever was opened is closed again when a later part fails."""
+    settings, parts, read_only = opening.settings, opening.parts, opening.read_only
+    async with AsyncExitStack() as stack:
+        counter = token_counter()
+        log = await to_thread.run_sync(_log, opening, counter)
+        stack.push_async_callback(to_thread.run_sync, log.close)
+        ledger = await Ledger.open(log, read_only=read_only)
+        model = parts.model or _model(settings, opening.engine)
+        if model is not None:
+            stack.push_async_callback(model.close)
+        judging = _engine(settings, opening.engine, model)
+        embedder, lacking = parts.embedder, ""
+        if embedder is None:
+            embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
+        if lacking and parts.index is None:
+            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.path, settings))
+        else:
+            index = parts.index or await _index(
+                opening.path,
+                settings,
+                embedder,
+                stack,
+                ledger=ledger,
+                read_only=read_only,
+                fresh=opening.reindex,
+            )
+        reranker = parts.reranker or await _reranker(settings, stack)
+        return Components(
+            opening=opening,
+            ledger=ledger,
+            embedder=embedder,
+            engine=judging,
+            writer=Writer(ledger, index, judging, _writing(settings)),
+            reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=reranker),
+            closing=stack.pop_all(),
+            model=model,
+            meter=_daily_meter(settings, ledger, judging),
+            scratch=lambda: MemoryIndex(embedder),
+        )
+
+
+def other_than(components: Components, asked: Opening) -> str | None:
+    """What differs between how a memory was opened and how it is to be opened now; `None` where nothing."""
+    there = components.opening
+    if asked.reindex:
+        return "its index is in use and cannot be made anew at opening (`memory.reindex()` does it)"
+    if asked.reasons != there.reasons:
+        return "engine is another one there"
+    for name in Settings.model_fields:
+        values = getattr(there.settings, name), getattr(asked.settings, name)
+        if values[0] != values[1]:
+            url = name in ("base_url", "index")
+            shown = (shown_url(one) if one and url else one for one in values)
+            return f"{name} is {{!r}} there and {{!r}} here".format(*shown)
+    for name in ("model", "index", "reranker"):
+        if getattr(asked.parts, name) != getattr(there.parts, name):
+            return f"{name} is another object there"
+    if _embeds(asked.parts) != _embeds(there.parts):
+        return "embedder is another one there"
+    return None
+
+
+def _embeds(parts: Parts) -> tuple[type, str] | None:
+    """What tells embedders apart: two of one kind and name embed alike."""
+    return None if parts.embedder is None else (type(parts.embedder), parts.embedder.name)
+
+
+def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMeter:
+    """The limits of the day, and what the ledger says was spent today. Local rules cost nothing."""
+    limits = Budget(calls=settings.daily_calls, tokens=settings.daily_tokens, cost=settings.daily_cost)
+    today = datetime.now(UTC).date()
+    return DailyMeter(
+        limits=Budget() if engine.free else limits,
+        spent=ledger.tier1.spent_on(today),
+        day=today,
+        space=ledger.space,
+    )
+
+
+def _log(opening: Opening, counter: TokenCounter) -> PageLog:
+    options = LogOptions(page_tokens=opening.settings.page_tokens, counter=counter)
+    if opening.directory is None:
+        return MemoryLog(opening.space, options=options)
+    if "://" in opening.path:
+        raise InvalidInput(
+            f"pages are kept in a directory, not at {opening.path!r}; for a Qdrant server give index=URL"
+        )
+    store = Store(opening.directory, read_only=opening.read_only, options=options)
+    if (opening.read_only or not opening.create) and not store.has_space(opening.space):
+        known = ", ".join(map(repr, store.spaces())) or "none yet"
+        raise UnknownId(f"no space {opening.space!r} in {opening.path!r}; there are: {known}")
+    return store.open_space(opening.space)
+
+
+def _engine(settings: Settings, engine: EngineName | Engine, model: LanguageModel | None) -> Engine:
+    """The engine that was asked for, with the router of the settings; one that was given keeps its own."""
+    made = engine if isinstance(engine, Engine) else engine_named(engine, model)
+    if settings.router is not None:
+        made = with_router(made, settings.router)
+    elif not isinstance(engine, Engine):
+        made = with_router(made, "gate" if made.free else "fused")
+    return as_published(made, action_alone=settings.route_reply == "action", abstains=settings.abstain)
+
+
+def _model(settings: Settings, engine: EngineName | Engine) -> LanguageModel | None:
+    if settings.model is None or engine == "local" or isinstance(engine, Engine):
+        if engine == "model":
+            raise InvalidInput(
+                "engine='model' needs a model: pass model='…' (and base_url for vLLM or Ollama), "
+                "or set TIERMEM_MODEL"
+            )
+        return None
+    return _endpoint(settings, settings.model)
+
+
+def _endpoint(settings: Settings, model: str) -> OpenAIModel:
+    return OpenAIModel(
+        model,
+        base_url=settings.base_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        roles=settings.role_models,
+        embedding=settings.embedder.partition(":")[2] or "text-embedding-3-small",
+        options=ModelOptions(
+            timeout=settings.model_timeout,
+            deadline=settings.model_deadline or None,
+            reply_mb=settings.model_reply_mb,
+            concurrency=settings.model_concurrency,
+        ),
+    )
+
+
+async def _embedder(
+    settings: Settings, model: LanguageModel | None, stack: AsyncExitStack, *, read_only: bool
+) -> tuple[Embedder, str]:
+    """The embedder, and why it cannot embed where its weights are nowhere: words alone find then.
+
+    Raises `EmbedderUnavailable` where the directory that was named for the weights does not hold them.
+    """
+
+    def by_endpoint() -> EmbedTexts:
+        named = settings.model or settings.embedder.partition(":")[2]
+        endpoint = model if isinstance(model, OpenAIModel) else _endpoint(settings, named)
+        if endpoint is not model:
+            stack.push_async_callback(endpoint.close)
+        return endpoint.embed
+
+    request = EmbedderRequest(
+        name=settings.embedder, endpoint=by_endpoint, weights=settings.weights, closing=stack
+    )
+    opened = await to_thread.run_sync(EMBEDDERS.load, settings.embedder)
+    embedder = await opened(request)
+    if read_only or not isinstance(embedder, Checks):
+        return embedder, ""  # it loads when something is searched by meaning
+    try:
+        await to_thread.run_sync(embedder.check)
+    except EmbedderUnavailable as error:
+        if settings.weights is not None:
+            raise
+        return embedder, f"what was said is found by its words alone, not by meaning: {error}"
+    return embedder, ""
+
+
+async def _index(
+    path: str | Path,
+    settings: Settings,
+    embedder: Embedder,
+    stack: AsyncExitStack,
+    *,
+    ledger: Ledger,
+    read_only: bool,
+    fresh: bool,
+) -> Index:
+    opened = await to_thread.run_sync(INDEXES.load, settings.index)
+    request = IndexRequest(
+        name=settings.index,
+        embedder=embedder,
+        folder=None if str(path) == IN_MEMORY else Path(path) / "index",
+        closing=stack,
+        api_key=settings.index_api_key.get_secret_value() if settings.index_api_key else None,
+        read_only=read_only,
+        anew=await to_thread.run_sync(_spaces_indexed, path, ledger) if fresh else None,
+    )
+    return await opened(request)
+
+
+async def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | None:
+    if settings.reranker is None:
+        return None
+    opened = await to_thread.run_sync(RERANKERS.load, settings.reranker)
+    return await opened(RerankerRequest(name=settings.reranker, closing=stack))
+
+
+def _has_no_files(path: str | Path, settings: Settings) -> bool:
+    """Whether no index lies in a file or on a server that the settings name."""
+    if settings.index == IN_PROCESS or str(path) == IN_MEMORY:
+        return True
+    return settings.index == EMBEDDED and not (Path(path) / "index").exists()
+
+
+def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
+    """The names that every space of the store has in an index."""
+    if str(path) == IN_MEMORY:
+        return (ledger.indexed_as,)
+    store = Store(Path(path), read_only=True)
+    known = ((space, store.identity(space)) for space in store.spaces())
+    return tuple(indexed_as(space, identity) for space, identity in known if identity is not None)
+
+
+def _reading(settings: Settings) -> ReadingOptions:
+    return ReadingOptions(
+        units=settings.recall_units,
+        max_rounds=settings.research_rounds,
+        pages_per_round=settings.research_pages,
+        links=settings.links,
+        recall_turns=settings.recall_turns,
+        recall_tokens=settings.recall_tokens,
+        recall_by=settings.recall_by,
+        search_first=settings.search_first,
+        unproved=settings.unproved,
+        trust=TrustLevels(names=settings.trust_levels),
+    )
+
+
+def _writing(settings: Settings) -> WriterOptions:
+    return WriterOptions(
+        variant=settings.write_back_variant,
+        trust=TrustLevels(names=settings.trust_levels),
+        write_back_trust=settings.write_back_trust,
+        concurrency=settings.distil_concurrency,
+        page_tokens=settings.page_tokens,
+        idle_seal=settings.idle_seal,
+    )
