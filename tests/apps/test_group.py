@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 import tiermem
-from tiermem.apps import group
-from tiermem.apps.cli import app
+from tiermem.apps.cli import group
+from tiermem.apps.cli.app import app
 
 runner = CliRunner()
 
@@ -98,7 +98,7 @@ def test_an_error_is_one_line_whatever_its_message(capsys: pytest.CaptureFixture
 def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
     heavy = "{'pydantic', 'anyio', 'numpy', 'qdrant_edge', 'openai', 'onnxruntime', 'tiermem.memory'}"
     script = (
-        "import sys\nfrom typer.testing import CliRunner\nfrom tiermem.apps.cli import app\n"
+        "import sys\nfrom typer.testing import CliRunner\nfrom tiermem.apps.cli.app import app\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
         f"print(sorted({heavy} & set(sys.modules)))"
     )

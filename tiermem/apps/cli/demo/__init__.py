@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from tiermem.apps.demo import SPACE, Asked, Demo, dialogue, run_demo
-from tiermem.apps.ingest import Engine, Ingested
-from tiermem.apps.tables import pairs, table
-from tiermem.apps.terminal import out, program, safe
-from tiermem.apps.views import cited_in_page, next_step, route, support, tokens
+from tiermem.apps.cli.demo.run import SPACE, Asked, Demo, dialogue, run_demo
+from tiermem.apps.cli.ingest import Engine, Ingested
+from tiermem.apps.present.answers import cited_in_page, next_step, route, support, tokens
+from tiermem.apps.present.tables import pairs, table
+from tiermem.apps.present.terminal import out, program, safe
 from tiermem.reasoning import by_rules
 
 QUESTIONS, RIGHT, ABSTAINED, ABSTAINED_RIGHTLY = 215, 0.251, 0.191, 0.492

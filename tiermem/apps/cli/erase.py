@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from tiermem.apps.tables import counted, pairs, short, table
-from tiermem.apps.terminal import safe, when
+from tiermem.apps.present.tables import counted, pairs, short, table
+from tiermem.apps.present.terminal import safe, when
 
 if TYPE_CHECKING:
     from tiermem.memory import Receipt

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import tiermem
 from pagestore import Page, VerifyReport
-from tiermem.apps.ingest import Engine, Ingested, ingest_into
-from tiermem.apps.reading_cost import ReadingCost, reading_cost
+from tiermem.apps.cli.ingest import Engine, Ingested, ingest_into
+from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.model import Answer
 
@@ -62,13 +62,13 @@ class Demo:
 
 def dialogue() -> tuple[Conversation, ...]:
     """The dialogue that ships with TierMem."""
-    with as_file(files(__name__) / "dialogue.jsonl") as path:
+    with as_file(files(__package__) / "dialogue.jsonl") as path:
         return read_dialogue(path)
 
 
 def questions() -> tuple[Question, ...]:
     """What the demo asks, in order."""
-    listed = json.loads((files(__name__) / "questions.json").read_text(encoding="utf-8"))
+    listed = json.loads((files(__package__) / "questions.json").read_text(encoding="utf-8"))
     return tuple(Question(question=one["question"], why=one["why"]) for one in listed)
 
 

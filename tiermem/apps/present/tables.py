@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pagestore import Page, PageId, Span, VerifyReport
-from tiermem.apps.terminal import safe, when
+from tiermem.apps.present.terminal import safe, when
 from tiermem.model import Evidence, MarkedPageInfo, SummaryUnit
 
 if TYPE_CHECKING:

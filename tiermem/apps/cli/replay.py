@@ -8,9 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tiermem.apps.tables import counted, pairs, short, table
-from tiermem.apps.terminal import safe, when
-from tiermem.apps.views import route
+from tiermem.apps.present.answers import route
+from tiermem.apps.present.tables import counted, pairs, short, table
+from tiermem.apps.present.terminal import safe, when
 from tiermem.model import Evidence
 from tiermem.text.in_words import check_in_words
 

@@ -14,8 +14,8 @@ from rich.text import Text
 import tiermem
 from pagestore import SpaceId
 from pagestore.backup import SavedSpace, write_backup
-from tiermem.apps.tables import counted, table
-from tiermem.apps.terminal import Report, progress, safe
+from tiermem.apps.present.tables import counted, table
+from tiermem.apps.present.terminal import Report, progress, safe
 from tiermem.memory.values import BackedUp, Exported
 
 _MB = 1_000_000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tiermem.apps.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain, remark
+from tiermem.apps.cli.group import EXIT_DAMAGE, EXIT_ERROR, OpenGroup, complain, remark
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -136,11 +136,6 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Run the command line (the `tiermem` script)."""
-    app(prog_name="tiermem")
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -168,12 +163,12 @@ def demo(
 ) -> None:
     """Ingest a dialogue that ships with TierMem, ask questions, and show the way to the words."""
     if as_json:
-        from tiermem.apps.as_json import print_json
-        from tiermem.apps.demo import run_demo
+        from tiermem.apps.cli.demo.run import run_demo
+        from tiermem.apps.present.as_json import print_json
 
         print_json(run_demo(store, engine.value))
     else:
-        from tiermem.apps.demo.show import show_demo
+        from tiermem.apps.cli.demo import show_demo
 
         show_demo(store, engine.value)
 
@@ -215,7 +210,7 @@ def ingest(
     of OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval
     (also .gz, .xz, .zip). Which of them a file is, is seen from what it holds.
     """
-    from tiermem.apps.ingest import ingest_into, ingested_view
+    from tiermem.apps.cli.ingest import ingest_into, ingested_view
     from tiermem.dialogue import read_dialogue
 
     known = _pairs("--metadata", metadata)
@@ -263,8 +258,8 @@ def ask(
 
     The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
     """
-    from tiermem.apps.as_json import plain
-    from tiermem.apps.reading_cost import reading_cost
+    from tiermem.apps.present.as_json import plain
+    from tiermem.apps.present.reading_cost import reading_cost
 
     limits, wanted = _budget(budget), _pairs("--where", where)
     with _looking(store, space, engine=engine.value, read_only=read_only) as memory:
@@ -285,7 +280,7 @@ def ask(
         cost = reading_cost(memory, answer)
 
     def view() -> Any:
-        from tiermem.apps.views import answer_view, next_step
+        from tiermem.apps.present.answers import answer_view, next_step
 
         steps = []
         if answer.recorded:
@@ -337,7 +332,7 @@ def context(
         )
 
     def view() -> Any:
-        from tiermem.apps.terminal import safe
+        from tiermem.apps.present.terminal import safe
 
         return safe(found.text) if found.sources else "nothing found"
 
@@ -381,7 +376,7 @@ def search(
         )
 
     def view() -> Any:
-        from tiermem.apps.tables import evidence_view
+        from tiermem.apps.present.tables import evidence_view
 
         return evidence_view(found) if found else "nothing found"
 
@@ -420,7 +415,7 @@ def audit(
             as_json=as_json,
         )
         return
-    from tiermem.apps.reading_cost import reading_cost
+    from tiermem.apps.present.reading_cost import reading_cost
 
     with _memory(store, space, read_only=True) as memory:
         trail = memory.audit(answer_id or _newest_answer(memory))
@@ -429,8 +424,8 @@ def audit(
         cost = reading_cost(memory, trail.answer)
 
     def view() -> Any:
-        from tiermem.apps.terminal import out
-        from tiermem.apps.views import audit_view
+        from tiermem.apps.present.answers import audit_view
+        from tiermem.apps.present.terminal import out
 
         return audit_view(trail, pages, cost, out())
 
@@ -459,7 +454,7 @@ def replay(
         past = memory.replay(answer_id or _newest_answer(memory), rerun=rerun)
 
     def view() -> Any:
-        from tiermem.apps.looking_back import replay_view
+        from tiermem.apps.cli.replay import replay_view
 
         return replay_view(past)
 
@@ -479,7 +474,7 @@ def answers(
         given = memory.answers()
 
     def view() -> Any:
-        from tiermem.apps.tables import answers_view
+        from tiermem.apps.present.tables import answers_view
 
         return answers_view(given) if given else "no answers yet"
 
@@ -501,8 +496,8 @@ def page(
         found = memory.page(begins[0] if len(begins) == 1 else page_id)
 
     def view() -> Any:
-        from tiermem.apps.terminal import out
-        from tiermem.apps.views import page_view
+        from tiermem.apps.present.answers import page_view
+        from tiermem.apps.present.terminal import out
 
         return page_view(found, out())
 
@@ -523,7 +518,7 @@ def pages(
         sealed, filling = memory.pages(session), memory.open_pages(session)
 
     def view() -> Any:
-        from tiermem.apps.tables import pages_view
+        from tiermem.apps.present.tables import pages_view
 
         return pages_view(sealed, filling) if sealed or filling else "no pages yet"
 
@@ -545,7 +540,7 @@ def units(
         listed = memory.units(session, as_of=_moment("--as-of", as_of))
 
     def view() -> Any:
-        from tiermem.apps.tables import units_view
+        from tiermem.apps.present.tables import units_view
 
         return units_view(listed) if listed else "no summary units yet"
 
@@ -565,7 +560,7 @@ def stats(
         standing = memory.stats()
 
     def view() -> Any:
-        from tiermem.apps.tables import stats_view
+        from tiermem.apps.present.tables import stats_view
 
         return stats_view(standing)
 
@@ -587,7 +582,7 @@ def omissions(
         report = memory.omissions(page and _page_id(memory, page), session=session)
 
     def view() -> Any:
-        from tiermem.apps.looking_back import omissions_view
+        from tiermem.apps.cli.replay import omissions_view
 
         return omissions_view(report) if report.pages else "no summarised pages yet"
 
@@ -609,7 +604,7 @@ def redistil(
         done = memory.redistil(_page_id(memory, page_id))
 
     def view() -> Any:
-        from tiermem.apps.looking_back import redistilled_view
+        from tiermem.apps.cli.replay import redistilled_view
 
         return redistilled_view(done)
 
@@ -635,8 +630,8 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Re-derive every hash and name what is damaged (exit code 3)."""
-    from tiermem.apps.checkpoints import write_checkpoints
-    from tiermem.apps.proofs import trusted_checkpoints
+    from tiermem.apps.cli.checkpoint_files import write_checkpoints
+    from tiermem.apps.cli.verify_bundle import trusted_checkpoints
 
     known = trusted_checkpoints(against, key)
     reports = []
@@ -648,7 +643,7 @@ def verify(
     ok = all(report.ok for report in reports)
 
     def view() -> Any:
-        from tiermem.apps.tables import verify_view
+        from tiermem.apps.present.tables import verify_view
 
         return verify_view(reports)
 
@@ -668,8 +663,8 @@ def checkpoint(
     as_json: JsonOption = False,
 ) -> None:
     """Commit to everything so far: size and root of each space's Merkle tree, signed if you like."""
-    from tiermem.apps.checkpoints import write_checkpoints
-    from tiermem.apps.proofs import checkpoints_view, signatures_of
+    from tiermem.apps.cli.checkpoint_files import write_checkpoints
+    from tiermem.apps.cli.verify_bundle import checkpoints_view, signatures_of
 
     made = []
     for name in _spaces(store) if space is None else (space,):
@@ -693,7 +688,7 @@ def verify_bundle(
     as_json: JsonOption = False,
 ) -> None:
     """Check an audit bundle, offline and without a store (exit code 3 when it does not hold)."""
-    from tiermem.apps.proofs import check_bundle, report_view
+    from tiermem.apps.cli.verify_bundle import check_bundle, report_view
 
     report = check_bundle(file, kept=checkpoint, public_key=key)
     _show({"ok": report.ok, "report": report}, lambda: report_view(report), as_json=as_json)
@@ -710,7 +705,7 @@ def reindex(
     as_json: JsonOption = False,
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
-    from tiermem.apps.reindex import rebuild, rebuild_space, rebuilt_view
+    from tiermem.apps.cli.reindex import rebuild, rebuild_space, rebuilt_view
 
     done = rebuild(store, _spaces(store)) if space is None else (rebuild_space(store, space),)
     _show({"spaces": done}, lambda: rebuilt_view(done), as_json=as_json)
@@ -737,7 +732,7 @@ def erase(
 
     Bundles, exports, copies and backups made before keep them.
     """
-    from tiermem.apps.erasing import named, receipt_view
+    from tiermem.apps.cli.erase import named, receipt_view
 
     with _memory(store, space) as memory:
         where = str(memory.space)
@@ -766,7 +761,7 @@ def withdraw(
     as_json: JsonOption = False,
 ) -> None:
     """Take back a unit: it is recalled no more, nor are its words; what it superseded returns."""
-    from tiermem.apps.erasing import withdrawn_view
+    from tiermem.apps.cli.erase import withdrawn_view
 
     with _memory(store, space) as memory:
         done = memory.withdraw(_unit_id(memory, unit_id), reason=reason)
@@ -783,7 +778,7 @@ def reinstate(
     as_json: JsonOption = False,
 ) -> None:
     """Undo `withdraw`: the unit holds again, and so do its words."""
-    from tiermem.apps.erasing import restored_view
+    from tiermem.apps.cli.erase import restored_view
 
     with _memory(store, space) as memory:
         done = memory.restore(_unit_id(memory, unit_id), reason=reason)
@@ -803,7 +798,7 @@ def remember(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
-    from tiermem.apps.erasing import remembered_view
+    from tiermem.apps.cli.erase import remembered_view
 
     known = _pairs("--metadata", metadata)
     with _memory(store, space) as memory:
@@ -825,7 +820,7 @@ def correct(
     as_json: JsonOption = False,
 ) -> None:
     """Remember a fact in place of a unit, which it supersedes."""
-    from tiermem.apps.erasing import remembered_view
+    from tiermem.apps.cli.erase import remembered_view
 
     known = _pairs("--metadata", metadata)
     with _memory(store, space) as memory:
@@ -844,7 +839,7 @@ def trail(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a unit superseded and what superseded it, each with the words it rests on."""
-    from tiermem.apps.erasing import trail_view
+    from tiermem.apps.cli.erase import trail_view
 
     with _memory(store, space, read_only=True) as memory:
         standing = memory.trail(_unit_id(memory, unit_id))
@@ -865,7 +860,7 @@ def backup(
 
     It may be made while another process writes. What is erased from the memory later stays in the file.
     """
-    from tiermem.apps.copies import back_up, backed_up_view
+    from tiermem.apps.cli.backup import back_up, backed_up_view
 
     done = back_up(store, dest, space=space, replace=replace)
     _show(done, lambda: backed_up_view(done), as_json=as_json)
@@ -882,7 +877,7 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
-    from tiermem.apps.copies import restored, restored_view
+    from tiermem.apps.cli.backup import restored, restored_view
 
     done = restored(archive, store, replace=replace)
     shown = {"archive": archive, "store": store, "spaces": done}
@@ -904,7 +899,7 @@ def export(
 
     What was erased is not in it, and what is erased later stays in it.
     """
-    from tiermem.apps.copies import exported, exported_in_words
+    from tiermem.apps.cli.backup import exported, exported_in_words
 
     with _memory(store, space, read_only=True) as memory:
         done = exported(memory, file, session=session, replace=replace)
@@ -921,7 +916,7 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing)."""
-    from tiermem.apps.doctor import doctor_view, examined
+    from tiermem.apps.cli.doctor import doctor_view, examined
 
     findings = examined(store)
     ok = all(finding.verdict != "missing" for finding in findings)
@@ -951,7 +946,7 @@ def _bundle(
     as_json: bool,
 ) -> None:
     """What `audit --bundle` does: write the file, say what it holds."""
-    from tiermem.apps.proofs import bundle_view, write_bundle
+    from tiermem.apps.cli.verify_bundle import bundle_view, write_bundle
 
     with _memory(store, space, read_only=True) as memory:
         made = write_bundle(
@@ -1094,7 +1089,7 @@ def _command(name: str, argument: str, store: Path, space: str | None) -> str:
     import os
     import shlex
 
-    from tiermem.apps.terminal import program
+    from tiermem.apps.present.terminal import program
 
     usual = os.environ.get("TIERMEM_STORE", str(DEFAULT_STORE))
     where = [] if str(store) == usual else ["--store", str(store)]
@@ -1106,11 +1101,11 @@ def _command(name: str, argument: str, store: Path, space: str | None) -> str:
 def _show(value: object, view: Any, *, as_json: bool) -> None:
     """Print `value` as JSON, or what `view` makes of it for a person."""
     if as_json:
-        from tiermem.apps.as_json import print_json
+        from tiermem.apps.present.as_json import print_json
 
         print_json(value)
         return
-    from tiermem.apps.terminal import out
+    from tiermem.apps.present.terminal import out
 
     shown = view()
     console = out()

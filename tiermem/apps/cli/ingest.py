@@ -11,8 +11,8 @@ from typing import Any, Literal
 from rich.table import Table
 
 import tiermem
-from tiermem.apps.tables import counted, table
-from tiermem.apps.terminal import Report, progress
+from tiermem.apps.present.tables import counted, table
+from tiermem.apps.present.terminal import Report, progress
 from tiermem.dialogue import Conversation, DialogueSession
 from tiermem.dialogue.trust import TrustLevels, lowered
 from tiermem.memory import Added

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagestore import Checkpoint, SpaceId
-from tiermem.apps.as_json import plain
+from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:

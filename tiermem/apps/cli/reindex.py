@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.table import Table
 
 import tiermem
-from tiermem.apps.tables import table
-from tiermem.apps.terminal import progress
+from tiermem.apps.present.tables import table
+from tiermem.apps.present.terminal import progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
-from tiermem.apps.tables import counted
+from tiermem.apps.present.tables import counted
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
 from tiermem.index.minilm_weights import (
     WAYS_OUT,

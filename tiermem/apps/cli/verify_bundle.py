@@ -13,9 +13,9 @@ from rich.text import Text
 
 from pagestore import Checkpoint, Damage
 from pagestore.bundle import Bundle, BundleReport, Malformed, Signature, decode, encode, verify_bundle
-from tiermem.apps.checkpoints import read_checkpoints, read_signatures, read_whole, write_whole
-from tiermem.apps.tables import pairs, table
-from tiermem.apps.terminal import safe
+from tiermem.apps.cli.checkpoint_files import read_checkpoints, read_signatures, read_whole, write_whole
+from tiermem.apps.present.tables import pairs, table
+from tiermem.apps.present.terminal import safe
 from tiermem.errors import BadSignature, InvalidInput
 from tiermem.signing import sign, verify_signature
 

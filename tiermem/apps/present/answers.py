@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pagestore import Page, PageId, PageLine, Span
-from tiermem.apps.reading_cost import ReadingCost
-from tiermem.apps.tables import counted, page_ids, pairs, short
-from tiermem.apps.terminal import safe, when
+from tiermem.apps.present.reading_cost import ReadingCost
+from tiermem.apps.present.tables import counted, page_ids, pairs, short
+from tiermem.apps.present.terminal import safe, when
 from tiermem.model import Answer, Check, Citation, Evidence, MarkedPage, Round, Way, is_proved
 from tiermem.reasoning import by_rules
 from tiermem.text.in_words import (
