@@ -7,9 +7,9 @@ from rich.console import Console
 from pagestore import SpaceId
 from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
+from tiermem.apps.cli.stats import stats_view
 from tiermem.apps.present.answers import tokens
 from tiermem.apps.present.reading_cost import ReadingCost
-from tiermem.apps.present.tables import stats_view
 from tiermem.memory import Stats
 from tiermem.memory.stats import stats
 from tiermem.model import Budget, Usage

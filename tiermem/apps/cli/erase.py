@@ -1,39 +1,66 @@
-"""What was erased, withdrawn, restored, remembered or corrected, and how it stood before, for people."""
+"""`tiermem erase`: what an erasure took, and whether any file still holds the words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from rich.console import Group, RenderableType
+import typer
+from rich.table import Table
 from rich.text import Text
 
-from tiermem.apps.present.tables import counted, pairs, short, table
-from tiermem.apps.present.terminal import safe, when
-
-if TYPE_CHECKING:
-    from tiermem.memory import Receipt
-    from tiermem.model import SummaryUnit
-    from tiermem.reading import Standpoint
-    from tiermem.writing import Remembered, Restored, Withdrawn
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.cli.group import EXIT_DAMAGE
+from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.terminal import safe
 
 _PLACES = 5
 """Turns that are named one by one."""
 
 
-def named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
+def erase(
+    *,
+    place: options.Place,
+    turn: Annotated[
+        str | None, typer.Option("--turn", help="A turn: its number in the log, or its id (with --session).")
+    ] = None,
+    page: Annotated[str | None, typer.Option("--page", help="A page, or a beginning of its id.")] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="A session, or the turn's session.")
+    ] = None,
+    whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
+    reason: options.Reason,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    output: options.Output,
+) -> None:
+    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any may be left.
+
+    Bundles, exports, copies and backups made before keep them.
+    """
+    with place.open() as memory:
+        where = str(memory.space)
+        what = _named(turn, page, session, space=where if whole_space else None)
+        if not yes:
+            typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
+        receipt = memory.erase(
+            turn=int(turn) if turn is not None and turn.isdecimal() and session is None else turn,
+            page=None if page is None else options.page_named(memory, page),
+            session=session,
+            space=whole_space,
+            reason=reason,
+        )
+    output.show(receipt, lambda: _receipt(receipt))
+    if not receipt.residual.clean:
+        raise typer.Exit(EXIT_DAMAGE)
+
+
+def _named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
     """What is to be erased, in words."""
-    told = [
-        f"turn {turn}" if turn else "",
-        f"page {page}" if page else "",
-        f"session {session}" if session else "",
-        f"the whole space {space}" if space else "",
-    ]
-    return safe(" of ".join(part for part in told if part) or "nothing")
+    parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
+    return safe(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
 
 
-def receipt_view(receipt: Receipt) -> RenderableType:
-    """What an erasure took, and whether any file still holds the words."""
+def _receipt(receipt: tiermem.Receipt) -> Table:
     erasure, scan = receipt.erasure, receipt.residual
     left = "FOUND in " + ", ".join(residue.file for residue in scan.found) if scan.found else "nothing found"
     looked = (
@@ -55,13 +82,13 @@ def receipt_view(receipt: Receipt) -> RenderableType:
     )
 
 
-def _not_looked_through(receipt: Receipt) -> list[tuple[str, Text]]:
+def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
     unread = ", ".join(receipt.residual.unread)
     told = f"{unread}, which could not be read; the words may be left there"
     return [("NOT LOOKED THROUGH", Text(told, style="bold red"))] if unread else []
 
 
-def _not_looked_for(receipt: Receipt) -> list[tuple[str, str]]:
+def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     """Words that are somebody else's too, and where these said them; the words themselves are not told."""
     also, silent = receipt.erasure.also_said, receipt.residual.silent
     told = []
@@ -73,7 +100,7 @@ def _not_looked_for(receipt: Receipt) -> list[tuple[str, str]]:
     return told
 
 
-def _gone(receipt: Receipt) -> str:
+def _gone(receipt: tiermem.Receipt) -> str:
     erasure = receipt.erasure
     parts = (
         counted(erasure.records, "record"),
@@ -83,42 +110,3 @@ def _gone(receipt: Receipt) -> str:
         counted(receipt.recorded_calls, "recorded model call"),
     )
     return ", ".join(parts)
-
-
-def withdrawn_view(done: Withdrawn) -> RenderableType:
-    """What was taken back and what holds again."""
-    again = [("holds again", unit.text) for unit in done.returned] or [("holds again", "nothing")]
-    return pairs([("withdrawn", done.unit.text), ("unit", done.unit.id), *again, *_beside(done.beside)])
-
-
-def restored_view(done: Restored) -> RenderableType:
-    """What holds again, and what it supersedes."""
-    superseded = [("superseded", unit.text) for unit in done.superseded]
-    newer = [("but not shown", f"{short(unit_id)} supersedes it") for unit_id in done.superseded_by]
-    return pairs([("restored", done.unit.text), *superseded, *newer])
-
-
-def remembered_view(done: Remembered) -> RenderableType:
-    """What is remembered, under which id, and what it corrects."""
-    corrected = [("in place of", done.corrected.text)] if done.corrected is not None else []
-    rows = [("remembered", done.unit.text), ("unit", done.unit.id), ("page", done.page_id), *corrected]
-    return pairs([*rows, *_beside(done.beside)])
-
-
-def _beside(units: Sequence[SummaryUnit]) -> list[tuple[str, str]]:
-    """Units that keep some of the words evidence."""
-    return [("still rests on its words", f"{short(unit.id)} {unit.text}") for unit in units]
-
-
-def trail_view(trail: Sequence[Standpoint]) -> RenderableType:
-    """Every unit of a trail with its words, oldest first."""
-    rows = [
-        (
-            short(one.unit.id),
-            one.state + (f": {one.because}" if one.because else ""),
-            one.unit.text,
-            "\n".join(f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.standing),
-        )
-        for one in trail
-    ]
-    return Group(table(("unit", "state", "says", "rests on"), rows, whole=("unit",)))

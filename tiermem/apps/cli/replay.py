@@ -1,31 +1,51 @@
-"""What a person sees of the past: a replayed answer, what summaries lost, and what a second look brought."""
+"""`tiermem replay`: a past answer as it came about, and what differs where it is asked again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+import tiermem
+from tiermem.apps.cli import options
 from tiermem.apps.present.answers import route
-from tiermem.apps.present.tables import counted, pairs, short, table
+from tiermem.apps.present.tables import pairs, table
 from tiermem.apps.present.terminal import safe, when
 from tiermem.model import Evidence
-from tiermem.text.in_words import check_in_words
 
 if TYPE_CHECKING:
-    from tiermem.ledger import Redistilled
-    from tiermem.reading import Difference, OmissionReport, PageOmissions, Replay
+    from tiermem.reading import Difference
 
 _LONGEST = 200
 """Characters of a candidate that are shown."""
-_SHOWN = 12
-"""Omissions of a page that are shown by name."""
 
 
-def replay_view(past: Replay) -> Group:
+def replay(
+    answer_id: options.AnswerId = None,
+    *,
+    place: options.Place,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Ask again over the memory as it stood, and show what differs.")
+    ] = False,
+    engine: options.Engine = options.AUTO,
+    read_only: options.ReadOnly = False,
+    output: options.Output,
+) -> None:
+    """Show how a past answer came about: candidates, scores, route, prompts and checks, as they were."""
+    if rerun and read_only:
+        raise typer.BadParameter("what asking again costs is recorded", param_hint="--read-only")
+    with place.open(read_only=not rerun, engine=engine.value) as memory:
+        past = memory.replay(options.answer_named(memory, answer_id), rerun=rerun)
+    output.show(past, lambda: _replay(past))
+
+
+def _replay(past: tiermem.Replay) -> Group:
     """The question, every candidate with its scores, the route, prompts, checks, and what differs."""
+    from tiermem.text.in_words import check_in_words
+
     answer, trace = past.answer, past.answer.trace
     head: list[tuple[str, str | Text]] = [
         ("question", trace.question),
@@ -55,7 +75,7 @@ def _candidates(candidates: tuple[Evidence, ...]) -> Table:
     return table(("", "score", "cosine", "from", "what was found"), rows, numbers=("", "score", "cosine"))
 
 
-def _differences(past: Replay) -> Group:
+def _differences(past: tiermem.Replay) -> Group:
     title = "asked again, this differs:" if past.rerun is not None else "not as it was:"
     return Group(Text(title, style="yellow"), *(_difference(one) for one in past.differences))
 
@@ -66,63 +86,7 @@ def _difference(one: Difference) -> Text:
     return told.append(f"    now   {safe(one.now)}", style="yellow not bold")
 
 
-def _agreement(past: Replay) -> Text:
+def _agreement(past: tiermem.Replay) -> Text:
     if past.rerun is None:
         return Text("The ledger as it stood then holds every candidate in these words.", style="green")
     return Text("Asked again over the memory as it stood: the same in everything.", style="green")
-
-
-def omissions_view(report: OmissionReport) -> Group:
-    """Pages with what their units do not keep, the worst first, then how it came about."""
-    rate = "" if report.rate is None else f" ({report.rate:.1%})"
-    total = Text(f"{report.lost:,} of {report.literals:,} literals are in no unit{rate}\n", style="bold")
-    worst = sorted(report.pages, key=lambda page: -len(page.lost))
-    rows = [
-        (
-            Text(short(page.page_id), style="cyan"),
-            f"{page.session}, {page.number}",
-            f"{len(page.lost):,} of {page.literals:,}",
-            _lost(page),
-        )
-        for page in worst
-    ]
-    parts: list[RenderableType] = [
-        total,
-        table(("page", "session, no", "lost", "what no unit keeps"), rows, numbers=("lost",)),
-    ]
-    if len(report.over_time) > 1:
-        first, last = report.over_time[0], report.over_time[-1]
-        parts.append(
-            Text(
-                f"counted when summarised: {first.lost:,} of {first.literals:,} on {when(first.at)}, "
-                f"{last.lost:,} of {last.literals:,} on {when(last.at)}",
-                style="dim",
-            )
-        )
-    parts += [Text(f"{page_id} cannot be read", style="red") for page_id in report.unreadable]
-    return Group(*parts)
-
-
-def _lost(page: PageOmissions) -> Text:
-    more = len(page.lost) - _SHOWN
-    told = Text(safe("; ".join(page.lost[:_SHOWN])) or "nothing")
-    if more > 0:
-        told.append(f"; and {more:,} more", style="dim")
-    if page.redistilled:
-        again = f"\nsummarised again {page.redistilled} times, {page.lost_at_first:,} at first"
-        told.append(again, style="dim")
-    return told
-
-
-def redistilled_view(done: Redistilled) -> Group:
-    """What a second look added, and what is lost even now."""
-    rows: list[tuple[str, str | Text]] = [
-        ("page", short(done.page_id)),
-        ("lost before", f"{len(done.hints):,} literals"),
-        ("lost now", f"{len(done.omissions):,} of {done.literals:,}"),
-        ("added", f"{counted(len(done.units), 'unit')} by {done.made_by}"),
-    ]
-    rows += [("", Text(safe(unit.text), style="green")) for unit in done.units]
-    if done.rejected:
-        rows.append(("rejected", f"{len(done.rejected):,} claims for want of proof"))
-    return Group(pairs(rows))

@@ -1,79 +1,54 @@
-"""Bundles and signed checkpoints at the command line: writing, checking, and showing what came of it."""
+"""`tiermem verify-bundle`: what a bundle proves, what it does not, and what is wrong with it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from rich.console import Group, RenderableType
-from rich.table import Table
+import typer
+from rich.console import Group
 from rich.text import Text
 
-from pagestore import Checkpoint, Damage
-from pagestore.bundle import Bundle, BundleReport, Malformed, Signature, decode, encode, verify_bundle
-from tiermem.apps.cli.checkpoint_files import read_checkpoints, read_signatures, read_whole, write_whole
-from tiermem.apps.present.tables import pairs, table
+from pagestore import Damage
+from pagestore.bundle import BundleReport, Malformed, decode
+from pagestore.bundle import verify_bundle as checked
+from tiermem.apps.cli import options
+from tiermem.apps.cli.checkpoint_files import read_checkpoints, read_signatures, read_whole
+from tiermem.apps.cli.group import EXIT_DAMAGE
+from tiermem.apps.present.tables import pairs
 from tiermem.apps.present.terminal import safe
 from tiermem.errors import BadSignature, InvalidInput
-from tiermem.signing import sign, verify_signature
-
-if TYPE_CHECKING:
-    from tiermem import Memory
+from tiermem.signing import verify_signature
 
 
-def signatures_of(checkpoints: Sequence[Checkpoint], private_key: Path | None) -> Mapping[str, Signature]:
-    """A signature of each checkpoint; none without a key."""
-    if private_key is None:
-        return {}
-    key = read_whole(private_key)
-    return {checkpoint.space: sign(checkpoint, key) for checkpoint in checkpoints}
-
-
-def trusted_checkpoints(path: Path | None, public_key: Path | None) -> Mapping[str, Checkpoint]:
-    """The checkpoints of a file, each signed by the key where one is named; raises `BadSignature`."""
-    if path is None:
-        if public_key is not None:
-            raise InvalidInput("a key checks the signatures of checkpoints: name their file")
-        return {}
-    kept = read_checkpoints(path)
-    if public_key is not None:
-        key, signatures = read_whole(public_key), read_signatures(path)
-        for space, checkpoint in kept.items():
-            verify_signature(checkpoint, signatures.get(space), key)
-    return kept
-
-
-def write_bundle(
-    memory: Memory,
-    answer_id: str,
-    path: Path,
+def verify_bundle(
+    file: Path,
     *,
-    whole_pages: bool,
-    kept: Path | None,
-    private_key: Path | None,
-) -> Bundle:
-    """Bundle an answer into a file, bound to the checkpoint kept of its space, and signed."""
-    checkpoint = read_checkpoints(kept).get(memory.space) if kept is not None else None
-    bundle = memory.bundle(answer_id, checkpoint=checkpoint, whole_pages=whole_pages)
-    signed = signatures_of([bundle.checkpoint], private_key)
-    bundle = replace(bundle, signature=signed.get(memory.space))
-    write_whole(path, encode(bundle))
-    return bundle
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Checkpoints kept elsewhere, one of them of the bundle's space.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="Public key that must have signed the checkpoint.")] = None,
+    output: options.Output,
+) -> None:
+    """Check an audit bundle, offline and without a store (exit code 3 when it does not hold)."""
+    report = _check(file, kept=checkpoint, public_key=key)
+    output.show({"ok": report.ok, "report": report}, lambda: _report(report))
+    if not report.ok:
+        raise typer.Exit(EXIT_DAMAGE)
 
 
-def check_bundle(path: Path, *, kept: Path | None, public_key: Path | None) -> BundleReport:
+def _check(path: Path, *, kept: Path | None, public_key: Path | None) -> BundleReport:
     """Check a bundle file, offline: with the checkpoint kept of its space, and the signer's public key."""
     data = read_whole(path)
-    report = verify_bundle(data)
+    report = checked(data)
     if not report.space:
         return report
     if kept is not None:
         checkpoint = read_checkpoints(kept).get(report.space)
         if checkpoint is None:
             raise InvalidInput(f"{str(kept)!r} holds no checkpoint of space {report.space!r}")
-        report = verify_bundle(data, checkpoint)
+        report = checked(data, checkpoint)
     return report if public_key is None else _with_signature(report, data, kept, public_key)
 
 
@@ -93,7 +68,7 @@ def _with_signature(report: BundleReport, data: bytes, kept: Path | None, public
     return replace(report, proved=(*report.proved, signed), unproved=left)
 
 
-def report_view(report: BundleReport) -> Group:
+def _report(report: BundleReport) -> Group:
     """What a check proved, could not prove, and found wrong."""
     rows: list[tuple[str, str | Text]] = []
     rows += [("proved", Text(safe(line), style="green")) for line in report.proved]
@@ -104,31 +79,4 @@ def report_view(report: BundleReport) -> Group:
         if report.ok
         else Text("The bundle does not hold.", style="bold red")
     )
-    parts: list[RenderableType] = [pairs(rows), Text(), verdict]
-    return Group(*parts)
-
-
-def bundle_view(bundle: Bundle, path: Path) -> Group:
-    """What a bundle that was written holds."""
-    shown = sum(turn.line is not None for page in bundle.pages for turn in page.turns)
-    turns = sum(len(page.turns) for page in bundle.pages)
-    point = bundle.checkpoint
-    rows = [
-        ("bundle", f"{path}, {len(encode(bundle)):,} bytes"),
-        ("answer", str(bundle.answer["text"])),
-        ("support", str(bundle.answer.get("support") or "none recorded")),
-        ("pages", f"{len(bundle.pages):,}, with {shown:,} of {turns:,} turns in words, the others as hashes"),
-        ("bound to", f"{point.size:,} records of space {point.space!r}, root {point.root}"),
-    ]
-    if bundle.signature is not None:
-        rows.append(("signed by", bundle.signature.key))
-    return Group(pairs(rows))
-
-
-def checkpoints_view(checkpoints: Sequence[Checkpoint], signatures: Mapping[str, Signature]) -> Table:
-    """Checkpoints, one a row."""
-    rows = [
-        (one.space, f"{one.size:,}", one.root, signatures[one.space].key[:16] if signatures else "unsigned")
-        for one in checkpoints
-    ]
-    return table(("space", "records", "Merkle root", "signed by"), rows, numbers=("records",))
+    return Group(pairs(rows), Text(), verdict)

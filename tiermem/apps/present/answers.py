@@ -1,33 +1,21 @@
-"""What a person sees of an answer: the words, the route, the sources, the cited words in their page."""
+"""What several commands show of an answer and of a page: route, support, cited words in their page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pagestore import Page, PageId, PageLine, Span
+from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
-from tiermem.apps.present.tables import counted, page_ids, pairs, short
+from tiermem.apps.present.tables import counted, page_ids, short
 from tiermem.apps.present.terminal import safe, when
-from tiermem.model import Answer, Check, Citation, Evidence, MarkedPage, Round, Way, is_proved
-from tiermem.reasoning import by_rules
-from tiermem.text.in_words import (
-    check_in_words,
-    decision_in_words,
-    derivation_in_words,
-    support_in_words,
-)
-
-if TYPE_CHECKING:
-    from tiermem.reading import Audit
-    from tiermem.reading.looking_back.audit import AuditedDerivation
+from tiermem.model import Answer, Evidence, MarkedPage, Way
 
 MARK = "bold black on bright_yellow"
 _WAYS: Mapping[Way, tuple[str, str]] = {
@@ -39,18 +27,6 @@ _AROUND = 1
 """Turns shown before and after a cited one."""
 _PASSAGE = 240
 """Characters shown of a passage that is near a question."""
-
-
-# Answers
-
-
-def answer_view(answer: Answer, cost: ReadingCost) -> Group:
-    """The words, how they were come by, and their numbered sources."""
-    words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold")
-    parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer, cost))]
-    if answer.citations:
-        parts += [Text(), sources(answer.citations)]
-    return Group(*parts, *nearest(answer))
 
 
 def nearest(answer: Answer) -> list[RenderableType]:
@@ -71,6 +47,8 @@ def _passage(item: Evidence) -> Text:
 
 def route(answer: Answer) -> Text:
     """How far reading went, what the router decided, with its score, and why."""
+    from tiermem.text.in_words import decision_in_words
+
     words, style = _WAYS[answer.trace.way]
     decision = answer.trace.decision
     told = Text(words, style=style)
@@ -90,121 +68,22 @@ def tokens(cost: ReadingCost) -> str:
     return f"{cost.evidence:,} tokens, in place of {cost.linked_tokens:,} in the linked pages{saved}"
 
 
-def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
-    trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("support", support(answer)), ("route", route(answer))]
-    rows.append(("read", tokens(cost)))
-    if trace.engine == by_rules().name:
-        rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
-    if usage.calls:
-        price = "" if usage.cost is None else f", ${usage.cost:.4f}"
-        said = (
-            f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
-        )
-        rows.append(("model", f"{', '.join(trace.models)}: {said}"))
-    rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
-    if not answer.recorded:
-        return [
-            *rows,
-            ("recorded", "no: the memory was opened read-only; `audit` does not know it"),
-        ]
-    return [*rows, ("answer id", answer.id)]
-
-
-def sources(citations: Sequence[Citation]) -> Table:
-    """Numbered sources: who said it, when, and the exact words."""
-    return _numbered([(citation.number, _source(citation)) for citation in citations])
-
-
-def _numbered(items: Sequence[tuple[int, Text]]) -> Table:
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(style="cyan", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for number, told in items:
-        grid.add_row(f"[{number}]", told)
-    return grid
-
-
-def _source(citation: Citation) -> Text:
-    told = Text(f"{safe(citation.speaker)}, {when(citation.said_at)}", style="cyan")
-    if not is_proved(citation.support):
-        told.append(" · the words are exact, what is read in them is not proved", style="yellow")
-    return told.append(f"\n“{safe(citation.quote)}”", style="default")
-
-
 def next_step(what: str, command: str) -> Text:
     """A command to run next. Printed with `soft_wrap`, its line can be copied whole."""
     return Text(f"\n{what}:\n", style="dim").append(f"  {command}", style="cyan not dim")
 
 
-# Audits
-
-
-def audit_view(audit: Audit, pages: Mapping[PageId, Page], cost: ReadingCost, console: Console) -> Group:
-    """Question, answer, route, then each citation with its words marked in their page."""
-    answer, trace = audit.answer, audit.answer.trace
-    head: list[tuple[str, str | Text]] = [
-        ("question", trace.question),
-        ("answer", Text(safe(answer.text), style="bold")),
-        ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
-        ("support", support(answer)),
-        ("route", route(answer)),
-        ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
-        ("read", tokens(cost)),
-    ]
-    head += [(f"round {r.number}", _round(r)) for r in trace.rounds]
-    head += [("check", _check(check)) for check in trace.checks]
-    head += [("derived", _derived(one)) for one in audit.derivations]
-    head += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
-    parts: list[RenderableType] = [pairs(head)]
-    for cited in audit.citations:
-        parts += [Text(), _claim(cited.citation, cited.chosen_by, intact=cited.intact)]
-        spans = cited.citation.spans
-        kept = [pages[page_id] for page_id in page_ids(spans) if page_id in pages]
-        parts += [cited_in_page(page, spans, console) for page in kept]
-        parts += [Text(f"missing: {safe(what)}", style="red") for what in cited.missing]
-    if not audit.citations:
-        parts += [Text(), Text("No citations: nothing that was found supports an answer.", style="yellow")]
-    parts += nearest(answer)
-    return Group(*parts)
-
-
-def _derived(one: AuditedDerivation) -> Text:
-    told = Text(safe(derivation_in_words(one.derivation)))
-    if one.intact:
-        return told.append("; computed again: the same", style="green")
-    return told.append(f"; COMPUTED AGAIN: {safe(one.now or 'nothing')}", style="bold red")
-
-
-def _round(made: Round) -> str:
-    told = f"{counted(len(made.pages), 'page')} read, {counted(made.facts, 'fact')} linked"
-    refused = f", {made.rejected} rejected" if made.rejected else ""
-    return told + refused + (f"; {made.stop}" if made.stop else "")
-
-
-_STYLES: Mapping[str | None, str] = {"stated": "green", "derived": "green", "worded": "yellow"}
-
-
-def _check(check: Check) -> Text:
-    return Text(safe(check_in_words(check)), style=_STYLES.get(check.support, "red"))
+STYLES: Mapping[str | None, str] = {"stated": "green", "derived": "green", "worded": "yellow"}
 
 
 def support(answer: Answer) -> Text:
     """How far the cited words bear the answer out, and what of it is missing."""
-    told = Text(safe(support_in_words(answer)), style=_STYLES.get(answer.support, "dim"))
+    from tiermem.text.in_words import support_in_words
+
+    told = Text(safe(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
     if answer.support is None or answer.complete:
         return told
     return told.append(f"; incomplete: {safe(answer.missing or 'not told what')}", style="yellow")
-
-
-def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:
-    told = Text(safe(citation.claim), style="bold")
-    told.append(f"\n{citation.support} · {chosen_by} · ", style="dim not bold")
-    if intact:
-        told.append("intact: the words still stand where they were cited", style="green not bold")
-    else:
-        told.append("NOT INTACT: what stands there is not what was cited", style="bold red")
-    return _numbered([(citation.number, told)])
 
 
 def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
@@ -212,9 +91,6 @@ def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
     cited = [n for n, line in enumerate(page.lines) if any(_touches(line, span, page) for span in spans)]
     near = {n + step for n in cited for step in range(-_AROUND, _AROUND + 1)}
     return page_view(page, console, spans=spans, shown=near)
-
-
-# Pages
 
 
 def page_view(
