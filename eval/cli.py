@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from tiermem.apps.group import CommandGroup
+from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
 if TYPE_CHECKING:
@@ -356,7 +356,7 @@ def audit_command(
     opened = RunFolder.open(folder)
     found = anyio.run(partial(audited, opened, rerun=rerun, threads=threads, cache=cache))
     if as_json:
-        from tiermem.apps.as_json import print_json
+        from tiermem.apps.present.as_json import print_json
 
         print_json(found)
     else:
@@ -446,11 +446,11 @@ def _show(runs: list[Path], where: Path, *, full: bool, as_json: bool) -> None:
     reports = [report(folder) for folder in folders]
     written = write_reports(folders, where)
     if as_json:
-        from tiermem.apps.as_json import print_json
+        from tiermem.apps.present.as_json import print_json
 
         print_json([_figures(one, path) for one, path in zip(reports, runs, strict=True)])
         return
-    from tiermem.apps.terminal import out
+    from tiermem.apps.present.terminal import out
 
     console = out()
     if not console.is_terminal:

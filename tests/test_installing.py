@@ -14,7 +14,7 @@ import tiermem
 from eval.systems.ranking import Keywords
 from pagestore import EstimateCounter
 from tests.eval.tiny import sessions
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 from tiermem.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,7 +89,9 @@ async def test_evaluation_without_its_baseline_names_the_extra(without: str) -> 
 BARE = """
 import sys
 sys.modules |= dict.fromkeys(sys.argv[1:])
-import tiermem, tiermem.apps.cli
+import tiermem, tiermem.apps.cli.app as cli
+for command in cli.COMMANDS:
+    cli.load(command)
 with tiermem.open(":memory:") as memory:
     memory.add("My dog Biscuit is allergic to chicken.", speaker="Ann")
     print(memory.ask("What is Biscuit allergic to?"))

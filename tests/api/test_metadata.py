@@ -13,7 +13,7 @@ import tiermem
 from pagestore import Turn
 from tests.api.conftest import OpenMemory
 from tests.reading.world import ListIndex
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 from tiermem.dialogue import read_dialogue
 from tiermem.errors import InvalidInput
 

@@ -21,7 +21,7 @@ import tiermem
 from tests.api.conftest import OpenMemory
 from tests.writing.parts import GARDEN, S1, DictIndex, Rules
 from tests.writing.parts import opened as ledger_opened
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
 from tiermem.ledger import Ledger

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 
 CHAT = """\
 # Session 1, 8 May 2024

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.apps.test_commands import as_json, chat_file, tiermem
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 
 
 def run(*arguments: str | Path, code: int = 0) -> Result:

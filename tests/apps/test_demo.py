@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
-from tiermem.apps.cli import app
-from tiermem.apps.demo import SPACE, Demo, dialogue, questions, run_demo, show
-from tiermem.apps.terminal import program
+from tiermem.apps.cli import demo as show
+from tiermem.apps.cli.app import app
+from tiermem.apps.cli.demo.run import SPACE, Demo, dialogue, questions, run_demo
+from tiermem.apps.present.terminal import program
 from tiermem.reading import ABSTENTION
 
 EXPECTED = (

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
-from tiermem.apps import doctor
-from tiermem.apps.cli import app
+from tiermem.apps.cli import doctor
+from tiermem.apps.cli.app import app
 
 
 def findings(store: Path, *, code: int) -> dict[str, dict[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
 from tiermem.api import Stats
 from tiermem.api.stats import stats
-from tiermem.apps.reading_cost import ReadingCost
-from tiermem.apps.tables import stats_view
-from tiermem.apps.views import tokens
+from tiermem.apps.cli.stats import stats_view
+from tiermem.apps.present.answers import tokens
+from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.model import Budget, Usage
 
 

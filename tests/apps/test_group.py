@@ -3,32 +3,57 @@
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
+from inspect import signature
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 import tiermem
-from tiermem.apps import group
-from tiermem.apps.cli import app
+from tiermem.apps.cli import group, options
+from tiermem.apps.cli.app import COMMANDS, app, load, with_options
 
 runner = CliRunner()
 
-COMMANDS = "demo ingest ask search audit answers page pages units stats verify reindex spaces"
+NO_COMMANDS = {"__init__", "__pycache__", "app", "group", "options", "checkpoint_files"}
+"""What else lies in the folder of the commands."""
 
 
 def test_help_names_every_command() -> None:
     result = runner.invoke(app, ["--help"])
     assert result.exit_code == 0
-    assert all(f"│ {command} " in result.output for command in COMMANDS.split())
+    assert all(f"│ {command} " in result.output for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS.split())
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_speaks_json(command: str) -> None:
     result = runner.invoke(app, [command, "--help"])
     assert result.exit_code == 0
     assert "--json" in result.output
-    assert "--store" in result.output
+    assert ("--store" in result.output) is (command not in ("verify-bundle", "backup", "restore"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_listed_with_the_first_line_of_its_help(command: str) -> None:
+    assert load(command).help.partition("\n\n")[0] == COMMANDS[command]
+
+
+def test_every_file_of_a_command_is_listed() -> None:
+    files = {path.stem for path in Path(group.__file__).parent.iterdir()}
+    assert files - NO_COMMANDS == {command.replace("-", "_") for command in COMMANDS}
+
+
+def test_a_group_of_options_stands_where_its_parameter_stands() -> None:
+    seen: list[object] = []
+
+    def look(question: str, *, place: options.Place, session: str = "s", output: options.Output) -> None:
+        seen.extend((question, place, session, output))
+
+    shown = with_options(look)
+    assert list(signature(shown).parameters) == ["question", "store", "space", "session", "as_json"]
+    shown(question="Who?", store=Path("m"), space="ann", session="x", as_json=True)
+    assert seen == ["Who?", options.Place(store=Path("m"), space="ann"), "x", options.Output(as_json=True)]
 
 
 def test_the_version_is_the_packages() -> None:
@@ -95,12 +120,28 @@ def test_an_error_is_one_line_whatever_its_message(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "error: first second\\ud800\n"
 
 
-def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
-    heavy = "{'pydantic', 'anyio', 'numpy', 'qdrant_edge', 'openai', 'onnxruntime', 'tiermem.api'}"
+HEAVY = {"pydantic", "anyio", "numpy", "rapidfuzz", "qdrant_edge", "openai", "onnxruntime", "tiermem.api"}
+
+
+def test_help_is_quick_because_neither_a_command_nor_anything_heavy_is_imported() -> None:
     script = (
-        "import sys\nfrom typer.testing import CliRunner\nfrom tiermem.apps.cli import app\n"
+        "import sys\nfrom typer.testing import CliRunner\n"
+        "from tiermem.apps.cli.app import COMMANDS, app, load\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
-        f"print(sorted({heavy} & set(sys.modules)))"
+        "print(sorted(name for name in sys.modules if name.startswith('tiermem.apps')))\n"
+        "[load(name) for name in COMMANDS]\n"
+        f"print(sorted({HEAVY} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    named = ["tiermem.apps", "tiermem.apps.cli", "tiermem.apps.cli.app", "tiermem.apps.cli.group"]
+    assert done.stdout == f"{named}\n[]\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("tiermem ver", "verify-bundle"), ("tiermem ask --sp", "--space")]
+)
+def test_commands_and_their_options_are_completed(typed: str, offered: str) -> None:
+    words = typed.split()
+    asked = {"_TIERMEM_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+    completed = runner.invoke(app, [], env=asked, prog_name="tiermem")
+    assert offered in completed.stdout.split()

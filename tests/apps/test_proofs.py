@@ -42,7 +42,7 @@ def checked(*arguments: str, code: int = 0) -> str:
     """`verify-bundle`, which needs no store."""
     from typer.testing import CliRunner
 
-    from tiermem.apps.cli import app
+    from tiermem.apps.cli.app import app
 
     result = CliRunner().invoke(app, ["verify-bundle", *arguments])
     assert result.exit_code == code, result.output

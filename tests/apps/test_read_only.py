@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.apps.test_commands import as_json, chat_file, tiermem
-from tiermem.apps.cli import app
+from tiermem.apps.cli.app import app
 
 NOTE = "note: another process has this memory open for writing: looking read-only, nothing is recorded\n"
 WRITER = """

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
-from tiermem.apps.as_json import plain, print_json
-from tiermem.apps.checkpoints import read_checkpoints, write_checkpoints
-from tiermem.apps.terminal import safe, when
-from tiermem.apps.views import page_view
+from tiermem.apps.cli.checkpoint_files import read_checkpoints, write_checkpoints
+from tiermem.apps.present.answers import page_view
+from tiermem.apps.present.as_json import plain, print_json
+from tiermem.apps.present.terminal import safe, when
 from tiermem.errors import InvalidInput
 
 any_text = st.text(alphabet=st.characters(exclude_categories=()))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.apps.cli import DialogueFormat
+from tiermem.apps.cli.ingest import DialogueFormat
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.dialogue.formats import READERS
 from tiermem.errors import NotDialogue

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Protocol
 
 from pagestore import History, Page, PageId, PageInfo, SessionId, SpaceId
+from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import Collection as Indexed
-from tiermem.index.interface import Hit, Lexicon, Mode, Period, TurnHits
+from tiermem.index.interface import Hit, Mode, Period, TurnHits
 from tiermem.ledger import Around, Changes, Tier1, Unread
 from tiermem.model import Answer, AnswerId
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 from pagestore import SpaceId
 from pagestore.files import possible_path
-from tiermem.index import MemoryIndex
 from tiermem.embedding import Embedder
+from tiermem.index import MemoryIndex
 from tiermem.index.interface import Index
 from tiermem.ledger import Ledger
 from tiermem.llm import LanguageModel

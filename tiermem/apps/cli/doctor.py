@@ -1,4 +1,4 @@
-"""Looks at what a memory needs on this machine, and says of what is missing how to get it.
+"""`tiermem doctor`: looks at what a memory needs on this machine, and says of what is missing how to get it.
 
 It changes nothing and downloads nothing. The endpoint of a model is asked for its list of models, which
 costs nothing, and only where a model is named.
@@ -10,30 +10,22 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-import anyio
+import typer
 from rich.text import Text
 
+import tiermem
 from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
-from tiermem.apps.tables import counted
-from tiermem.embedding.weights import (
-    WAYS_OUT,
-    check_installed,
-    find_weights,
-    from_hugging_face,
-    from_package,
-)
+from tiermem.apps.cli import options
+from tiermem.apps.cli.group import EXIT_ERROR
+from tiermem.apps.present.tables import counted
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
-from tiermem.index.qdrant import check_server
-from tiermem.llm.endpoint import ModelOptions
-from tiermem.llm.openai import OpenAIModel
-from tiermem.llm.redaction import shown_url
-from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 
 Verdict = Literal["good", "missing", "absent"]
 """Fine; needed and not there; not there and not needed."""
@@ -53,10 +45,19 @@ class Finding:
     advice: str = ""
 
 
-def examined(store: Path) -> tuple[Finding, ...]:
+def doctor(*, store: options.Store = options.DEFAULT_STORE, output: options.Output) -> None:
+    """Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing)."""
+    findings = _examined(store)
+    ok = all(finding.verdict != "missing" for finding in findings)
+    output.show({"ok": ok, "findings": findings}, lambda: Text("\n").join(_lines(findings)))
+    if not ok:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _examined(store: Path) -> tuple[Finding, ...]:
     """Everything that is looked at, in the order in which it is needed."""
     try:
-        settings = Settings()
+        settings = tiermem.Settings()
     except InvalidInput as error:
         told = str(error).removeprefix("these settings cannot be used: ")
         advice = "correct the TIERMEM_… variables of the environment"
@@ -73,23 +74,18 @@ def examined(store: Path) -> tuple[Finding, ...]:
 
 
 def _versions() -> Finding:
-    packages = ("pydantic", "openai", "qdrant-client", "tokenizers", "onnxruntime")
-    told = ", ".join(f"{name} {version(name)}" for name in packages if _installed(name))
+    found = []
+    for name in ("pydantic", "openai", "qdrant-client", "tokenizers", "onnxruntime"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
     python = f"Python {platform.python_version()} on {platform.system()}"
-    return Finding(what="versions", verdict="good", told=f"tiermem {version('tiermem')}, {python}; {told}")
+    told = f"tiermem {version('tiermem')}, {python}; {', '.join(found)}"
+    return Finding(what="versions", verdict="good", told=told)
 
 
-def _installed(name: str) -> bool:
-    from importlib.metadata import PackageNotFoundError
+def _weights(settings: tiermem.Settings) -> Finding:
+    from tiermem.embedding.weights import WAYS_OUT, check_installed, find_weights
 
-    try:
-        version(name)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def _weights(settings: Settings) -> Finding:
     if not settings.embedder.startswith("minilm"):
         return Finding(what="weights", verdict="absent", told=f"not needed: {settings.embedder} embeds")
     try:
@@ -108,10 +104,16 @@ def _weights(settings: Settings) -> Finding:
 
 
 def _local_weights() -> Path | None:
+    from tiermem.embedding.weights import from_hugging_face, from_package
+
     return from_package() or from_hugging_face(download=False)
 
 
-def _model(settings: Settings) -> Finding:
+def _model(settings: tiermem.Settings) -> Finding:
+    import anyio
+
+    from tiermem.llm.redaction import shown_url
+
     if settings.model is None:
         told = "none named: local rules answer, as extracts of what was said"
         return Finding(what="model", verdict="absent", told=told, advice="set TIERMEM_MODEL to use one")
@@ -128,7 +130,10 @@ def _model(settings: Settings) -> Finding:
     return Finding(what="model", verdict="good", told=f"{settings.model} at {where}, answers in {took}")
 
 
-async def _served(settings: Settings, name: str) -> frozenset[str]:
+async def _served(settings: tiermem.Settings, name: str) -> frozenset[str]:
+    from tiermem.llm.endpoint import ModelOptions
+    from tiermem.llm.openai import OpenAIModel
+
     key = settings.api_key.get_secret_value() if settings.api_key else None
     model = OpenAIModel(
         name, base_url=settings.base_url, api_key=key, options=ModelOptions(timeout=_SECONDS, attempts=1)
@@ -139,7 +144,11 @@ async def _served(settings: Settings, name: str) -> frozenset[str]:
         await model.close()
 
 
-def _index(settings: Settings) -> Finding:
+def _index(settings: tiermem.Settings) -> Finding:
+    from tiermem.index.qdrant import check_server
+    from tiermem.llm.redaction import shown_url
+    from tiermem.settings import EMBEDDED, IN_PROCESS
+
     if not settings.index.startswith(("http://", "https://")):
         places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
         where = places.get(settings.index, "brought by another package")
@@ -169,9 +178,8 @@ def _room(store: Path) -> Finding:
     free = shutil.disk_usage(there).free
     told = f"{free / (1 << 30):,.1f} GiB free at {there}"
     if free < _LITTLE:
-        return Finding(
-            what="room", verdict="missing", told=told, advice="make room: the index needs it first"
-        )
+        advice = "make room: the index needs it first"
+        return Finding(what="room", verdict="missing", told=told, advice=advice)
     return Finding(what="room", verdict="good", told=told)
 
 
@@ -180,11 +188,6 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
     "missing": ("✗", "red"),
     "absent": ("–", "dim"),
 }
-
-
-def doctor_view(findings: tuple[Finding, ...]) -> Text:
-    """A line a finding, and under it what to do."""
-    return Text("\n").join(_lines(findings))
 
 
 def _lines(findings: tuple[Finding, ...]) -> Iterator[Text]:

@@ -1,22 +1,25 @@
-"""The demo as a person sees it, printed while it runs."""
+"""`tiermem demo`, printed while it runs."""
 
 from __future__ import annotations
 
 import shlex
 from itertools import count
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from tiermem.apps.demo import SPACE, Asked, Demo, dialogue, run_demo
-from tiermem.apps.ingest import Engine, Ingested
-from tiermem.apps.tables import pairs, table
-from tiermem.apps.terminal import out, program, safe
-from tiermem.apps.views import cited_in_page, next_step, route, support, tokens
-from tiermem.reasoning import by_rules
+from tiermem.apps.cli import options
+from tiermem.apps.cli.demo.run import SPACE, Asked, Demo, dialogue, run_demo
+from tiermem.apps.cli.ingest import Ingested
+from tiermem.apps.present.answers import cited_in_page, next_step, route, support, tokens
+from tiermem.apps.present.as_json import print_json
+from tiermem.apps.present.tables import pairs, table
+from tiermem.apps.present.terminal import out, program, safe
 
 QUESTIONS, RIGHT, ABSTAINED, ABSTAINED_RIGHTLY = 215, 0.251, 0.191, 0.492
 """Of the local engine on LoCoMo, as measured in docs/results/answers.md."""
@@ -24,7 +27,22 @@ QUESTIONS, RIGHT, ABSTAINED, ABSTAINED_RIGHTLY = 215, 0.251, 0.191, 0.492
 _TIERS = {"recall": "recall", "widened": "more turns", "researched": "pages"}
 
 
-def show_demo(store: Path | None, engine: Engine) -> None:
+def demo(
+    *,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Keep the memory here instead of throwing it away.")
+    ] = None,
+    engine: options.Engine = options.AUTO,
+    output: options.Output,
+) -> None:
+    """Ingest a dialogue that ships with TierMem, ask questions, and show the way to the words."""
+    if output.as_json:
+        print_json(run_demo(store, engine.value))
+    else:
+        _show(store, engine.value)
+
+
+def _show(store: Path | None, engine: options.EngineName) -> None:
     """Run the demo and print every step: what was stored, each answer, the way to its words, the sums."""
     console, numbers = out(), count(1)
     console.print(_opening())
@@ -113,6 +131,8 @@ def _next(result: Demo) -> list[Text]:
 
 def _expected(result: Demo) -> list[Text]:
     """What is to be expected of other chats without a model: what was measured."""
+    from tiermem.reasoning import by_rules
+
     if result.engine != by_rules().name:
         return []
     told = (

@@ -1,24 +1,45 @@
-"""Stores conversations, each in its space, and summarises them, with progress on stderr."""
+"""`tiermem ingest`: each conversation stored in its space and summarised, with progress on stderr."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.table import Table
 
 import tiermem
-from tiermem import Added
-from tiermem.apps.tables import counted, table
-from tiermem.apps.terminal import Report, progress
-from tiermem.dialogue import Conversation, DialogueSession
-from tiermem.trust import TrustLevels, lowered
+from tiermem.apps.cli import options
+from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
+from tiermem.apps.present.progress import Report, progress
+from tiermem.apps.present.tables import counted, table
 
-Engine = Literal["auto", "local", "model"]
-DEFAULT_SPACE = "default"
+if TYPE_CHECKING:
+    from tiermem.dialogue import Conversation, DialogueSession
+
+
+class DialogueFormat(StrEnum):
+    """What a file holds."""
+
+    AUTO = "auto"
+    TURNS = "turns"
+    TRANSCRIPT = "transcript"
+    MARKDOWN = "markdown"
+    WHATSAPP = "whatsapp"
+    TELEGRAM = "telegram"
+    SLACK = "slack"
+    DISCORD = "discord"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    FINE_TUNING = "fine-tuning"
+    CSV = "csv"
+    SUBTITLES = "subtitles"
+    LOCOMO = "locomo"
+    LONGMEMEVAL = "longmemeval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +66,70 @@ class Ingested:
     seconds: float
 
 
+def ingest(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files of dialogue; - reads standard input.")
+    ],
+    *,
+    store: options.Store = options.DEFAULT_STORE,
+    space: Annotated[
+        str | None,
+        typer.Option(
+            "--space", envvar="TIERMEM_SPACE", help="Put everything here (benchmarks: a space each)."
+        ),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="Name for turns that name no session.")
+    ] = None,
+    trust: Annotated[
+        str | None,
+        typer.Option("--trust", help="How far the source is trusted: web, tool, assistant, user, …"),
+    ] = None,
+    form: Annotated[
+        DialogueFormat, typer.Option("--format", help="What the files hold.")
+    ] = DialogueFormat.AUTO,
+    metadata: options.Metadata = None,
+    stamps: Annotated[
+        bool,
+        typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
+    ] = False,
+    engine: options.Engine = options.AUTO,
+    output: options.Output,
+) -> None:
+    """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
+
+    Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, JSON lines of turns or
+    of OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval
+    (also .gz, .xz, .zip). Which of them a file is, is seen from what it holds.
+    """
+    from tiermem.dialogue import read_dialogue
+
+    known = options.key_values("--metadata", metadata)
+    conversations = [
+        one for file in files for one in read_dialogue(file, form.value, session=session, stamps=True)
+    ]
+    results = ingest_into(
+        store, conversations, space=space, engine=engine.value, trust=trust, metadata=known, stamps=stamps
+    )
+    output.show({"store": store, "spaces": results}, lambda: _ingested(results))
+    raising = sum(result.raising for result in results)
+    if raising:
+        remark(f"{raising} turns name a higher trust than is theirs without; --stamps believes it")
+    unfinished = [result for result in results if result.pending]
+    if unfinished:
+        pages = sum(result.pending for result in unfinished)
+        reason = next((problem for result in unfinished for problem in result.problems), "no reason given")
+        waiting = "1 page is" if pages == 1 else f"{pages:,} pages are"
+        complain(f"{waiting} stored but not summarised yet: {reason} (run the same command again)")
+        raise typer.Exit(EXIT_ERROR)
+
+
 def ingest_into(
     store: Path,
     conversations: Sequence[Conversation],
     *,
     space: str | None,
-    engine: Engine,
+    engine: options.EngineName,
     trust: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     stamps: bool = False,
@@ -65,7 +144,7 @@ def ingest_into(
     """
     placed: dict[str, list[Conversation]] = {}
     for conversation in conversations:
-        placed.setdefault(space or conversation.space_hint or DEFAULT_SPACE, []).append(conversation)
+        placed.setdefault(space or conversation.space_hint or options.DEFAULT_SPACE, []).append(conversation)
     return tuple(
         _ingest(
             store, name, there, engine, apart=space is not None, trust=trust, known=metadata, stamps=stamps
@@ -78,7 +157,7 @@ def _ingest(
     store: Path,
     space: str,
     conversations: Sequence[Conversation],
-    engine: Engine,
+    engine: options.EngineName,
     *,
     apart: bool,
     trust: str | None,
@@ -119,6 +198,8 @@ def _doubted(
     conversations: Sequence[Conversation], trust: str | None
 ) -> tuple[tuple[Conversation, ...], int]:
     """The conversations without stamps that would raise a turn, and how many turns brought such a one."""
+    from tiermem.trust import TrustLevels, lowered
+
     levels = TrustLevels(names=tiermem.Settings().trust_levels)
     raising = 0
 
@@ -144,8 +225,10 @@ def _store(
     apart: bool,
     trust: str | None,
     known: Mapping[str, Any] | None,
-) -> list[Added]:
-    added: list[Added] = []
+) -> list[tiermem.Added]:
+    from tiermem.trust import TrustLevels
+
+    added: list[tiermem.Added] = []
     done = 0
     levels = TrustLevels(names=tiermem.Settings().trust_levels)
     for session in (session for conversation in conversations for session in conversation.sessions):
@@ -163,32 +246,22 @@ def _store(
     return added
 
 
-def ingested_view(results: Sequence[Ingested]) -> tuple[Table | str, ...]:
+def _ingested(results: Sequence[Ingested]) -> tuple[Table | str, ...]:
     """One row a space: new and known turns, what it holds now, what this run added; then what stayed away."""
-    rows = [
-        (
-            result.space,
-            f"{result.new:,}",
-            f"{result.known:,}",
-            _grown(result.pages, result.pages_new),
-            _grown(result.units, result.units_new),
-            f"{result.seconds:.1f}",
-        )
-        for result in results
-    ]
+    rows = [_row(result.space, [result]) for result in results]
     if len(results) > 1:
-        rows.append(
-            (
-                "all",
-                f"{sum(result.new for result in results):,}",
-                f"{sum(result.known for result in results):,}",
-                _grown(sum(result.pages for result in results), sum(result.pages_new for result in results)),
-                _grown(sum(result.units for result in results), sum(result.units_new for result in results)),
-                f"{sum(result.seconds for result in results):.1f}",
-            )
-        )
+        rows.append(_row("all", results))
     columns = ("space", "new turns", "known", "pages", "units", "seconds")
     return table(columns, rows, numbers=columns[1:]), *_left_out(results)
+
+
+def _row(space: str, results: Sequence[Ingested]) -> tuple[str, ...]:
+    new, known = sum(one.new for one in results), sum(one.known for one in results)
+    pages, pages_new = sum(one.pages for one in results), sum(one.pages_new for one in results)
+    units, units_new = sum(one.units for one in results), sum(one.units_new for one in results)
+    seconds = sum(one.seconds for one in results)
+    grown = (f"{pages:,} ({pages_new:+,})", f"{units:,} ({units_new:+,})")
+    return (space, f"{new:,}", f"{known:,}", *grown, f"{seconds:.1f}")
 
 
 def _left_out(results: Sequence[Ingested]) -> Iterator[str]:
@@ -200,7 +273,3 @@ def _left_out(results: Sequence[Ingested]) -> Iterator[str]:
         )
     if empty:
         yield f"{counted(empty, 'turn')} without words: not stored"
-
-
-def _grown(total: int, new: int) -> str:
-    return f"{total:,} ({new:+,})"

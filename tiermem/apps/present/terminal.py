@@ -1,4 +1,4 @@
-"""Everything about the terminal: the two consoles, safe text, times, and progress on stderr.
+"""The terminal: the two consoles, safe text, times.
 
 Words from memory are data: control characters in them are shown as symbols and never reach the terminal,
 one symbol a character, so that offsets into a page stay true.
@@ -10,26 +10,10 @@ import io
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
-
-Report = Callable[[int, int], None]
 
 _CONTROLS = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
@@ -70,45 +54,6 @@ def program() -> str:
         return "tiermem"
     here = Path.cwd()
     return shlex.quote(str(script.relative_to(here) if script.is_relative_to(here) else script))
-
-
-@contextmanager
-def progress(what: str, unit: str, *, then: str = "") -> Iterator[Report]:
-    """A bar on stderr while the block runs: done of total, rate and time left; gone when it ends.
-
-    When all is done and the block goes on, `then` says what with.
-    """
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        _Rate(unit),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(compact=True),
-    )
-    console = err()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(safe(what), total=None)
-
-        def report(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-            if then and done >= total:
-                bar.reset(task, description=safe(then), total=None, completed=done)
-
-        yield report
-
-
-class _Rate(ProgressColumn):
-    """Things a second."""
-
-    def __init__(self, unit: str) -> None:
-        super().__init__()
-        self._unit = unit
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.1f} {self._unit}/s" if task.speed else "", style="progress.data.speed")
 
 
 def _never_fail_on_encoding() -> None:

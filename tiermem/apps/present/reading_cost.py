@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import tiermem
 from tiermem.model import Answer
-
-if TYPE_CHECKING:
-    from tiermem import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,7 @@ class ReadingCost:
         return max(self.evidence, self.page_tokens)
 
 
-def reading_cost(memory: Memory, answer: Answer) -> ReadingCost:
+def reading_cost(memory: tiermem.Memory, answer: Answer) -> ReadingCost:
     """Look up the pages the rounds of `answer` read; pages erased since count nothing."""
     trace = answer.trace
     known = {page.id: page.tokens for page in memory.pages()}

@@ -1,20 +1,19 @@
-"""Checkpoints in a file, to be kept where nobody who can rewrite the store can reach them."""
+"""Checkpoints and their signatures in a file, kept where nobody who can rewrite the store can reach them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pagestore import Checkpoint, SpaceId
-from tiermem.apps.as_json import plain
+from pagestore.bundle import Signature
+from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput
+from tiermem.signing import sign
 
-if TYPE_CHECKING:
-    from pagestore.bundle import Signature
-
-Signatures = Mapping[str, "Signature"]
+Signatures = Mapping[str, Signature]
 
 
 def write_checkpoints(
@@ -26,6 +25,14 @@ def write_checkpoints(
         if signatures and one["space"] in signatures:
             one["signature"] = plain(signatures[one["space"]])
     write_whole(path, f"{json.dumps(listed, indent=2)}\n".encode())
+
+
+def signatures_of(checkpoints: Sequence[Checkpoint], private_key: Path | None) -> Signatures:
+    """A signature of each checkpoint; none without a key."""
+    if private_key is None:
+        return {}
+    key = read_whole(private_key)
+    return {checkpoint.space: sign(checkpoint, key) for checkpoint in checkpoints}
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -67,8 +74,6 @@ def _of_open_pages(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_signatures(path: Path) -> Signatures:
     """The signatures among the checkpoints of a file, by space."""
-    from pagestore.bundle import Signature
-
     data = read_whole(path)
     try:
         return {

@@ -1,16 +1,19 @@
-"""Rebuilds the index, of a whole store or of one space, with a sign of life on stderr."""
+"""`tiermem reindex`: the index made anew, of a whole store or of one space, with a sign of life on stderr."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.table import Table
 
 import tiermem
-from tiermem.apps.tables import table
-from tiermem.apps.terminal import progress
+from tiermem.apps.cli import options
+from tiermem.apps.present.progress import progress
+from tiermem.apps.present.tables import table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,20 @@ class Rebuilt:
     pages: int
 
 
-def rebuild(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
+def reindex(
+    *,
+    store: options.Store = options.DEFAULT_STORE,
+    space: Annotated[
+        str | None, typer.Option("--space", help="Only this one (the whole index is made anew).")
+    ] = None,
+    output: options.Output,
+) -> None:
+    """Rebuild the index from pages and ledger, without a model call."""
+    done = _rebuilt(store, tiermem.spaces(store)) if space is None else (_rebuilt_space(store, space),)
+    output.show({"spaces": done}, lambda: _listed(done))
+
+
+def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
     """Delete the index and put every space into a new one: also after a change of embedder or damage.
 
     Opening a space that the index does not hold puts it in, so nothing is asked for twice.
@@ -39,7 +55,7 @@ def rebuild(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
     return tuple(done)
 
 
-def rebuild_space(store: Path, space: str) -> Rebuilt:
+def _rebuilt_space(store: Path, space: str) -> Rebuilt:
     """Take one space out of the index and put it in again."""
     with (
         progress(f"{space}: indexing", "entries"),
@@ -49,7 +65,6 @@ def rebuild_space(store: Path, space: str) -> Rebuilt:
     return Rebuilt(space=space, units=held.units, pages=held.pages)
 
 
-def rebuilt_view(done: Sequence[Rebuilt]) -> Table:
-    """One row a space."""
+def _listed(done: Sequence[Rebuilt]) -> Table:
     rows = [(one.space, f"{one.units:,}", f"{one.pages:,}") for one in done]
     return table(("space", "units", "pages"), rows, numbers=("units", "pages"))

@@ -6,18 +6,19 @@ What is printed is what happened: nothing about the answers is written down befo
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import as_file, files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import tiermem
 from pagestore import Page, VerifyReport
-from tiermem.apps.ingest import Engine, Ingested, ingest_into
-from tiermem.apps.reading_cost import ReadingCost, reading_cost
+from tiermem.apps.cli import options
+from tiermem.apps.cli.ingest import Ingested, ingest_into
+from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.model import Answer
 
@@ -62,19 +63,19 @@ class Demo:
 
 def dialogue() -> tuple[Conversation, ...]:
     """The dialogue that ships with TierMem."""
-    with as_file(files(__name__) / "dialogue.jsonl") as path:
+    with as_file(files(__package__) / "dialogue.jsonl") as path:
         return read_dialogue(path)
 
 
 def questions() -> tuple[Question, ...]:
     """What the demo asks, in order."""
-    listed = json.loads((files(__name__) / "questions.json").read_text(encoding="utf-8"))
+    listed = json.loads((files(__package__) / "questions.json").read_text(encoding="utf-8"))
     return tuple(Question(question=one["question"], why=one["why"]) for one in listed)
 
 
 def run_demo(
     store: Path | None,
-    engine: Engine,
+    engine: options.EngineName,
     *,
     on_ingested: Callable[[Ingested], None] = lambda _: None,
     on_answer: Callable[[Asked], None] = lambda _: None,
@@ -83,7 +84,8 @@ def run_demo(
 
     Without `store` the memory lives in a temporary directory and is gone afterwards.
     """
-    with _place(store) as directory:
+    with ExitStack() as stack:
+        directory = store or Path(stack.enter_context(TemporaryDirectory(prefix="tiermem-demo-")))
         (ingested,) = ingest_into(directory, dialogue(), space=SPACE, engine=engine)
         on_ingested(ingested)
         answers = []
@@ -113,12 +115,3 @@ def _ask(memory: tiermem.Memory, question: Question) -> Asked:
         cost=reading_cost(memory, answer),
         pages=tuple(memory.page(page_id) for page_id in cited),
     )
-
-
-@contextmanager
-def _place(store: Path | None) -> Iterator[Path]:
-    if store is not None:
-        yield store
-        return
-    with tempfile.TemporaryDirectory(prefix="tiermem-demo-") as name:
-        yield Path(name)

@@ -1,0 +1,122 @@
+"""`tiermem ask`: an answer, how it was come by, and its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from tiermem.apps.cli import options
+from tiermem.apps.present.answers import nearest, next_step, route, support, tokens
+from tiermem.apps.present.as_json import plain
+from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
+from tiermem.apps.present.tables import counted, numbered, pairs
+from tiermem.apps.present.terminal import safe, when
+from tiermem.model import Answer, Citation, is_proved
+
+
+class Mode(StrEnum):
+    """Which way an answer may take."""
+
+    ROUTER = "router"
+    SUMMARY = "summary"
+    RAW = "raw"
+
+
+def ask(
+    question: str,
+    *,
+    place: options.Place,
+    session: options.Session = None,
+    mode: Annotated[Mode, typer.Option(help="Let the router choose, or fix the route.")] = Mode.ROUTER,
+    asked_at: options.AskedAt = None,
+    as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
+    turns: options.Turns,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Limits of this question, as calls=5,tokens=4000,seconds=20,cost=0.05."),
+    ] = None,
+    engine: options.Engine = options.AUTO,
+    read_only: options.ReadOnly = False,
+    output: options.Output,
+) -> None:
+    """Answer a question, citing who said what and when.
+
+    The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
+    """
+    at_most, seen = options.limits(budget), turns.keywords()
+    with place.look(engine=engine.value, read_only=read_only) as memory:
+        answer = memory.ask(
+            question,
+            session=session,
+            mode=mode.value,
+            asked_at=options.moment("--asked-at", asked_at),
+            as_of=options.moment("--as-of", as_of),
+            budget=at_most,
+            **seen,
+        )
+        cost = reading_cost(memory, answer)
+    steps = _next_steps(question, answer, place)
+    output.show(
+        {**plain(answer), "nearest": answer.nearest},
+        lambda: (_answer(answer, cost), *steps) if steps else _answer(answer, cost),
+    )
+
+
+def _answer(answer: Answer, cost: ReadingCost) -> Group:
+    """The words, how they were come by, and their numbered sources."""
+    words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold")
+    parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer, cost))]
+    if answer.citations:
+        parts += [Text(), _sources(answer.citations)]
+    return Group(*parts, *nearest(answer))
+
+
+def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
+    from tiermem.reasoning import by_rules
+
+    trace, usage = answer.trace, answer.usage
+    rows: list[tuple[str, str | Text]] = [("support", support(answer)), ("route", route(answer))]
+    rows.append(("read", tokens(cost)))
+    if trace.engine == by_rules().name:
+        rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
+    if usage.calls:
+        price = "" if usage.cost is None else f", ${usage.cost:.4f}"
+        said = (
+            f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
+        )
+        rows.append(("model", f"{', '.join(trace.models)}: {said}"))
+    rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
+    unknown = ("recorded", "no: the memory was opened read-only; `audit` does not know it")
+    return [*rows, ("answer id", answer.id) if answer.recorded else unknown]
+
+
+def _sources(citations: Sequence[Citation]) -> Table:
+    """Numbered sources: who said it, when, and the exact words."""
+    return numbered([(citation.number, _source(citation)) for citation in citations])
+
+
+def _source(citation: Citation) -> Text:
+    source = Text(f"{safe(citation.speaker)}, {when(citation.said_at)}", style="cyan")
+    if not is_proved(citation.support):
+        source.append(" · the words are exact, what is read in them is not proved", style="yellow")
+    return source.append(f"\n“{safe(citation.quote)}”", style="default")
+
+
+def _next_steps(question: str, answer: Answer, place: options.Place) -> list[Text]:
+    steps = []
+    if answer.recorded:
+        steps.append(next_step("how it came about", place.command("audit", answer.id)))
+    if answer.nearest:
+        page = answer.nearest[0].spans[0].page_id
+        steps.append(next_step("read the nearest where it stands", place.command("page", page)))
+    if answer.nearest and answer.trace.way == "recall":
+        again = place.command("ask", question) + " --mode raw"
+        steps.append(next_step("have the pages read for it", again))
+    return steps

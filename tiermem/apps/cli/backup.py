@@ -1,0 +1,46 @@
+"""`tiermem backup`: what a backup holds, and what it means for what is erased later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+import tiermem
+from pagestore import SpaceId
+from pagestore.backup import write_backup
+from tiermem.apps.cli import options
+from tiermem.apps.cli.restore import saved_spaces
+from tiermem.apps.present.progress import progress
+from tiermem.apps.present.terminal import safe
+
+
+def backup(
+    store: Annotated[Path, typer.Argument(help="Directory of the memory.")],
+    dest: Annotated[Path, typer.Argument(help="The file to write, say memory.tar.gz.")],
+    *,
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    replace: options.Replace = False,
+    looking: options.Looking,
+) -> None:
+    """Write one file of a store: every page and everything concluded, without the index.
+
+    It may be made while another process writes. What is erased from the memory later stays in the file.
+    """
+    done = _backed_up(store, dest, space=space, replace=replace)
+    looking.show(done, lambda: _in_words(done))
+
+
+def _backed_up(store: Path, dest: Path, *, space: str | None, replace: bool) -> tiermem.BackedUp:
+    spaces = None if space is None else [SpaceId(space)]
+    with progress(f"{store}: copying", "MB", size=1_000_000) as report:
+        saved = write_backup(store, dest, spaces=spaces, replace=replace, progress=report)
+    return tiermem.BackedUp(file=dest, bytes=dest.stat().st_size, spaces=saved)
+
+
+def _in_words(done: tiermem.BackedUp) -> Group:
+    words = f"{safe(str(done.file))}: {done.bytes:,} bytes; {done.keeps}."
+    return Group(saved_spaces(done.spaces), Text(words))

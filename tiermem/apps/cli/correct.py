@@ -1,0 +1,29 @@
+"""`tiermem correct`: what is remembered in place of a unit."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tiermem.apps.cli import options
+from tiermem.apps.cli.remember import remembered
+
+
+def correct(
+    unit_id: options.UnitId,
+    text: Annotated[str, typer.Argument(help="What holds in its place, in a sentence.")],
+    *,
+    speaker: options.Speaker = None,
+    session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
+    trust: options.Trust = None,
+    metadata: options.Metadata = None,
+    place: options.Place,
+    output: options.Output,
+) -> None:
+    """Remember a fact in place of a unit, which it supersedes."""
+    known = options.key_values("--metadata", metadata)
+    with place.open() as memory:
+        unit = options.unit_named(memory, unit_id)
+        done = memory.correct(unit, text, session=session, speaker=speaker, trust=trust, metadata=known)
+    output.show(done, lambda: remembered(done))

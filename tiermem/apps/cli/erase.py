@@ -1,0 +1,112 @@
+"""`tiermem erase`: what an erasure took, and whether any file still holds the words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.cli.group import EXIT_DAMAGE
+from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.terminal import safe
+
+_PLACES = 5
+"""Turns that are named one by one."""
+
+
+def erase(
+    *,
+    place: options.Place,
+    turn: Annotated[
+        str | None, typer.Option("--turn", help="A turn: its number in the log, or its id (with --session).")
+    ] = None,
+    page: Annotated[str | None, typer.Option("--page", help="A page, or a beginning of its id.")] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="A session, or the turn's session.")
+    ] = None,
+    whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
+    reason: options.Reason,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    output: options.Output,
+) -> None:
+    """Take words out of memory for ever, with all that rests on them. Exit code 3 when any may be left.
+
+    Bundles, exports, copies and backups made before keep them.
+    """
+    with place.open() as memory:
+        where = str(memory.space)
+        what = _named(turn, page, session, space=where if whole_space else None)
+        if not yes:
+            typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
+        receipt = memory.erase(
+            turn=int(turn) if turn is not None and turn.isdecimal() and session is None else turn,
+            page=None if page is None else options.page_named(memory, page),
+            session=session,
+            space=whole_space,
+            reason=reason,
+        )
+    output.show(receipt, lambda: _receipt(receipt))
+    if not receipt.residual.clean:
+        raise typer.Exit(EXIT_DAMAGE)
+
+
+def _named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
+    """What is to be erased, in words."""
+    parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
+    return safe(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
+
+
+def _receipt(receipt: tiermem.Receipt) -> Table:
+    erasure, scan = receipt.erasure, receipt.residual
+    left = "FOUND in " + ", ".join(residue.file for residue in scan.found) if scan.found else "nothing found"
+    looked = (
+        f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, 'file')}, {scan.bytes:,} bytes: {left}"
+    )
+    return pairs(
+        [
+            ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
+            ("gone with it", _gone(receipt)),
+            ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
+            ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
+            ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
+            ("index", erasure.index),
+            ("looked for", Text(looked, style="" if scan.clean else "bold red")),
+            *_not_looked_through(receipt),
+            *_not_looked_for(receipt),
+            ("not reached", receipt.not_reached),
+        ]
+    )
+
+
+def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
+    unread = ", ".join(receipt.residual.unread)
+    told = f"{unread}, which could not be read; the words may be left there"
+    return [("NOT LOOKED THROUGH", Text(told, style="bold red"))] if unread else []
+
+
+def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
+    """Words that are somebody else's too, and where these said them; the words themselves are not told."""
+    also, silent = receipt.erasure.also_said, receipt.residual.silent
+    told = []
+    if also:
+        first = ", ".join(str(turn.seq) for turn in also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
+        told.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
+    if silent:
+        told.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
+    return told
+
+
+def _gone(receipt: tiermem.Receipt) -> str:
+    erasure = receipt.erasure
+    parts = (
+        counted(erasure.records, "record"),
+        counted(len(erasure.units), "unit"),
+        counted(len(erasure.findings), "finding"),
+        counted(len(erasure.answers), "answer"),
+        counted(receipt.recorded_calls, "recorded model call"),
+    )
+    return ", ".join(parts)

@@ -1,0 +1,267 @@
+"""What several commands take: options, groups of options, and how values are written.
+
+A command takes a group as one parameter, whose options stand in its help where the parameter stands:
+`place: Place` is `--store` and `--space`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+import tiermem
+from pagestore.errors import Locked
+from tiermem.apps.cli.group import remark
+from tiermem.apps.present.as_json import print_json
+from tiermem.apps.present.terminal import out, program
+from tiermem.errors import IndexLocked, InvalidInput
+from tiermem.model import Budget
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+DEFAULT_SPACE = "default"
+DEFAULT_STORE = Path("memory")
+
+EngineName = Literal["auto", "local", "model"]
+KeyValues = dict[str, str | float | bool]
+
+
+class EngineChoice(StrEnum):
+    """Who reasons."""
+
+    AUTO = "auto"
+    LOCAL = "local"
+    MODEL = "model"
+
+
+Store = Annotated[Path, typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.")]
+Session = Annotated[str | None, typer.Option("--session", help="Only this session.")]
+Engine = Annotated[
+    EngineChoice,
+    typer.Option("--engine", help="Who reasons: a model where one is configured (auto), or local rules."),
+]
+AUTO = EngineChoice.AUTO
+AskedAt = Annotated[
+    str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
+]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="KEY=VALUE", help="Kept with every turn, and found by --where."),
+]
+ReadOnly = Annotated[
+    bool,
+    typer.Option(
+        "--read-only", help="Take no lock and write nothing. So it is anyway while another process writes."
+    ),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why. It stays on record.")]
+Speaker = Annotated[str | None, typer.Option(help="Who states it (user).")]
+Trust = Annotated[str | None, typer.Option(help="How far to trust it.")]
+AnswerId = Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")]
+PageId = Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")]
+UnitId = Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Which memory: one space of a store."""
+
+    store: Store = DEFAULT_STORE
+    space: Annotated[
+        str | None,
+        typer.Option("--space", envvar="TIERMEM_SPACE", help="Whose memory. Not needed where there is one."),
+    ] = None
+
+    def open(self, *, engine: EngineName = "local", read_only: bool = False) -> tiermem.Memory:
+        """The memory, which must exist. Without the name of a space: the only one, or the default one."""
+        space = self.space or _only_space(self.store)
+        return tiermem.open(self.store, space=space, engine=engine, read_only=read_only, create=False)
+
+    def look(self, *, engine: EngineName = "local", read_only: bool) -> tiermem.Memory:
+        """The memory; read-only where asked to, and while another process has it open for writing."""
+        if not read_only:
+            try:
+                return self.open(engine=engine)
+            except (Locked, IndexLocked):
+                remark(
+                    "another process has this memory open for writing: looking read-only, nothing is recorded"
+                )
+        return self.open(engine=engine, read_only=True)
+
+    def command(self, name: str, argument: str) -> str:
+        """A command line that leads to the same store and space, as short as it may be."""
+        usual = os.environ.get("TIERMEM_STORE", str(DEFAULT_STORE))
+        where = [] if str(self.store) == usual else ["--store", str(self.store)]
+        if self.space is not None and self.space != os.environ.get("TIERMEM_SPACE"):
+            where += ["--space", self.space]
+        return f"{program()} {shlex.join([name, argument, *where])}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Which memories: all spaces of a store, or one of them."""
+
+    store: Store = DEFAULT_STORE
+    space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None
+
+    def each(self) -> Iterator[Place]:
+        """Each of them."""
+        for name in tiermem.spaces(self.store) if self.space is None else (self.space,):
+            yield Place(store=self.store, space=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Which turns are looked at, under the names that a memory's methods give it."""
+
+    min_trust: Annotated[
+        str | None, typer.Option("--min-trust", help="Leave out what rests on anybody trusted less.")
+    ] = None
+    speaker: Annotated[
+        str | None, typer.Option("--speaker", help="Only what this speaker said, in any case.")
+    ] = None
+    role: Annotated[
+        str | None, typer.Option("--role", help="Only turns of this role: user, assistant, tool, …")
+    ] = None
+    said_after: Annotated[
+        str | None, typer.Option("--after", help="Only what was said then or later; a day counts whole.")
+    ] = None
+    said_before: Annotated[
+        str | None, typer.Option("--before", help="Only what was said then or earlier; a day counts whole.")
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where", metavar="KEY=VALUE", help="Only turns whose metadata tells this; all of them."
+        ),
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """As keywords of `ask`, `search` and `context`."""
+        return {**asdict(self), "where": key_values("--where", self.where)}
+
+
+class _Shows:
+    as_json: bool
+
+    def show(self, value: object, view: Callable[[], RenderableType | tuple[RenderableType, ...]]) -> None:
+        """Print `value` as JSON, or for people what `view` makes: of a tuple, long lines stay whole."""
+        if self.as_json:
+            print_json(value)
+            return
+        shown = view()
+        console = out()
+        for part in shown if isinstance(shown, tuple) else (shown,):
+            console.print(part, soft_wrap=part is not shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(_Shows):
+    """Where what a command did is printed, and how."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looking(_Shows):
+    """The same for a command that never writes."""
+
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Take no lock and write nothing: this command never does.")
+    ] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
+
+
+def answer_named(memory: tiermem.Memory, written: str | None) -> str:
+    """The id of an answer, that of the newest where none is written."""
+    if written:
+        return written
+    given = memory.answers()
+    if not given:
+        raise InvalidInput(f"space {memory.space!r} has given no answer yet: `tiermem ask` gives one")
+    return given[-1].id
+
+
+def page_named(memory: tiermem.Memory, written: str) -> str:
+    """The id of the one page whose id begins so; as it is written where none or several do."""
+    return _begun((info.id for info in memory.pages()), written)
+
+
+def unit_named(memory: tiermem.Memory, written: str) -> str:
+    """The unit whose id this is, or the only one, active or taken back, whose id begins so."""
+    taken = (one.unit_id for page in memory.pages() for one in page.taken_back)
+    return _begun(dict.fromkeys((*(unit.id for unit in memory.units()), *taken)), written)
+
+
+def moment(option: str, written: str | None) -> datetime | None:
+    """The moment an option writes, in the local time zone where it names none."""
+    from tiermem.dialogue import parse_time, until
+
+    try:
+        found = (until if option == "--as-of" else parse_time)(written)
+        return found if found is None or found.tzinfo else found.astimezone()
+    except InvalidInput as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def limits(written: str | None) -> Budget | None:
+    """The limits that `--budget` writes: names and numbers of `Budget`, comma-separated."""
+    if written is None:
+        return None
+    read: dict[str, Callable[[str], float]] = {"calls": int, "tokens": int, "seconds": float, "cost": float}
+    found: dict[str, Any] = {}
+    for part in written.split(","):
+        name, _, number = part.strip().partition("=")
+        try:
+            found[name] = read[name](number)
+        except (KeyError, ValueError):
+            found[name] = -1
+        if not 0 <= found[name] < math.inf:
+            wrong = f"{part.strip()!r} is no limit; write calls=5,tokens=4000,seconds=20,cost=0.05"
+            raise typer.BadParameter(wrong, param_hint="--budget")
+    return Budget(**found)
+
+
+def key_values(option: str, written: list[str] | None) -> KeyValues | None:
+    """What options of KEY=VALUE say; `true`, `false` and numbers are what they say, all else is text."""
+    if not written:
+        return None
+    found: KeyValues = {}
+    for pair in written:
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise typer.BadParameter(f"{pair!r} is no KEY=VALUE", param_hint=option)
+        try:
+            read = json.loads(value)
+        except ValueError:
+            read = value
+        found[key] = read if isinstance(read, str | int | float) else value
+    return found
+
+
+def _only_space(store: Path) -> str:
+    names = tuple(tiermem.spaces(store))
+    if DEFAULT_SPACE in names or not names:
+        return DEFAULT_SPACE
+    if len(names) == 1:
+        return names[0]
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    raise InvalidInput(f"{store} holds {len(names)} spaces: name one with --space ({shown})")
+
+
+def _begun(ids: Iterable[str], written: str) -> str:
+    begins = [one for one in ids if one.startswith(written)]
+    return begins[0] if len(begins) == 1 else written

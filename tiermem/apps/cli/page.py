@@ -1,0 +1,14 @@
+"""`tiermem page`: a page as it is kept. How it is drawn is in `tiermem.apps.present.answers`."""
+
+from __future__ import annotations
+
+from tiermem.apps.cli import options
+from tiermem.apps.present.answers import page_view
+from tiermem.apps.present.terminal import out
+
+
+def page(page_id: options.PageId, *, place: options.Place, looking: options.Looking) -> None:
+    """Print a page: what was said, verbatim."""
+    with place.open(read_only=True) as memory:
+        found = memory.page(options.page_named(memory, page_id))
+    looking.show(found, lambda: page_view(found, out()))

@@ -1,0 +1,37 @@
+"""`tiermem redistil`: what a second look at a page added, and what is lost even now."""
+
+from __future__ import annotations
+
+from rich.console import Group
+from rich.text import Text
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.present.tables import counted, pairs, short
+from tiermem.apps.present.terminal import safe
+
+
+def redistil(
+    page_id: options.PageId,
+    *,
+    place: options.Place,
+    engine: options.Engine = options.AUTO,
+    output: options.Output,
+) -> None:
+    """Summarise a page again, told what its summaries lost. New units are added; nothing is removed."""
+    with place.open(engine=engine.value) as memory:
+        done = memory.redistil(options.page_named(memory, page_id))
+    output.show(done, lambda: _redistilled(done))
+
+
+def _redistilled(done: tiermem.Redistilled) -> Group:
+    rows: list[tuple[str, str | Text]] = [
+        ("page", short(done.page_id)),
+        ("lost before", f"{len(done.hints):,} literals"),
+        ("lost now", f"{len(done.omissions):,} of {done.literals:,}"),
+        ("added", f"{counted(len(done.units), 'unit')} by {done.made_by}"),
+    ]
+    rows += [("", Text(safe(unit.text), style="green")) for unit in done.units]
+    if done.rejected:
+        rows.append(("rejected", f"{len(done.rejected):,} claims for want of proof"))
+    return Group(pairs(rows))

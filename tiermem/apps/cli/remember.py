@@ -1,0 +1,36 @@
+"""`tiermem remember`: what is remembered, and under which id. `tiermem correct` shows the same."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.present.tables import pairs, still_rests
+
+
+def remember(
+    fact: Annotated[str, typer.Argument(help="What to remember, in a sentence.")],
+    *,
+    speaker: options.Speaker = None,
+    session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
+    trust: options.Trust = None,
+    metadata: options.Metadata = None,
+    place: options.Place,
+    output: options.Output,
+) -> None:
+    """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
+    known = options.key_values("--metadata", metadata)
+    with place.open() as memory:
+        done = memory.remember(fact, session=session, speaker=speaker, trust=trust, metadata=known)
+    output.show(done, lambda: remembered(done))
+
+
+def remembered(done: tiermem.Remembered) -> Table:
+    """What is remembered, under which id, and what it corrects."""
+    corrected = [("in place of", done.corrected.text)] if done.corrected is not None else []
+    rows = [("remembered", done.unit.text), ("unit", done.unit.id), ("page", done.page_id), *corrected]
+    return pairs([*rows, *still_rests(done.beside)])

@@ -1,0 +1,47 @@
+"""`tiermem restore`: what the store made of a backup holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+import tiermem
+from pagestore.backup import SavedSpace
+from tiermem.apps.cli import options
+from tiermem.apps.present.progress import progress
+from tiermem.apps.present.tables import table
+from tiermem.apps.present.terminal import safe
+
+
+def restore(
+    archive: Annotated[Path, typer.Argument(help="A file that `tiermem backup` wrote.")],
+    store: Annotated[Path, typer.Argument(help="Directory to make.")],
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Remove the store that is there, with everything in it.")
+    ] = False,
+    output: options.Output,
+) -> None:
+    """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
+    with progress(f"{store}: restoring", "MB", size=1_000_000) as report:
+        done = tiermem.restore(archive, store, replace=replace, progress=report)
+    output.show({"archive": archive, "store": store, "spaces": done}, lambda: _in_words(done, store))
+
+
+def _in_words(done: Sequence[SavedSpace], store: Path) -> Group:
+    words = f"Every hash agrees. {safe(str(store))} is a store now; its index is made at first use."
+    return Group(saved_spaces(done), Text(words))
+
+
+def saved_spaces(saved: Sequence[SavedSpace]) -> Table:
+    """What a backup holds, one row a space."""
+    columns = ("space", "turns", "pages", "records", "bytes")
+    figures = ((one.turns, one.pages, one.records, one.bytes) for one in saved)
+    rows = [(safe(one.space), *(f"{n:,}" for n in row)) for one, row in zip(saved, figures, strict=True)]
+    return table(columns, rows, numbers=columns[1:])

@@ -1,0 +1,61 @@
+"""`tiermem search`: summaries, pages or turns, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from tiermem.apps.cli import options
+from tiermem.apps.present.tables import page_ids, short, table
+from tiermem.apps.present.terminal import safe, when
+from tiermem.model import Evidence
+
+
+class Kind(StrEnum):
+    """What a search looks through."""
+
+    UNITS = "units"
+    PAGES = "pages"
+    TURNS = "turns"
+
+
+def search(
+    query: str,
+    *,
+    place: options.Place,
+    session: options.Session = None,
+    kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
+    asked_at: options.AskedAt = None,
+    turns: options.Turns,
+    read_only: options.ReadOnly = False,
+    output: options.Output,
+) -> None:
+    """Find summaries or pages by meaning and by words."""
+    seen = turns.keywords()
+    with place.look(read_only=read_only) as memory:
+        at = options.moment("--asked-at", asked_at)
+        found = memory.search(query, limit=limit, kind=kind.value, session=session, asked_at=at, **seen)
+    shown = {"query": query, "kind": kind.value, "results": found}
+    output.show(shown, lambda: _results(found) if found else "nothing found")
+
+
+def _results(found: Sequence[Evidence]) -> Table:
+    return table(
+        ("", "score", "said", "what was found"),
+        [
+            (str(rank), f"{item.score:.3f}", when(item.said_at), _found(item))
+            for rank, item in enumerate(found, start=1)
+        ],
+        numbers=("", "score"),
+    )
+
+
+def _found(item: Evidence) -> Text:
+    where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
+    return Text(safe(item.text)).append(f"\n{item.source} · {where}", style="dim")

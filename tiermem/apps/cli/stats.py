@@ -1,0 +1,85 @@
+"""`tiermem stats`: a memory in figures."""
+
+from __future__ import annotations
+
+from rich.console import Group
+from rich.text import Text
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.terminal import safe
+
+
+def stats(*, place: options.Place, looking: options.Looking) -> None:
+    """Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved."""
+    with place.open(read_only=True, engine="auto") as memory:
+        figures = memory.stats()
+    looking.show(figures, lambda: stats_view(figures))
+
+
+def stats_view(figures: tiermem.Stats) -> Group:
+    """A space in figures."""
+    raw, share = figures.tokens_raw, figures.omissions_per_literal
+    lost = "" if share is None else f" ({share:.1%})"
+    saved = f" ({1 - figures.tokens_read / raw:.0%} saved)" if raw > figures.tokens_read else ""
+    rows: list[tuple[str, str | Text]] = [
+        ("space", figures.space),
+        ("engine", f"{figures.engine}, embeddings by {figures.embedder}"),
+        ("said", f"{counted(figures.turns, 'turn')} in {counted(figures.sessions, 'session')}"),
+        ("pages", f"{figures.pages:,} sealed, {figures.pages_open:,} still filling"),
+        (
+            "summarised",
+            f"{counted(figures.units, 'unit')}; "
+            f"{counted(figures.claims_worded, 'claim')} kept by the words alone, "
+            f"{figures.claims_rejected:,} rejected",
+        ),
+        (
+            "waiting",
+            f"{counted(figures.pages_pending, 'page')} to summarise, "
+            f"{counted(figures.findings_pending, 'finding')} to write back, {_to_index(figures)}"
+            + (f"; {counted(figures.pages_aside, 'page')} set aside" if figures.pages_aside else ""),
+        ),
+        (
+            "lost",
+            f"{figures.omissions:,} numbers, dates, names, negations and rare words that no unit keeps{lost}",
+        ),
+        (
+            "answers",
+            f"{figures.answers:,}: {figures.answered_from_recall:,} from what was recalled, "
+            f"{figures.escalated:,} escalated, {figures.abstained:,} abstained",
+        ),
+        ("tokens", f"worded from {figures.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
+        (
+            "unread",
+            f"{_unread(figures)}; from what was recalled alone all answers would have read "
+            f"{figures.tokens_summary:,}",
+        ),
+        ("today", _today(figures)),
+    ]
+    rows += [("problem", Text(safe(problem), style="yellow")) for problem in figures.problems]
+    return Group(pairs(rows))
+
+
+def _to_index(figures: tiermem.Stats) -> str:
+    pending = figures.index_pending
+    return "the index not looked at" if pending is None else f"{pending:,} turns and units to index"
+
+
+def _unread(figures: tiermem.Stats) -> str:
+    if figures.tokens_saved < 0:
+        more, why = -figures.tokens_saved, figures.tokens_saved_note
+        return f"nothing: {more:,} tokens more than the linked pages ({why})"
+    return f"{figures.tokens_saved:,} tokens of linked pages"
+
+
+def _today(figures: tiermem.Stats) -> str:
+    """What was spent today, beside the limits there are."""
+    spent, daily = figures.spent_today, figures.daily
+    paid = (
+        (counted(spent.calls - spent.failed, "call"), daily.calls),
+        (f"{spent.input_tokens + spent.output_tokens:,} tokens", daily.tokens),
+        (f"{spent.cost or 0:.4f} cost", daily.cost),
+    )
+    failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
+    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid) + failed

@@ -1,0 +1,32 @@
+"""`tiermem trail`: every unit of a trail with its words, oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.present.tables import short, table
+from tiermem.apps.present.terminal import when
+
+
+def trail(unit_id: options.UnitId, *, place: options.Place, looking: options.Looking) -> None:
+    """Show what a unit superseded and what superseded it, each with the words it rests on."""
+    with place.open(read_only=True) as memory:
+        found = memory.trail(options.unit_named(memory, unit_id))
+    looking.show({"trail": found}, lambda: _units(found))
+
+
+def _units(found: Sequence[tiermem.Standpoint]) -> Group:
+    rows = [
+        (
+            short(one.unit.id),
+            one.state + (f": {one.because}" if one.because else ""),
+            one.unit.text,
+            "\n".join(f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.standing),
+        )
+        for one in found
+    ]
+    return Group(table(("unit", "state", "says", "rests on"), rows, whole=("unit",)))

@@ -1,0 +1,151 @@
+"""What several commands show of an answer and of a page: route, support, cited words in their page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from pagestore import Page, PageLine, Span
+from tiermem.apps.present.reading_cost import ReadingCost
+from tiermem.apps.present.tables import counted, page_ids, short
+from tiermem.apps.present.terminal import safe, when
+from tiermem.model import Answer, Evidence, MarkedPage, Way
+
+MARK = "bold black on bright_yellow"
+_WAYS: Mapping[Way, tuple[str, str]] = {
+    "recall": ("from what was recalled", "green"),
+    "widened": ("from more turns", "yellow"),
+    "researched": ("from what was searched for and read", "yellow"),
+}
+_AROUND = 1
+"""Turns shown before and after a cited one."""
+_PASSAGE = 240
+"""Characters shown of a passage that is near a question."""
+
+
+def nearest(answer: Answer) -> list[RenderableType]:
+    """What comes nearest to a question that was not answered: who said it, when, on which page."""
+    if not answer.nearest:
+        return []
+    head = Text("\nnearest to the question, but no answer was found in them:", style="dim")
+    return [head, *(Padding(_passage(item), (0, 0, 0, 2)) for item in answer.nearest)]
+
+
+def _passage(item: Evidence) -> Text:
+    words = " ".join(item.text.split())
+    told = Text(safe(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
+    where = ", ".join(map(short, page_ids(item.spans)))
+    kind = "summary, " if item.source == "unit" else ""
+    return told.append(f"\n{kind}{when(item.said_at)} · {where}", style="dim")
+
+
+def route(answer: Answer) -> Text:
+    """How far reading went, what the router decided, with its score, and why."""
+    from tiermem.proof.in_words import decision_in_words
+
+    words, style = _WAYS[answer.trace.way]
+    decision = answer.trace.decision
+    told = Text(words, style=style)
+    if answer.abstained:
+        told.append(", abstained", style="yellow")
+    return told.append(safe(f" · {decision_in_words(decision)}"), style="dim")
+
+
+def tokens(cost: ReadingCost) -> str:
+    """What was read, beside what the raw pages hold."""
+    if cost.pages:
+        pages = counted(cost.pages, "page")
+        return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} tokens of evidence"
+    saved = (
+        f", {1 - cost.evidence / cost.linked_tokens:.0%} saved" if cost.linked_tokens > cost.evidence else ""
+    )
+    return f"{cost.evidence:,} tokens, in place of {cost.linked_tokens:,} in the linked pages{saved}"
+
+
+def next_step(what: str, command: str) -> Text:
+    """A command to run next. Printed with `soft_wrap`, its line can be copied whole."""
+    return Text(f"\n{what}:\n", style="dim").append(f"  {command}", style="cyan not dim")
+
+
+STYLES: Mapping[str | None, str] = {"stated": "green", "derived": "green", "worded": "yellow"}
+
+
+def support(answer: Answer) -> Text:
+    """How far the cited words bear the answer out, and what of it is missing."""
+    from tiermem.proof.in_words import support_in_words
+
+    told = Text(safe(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
+    if answer.support is None or answer.complete:
+        return told
+    return told.append(f"; incomplete: {safe(answer.missing or 'not told what')}", style="yellow")
+
+
+def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
+    """The turns around cited words, the words marked."""
+    cited = [n for n, line in enumerate(page.lines) if any(_touches(line, span, page) for span in spans)]
+    near = {n + step for n in cited for step in range(-_AROUND, _AROUND + 1)}
+    return page_view(page, console, spans=spans, shown=near)
+
+
+def page_view(
+    page: Page, console: Console, *, spans: Sequence[Span] = (), shown: set[int] | None = None
+) -> Panel:
+    """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given.
+
+    Under a turn of which words were taken back stand these and the reason.
+    """
+    taken = page.taken_back if isinstance(page, MarkedPage) else ()
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(style="dim", justify="right", no_wrap=True)
+    grid.add_column(overflow="fold")
+    last = -1
+    for number, line in enumerate(page.lines):
+        if shown is not None and number not in shown:
+            continue
+        if number != last + 1:
+            grid.add_row("", Text("…", style="dim"))
+        grid.add_row(str(number + 1), _line(page, line, spans, console))
+        for one in taken:
+            if _touches(line, one.span, page):
+                told = f"taken back: {page.words(one.span)!r} ({one.reason})"
+                grid.add_row("", Text(safe(told), style="yellow"))
+        last = number
+    if last + 1 < len(page.lines):
+        grid.add_row("", Text("…", style="dim"))
+    title = Text.assemble((short(page.id), "cyan"), f" · session {safe(page.session)}, page {page.number}")
+    sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
+    foot = Text(
+        f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"
+    )
+    return Panel(grid, title=title, subtitle=foot, title_align="left", subtitle_align="left", box=box.ROUNDED)
+
+
+def _touches(line: PageLine, span: Span, page: Page) -> bool:
+    return span.page_id == page.id and span.start < line.end and line.start < span.end
+
+
+def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -> Text:
+    """One turn; marked words also get guillemets where there is no colour to mark them with."""
+    body = page.text[line.start : line.end].rstrip("\n")
+    marks = sorted(
+        (max(0, span.start - line.start), min(len(body), span.end - line.start))
+        for span in spans
+        if _touches(line, span, page)
+    )
+    plain = console.no_color or console.color_system is None
+    told, at = Text(), 0
+    for start, end in marks:
+        if start < at:
+            continue
+        told.append(safe(body[at:start])).append("«" if plain else "")
+        told.append(safe(body[start:end]), style=MARK).append("»" if plain else "")
+        at = end
+    told.append(safe(body[at:]))
+    told.stylize("dim", 0, line.body - line.start)
+    return told
