@@ -34,9 +34,10 @@ explore: $(VENV)/.installed  ## run the tests with properties tried on new examp
 coverage: $(VENV)/.installed  ## run the tests and show which lines none of them runs; too many is a failure
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
-# Another Python has an environment of its own: the same as PYTHON=python3.12 VENV=.venv-3.12 make test.
+# Another Python has an environment of its own: the same as PYTHON=python3.12 VENV=.venv-3.12 make test. Where it comes
+# from pyenv, its command works only for the version that is named.
 test-3.12 test-3.13:  ## set up, then run the tests on this Python
-	$(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
+	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
