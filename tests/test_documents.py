@@ -1,5 +1,7 @@
 """What README and documentation show is what happens; what they name is there."""
 
+import ast
+import inspect
 import io
 import re
 import shlex
@@ -127,6 +129,16 @@ def test_every_public_name_has_an_entry_in_the_reference_and_no_other_name_has()
         name for page in (DOCS / "reference").glob("*.md") for name in directive.findall(page.read_text())
     ]
     assert sorted(entries) == sorted(tiermem.__all__)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("guide/*.md"))], ids=name_of)
+def test_every_call_that_is_shown_in_passing_has_the_arguments_of_its_method(page: Path) -> None:
+    for shown in re.findall(r"`(?:checkpoint = )?(memory\.\w+\([^`]*\))`", page.read_text()):
+        call = ast.parse(shown, mode="eval").body
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Attribute)
+        method = inspect.signature(getattr(tiermem.Memory, call.func.attr))
+        method.bind(tiermem.Memory, *call.args, **{str(given.arg): given.value for given in call.keywords})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
