@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.core import TyperGroup
 from typer.main import get_command
 
 import eval.cli
@@ -57,16 +56,11 @@ def commands(page: Path, *languages: str) -> Iterator[list[str]]:
 
 def is_parsed(program: str, words: list[str]) -> None:
     """Fails on a command, an option or a number of arguments that the program does not know."""
-    command = PROGRAMS[program]
-    while words and isinstance(command, TyperGroup) and not words[0].startswith("-"):
-        assert words[0] in command.commands, f"{program} has no command {words[0]!r}"
-        command = command.commands[words.pop(0)]
-    context = command.context_class(command)
-    given, left, _ = command.make_parser(context).parse_args(list(words))
-    assert not left or isinstance(command, TyperGroup), left
-    if "help" not in given and not isinstance(command, TyperGroup):
-        for wanted in command.params:
-            assert not wanted.required or given.get(wanted.name), f"{wanted.name} is missing"
+    group = PROGRAMS[program]
+    if set(words) & {"--help", "--version"} or not words:
+        return
+    assert words[0] in group.commands, f"{program} has no command {words[0]!r}"
+    group.commands[words[0]].make_context(words[0], words[1:])
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
