@@ -2,7 +2,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test explore torture eval eval-qa check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa docs check fix clean
+
+help:  ## list what there is to make
+	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 PIP     = $(BIN)/python -m pip install --disable-pip-version-check
 
@@ -27,6 +30,14 @@ test: $(VENV)/.installed  ## set up, then run the tests
 
 explore: $(VENV)/.installed  ## run the tests with properties tried on new examples
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile=explore
+
+coverage: $(VENV)/.installed  ## run the tests and show which lines none of them runs; too many is a failure
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+# Another Python has an environment of its own: the same as PYTHON=python3.12 VENV=.venv-3.12 make test. Where it comes
+# from pyenv, its command works only for the version that is named.
+test-3.12 test-3.13:  ## set up, then run the tests on this Python
+	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
@@ -68,7 +79,15 @@ eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the loca
 	  --questions $(HAYSTACKS) --systems $(QA),bm25,hybrid
 	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-recorded $(RUNS)/replay-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
 
-check: $(VENV)/.installed  ## format, lint, types, floor plan, tests: the same here and in CI
+$(VENV)/.docs: $(VENV)/.usable
+	$(PIP) --quiet --editable '.[docs]'
+	touch $@
+
+docs: $(VENV)/.docs  ## set up, then build the documentation into build/docs; a link that leads nowhere is an error
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/docs
+	@echo "open build/docs/index.html"
+
+check: $(VENV)/.installed  ## format, lint, types, imports, tests: the same here and in CI
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -79,5 +98,5 @@ fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build dist
+clean:  ## delete all that was set up or built
+	rm -rf $(VENV) .venv-3.12 .venv-3.13 .coverage .mypy_cache .ruff_cache .hypothesis build dist

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
 from pydantic import SecretStr
 
 from tiermem.dialogue import TimeLike
-from tiermem.embedding import Embedder
+from tiermem.embedding.interface import Embedder
 from tiermem.index.interface import Index
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Unproved, WriteBackVariant

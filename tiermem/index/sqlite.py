@@ -314,8 +314,8 @@ class SqliteIndex(ArraysIndex):
                 )
                 self._touch(connection, space)
                 connection.execute(
-                    "DELETE FROM spaces WHERE number = ?1 AND seq IS NULL "
-                    "AND NOT EXISTS (SELECT 1 FROM entries WHERE space = ?1)",
+                    "DELETE FROM spaces WHERE number = ? AND seq IS NULL "
+                    "AND NOT EXISTS (SELECT 1 FROM entries WHERE space = spaces.number)",
                     (number,),
                 )
             self._tables.pop(space, None)

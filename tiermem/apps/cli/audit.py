@@ -24,7 +24,7 @@ from tiermem.apps.present.terminal import out, safe, when
 from tiermem.model import Check, Citation, Round
 
 if TYPE_CHECKING:
-    from tiermem.reading.looking_back.audit import AuditedDerivation
+    from tiermem import AuditedDerivation
 
 
 def audit(

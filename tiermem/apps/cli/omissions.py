@@ -14,7 +14,7 @@ from tiermem.apps.present.tables import short, table
 from tiermem.apps.present.terminal import safe, when
 
 if TYPE_CHECKING:
-    from tiermem.reading import PageOmissions
+    from tiermem import PageOmissions
 
 _SHOWN = 12
 """Omissions of a page that are shown by name."""

@@ -17,7 +17,7 @@ from tiermem.apps.present.terminal import safe, when
 from tiermem.model import Evidence
 
 if TYPE_CHECKING:
-    from tiermem.reading import Difference
+    from tiermem import Difference
 
 _LONGEST = 200
 """Characters of a candidate that are shown."""
