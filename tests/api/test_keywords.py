@@ -15,9 +15,10 @@ from tiermem.api.requests import Attribution, Filters, Overrides
 from tiermem.embedding import Embedder
 from tiermem.index.interface import Index
 from tiermem.llm import LanguageModel
+from tiermem.reading import Reranker
 from tiermem.settings import Settings
 
-PARTS = {"model": LanguageModel, "embedder": Embedder, "index": Index}
+PARTS = {"model": LanguageModel, "embedder": Embedder, "index": Index, "reranker": Reranker}
 """Settings that are names, in place of which a ready part may be given."""
 ALSO = {SecretStr: str, Path: str}
 """What is made of a text."""
@@ -34,8 +35,8 @@ def kinds(hint: Any) -> Iterator[Any]:
         yield hint
 
 
-def test_open_takes_each_setting_and_a_reranker_and_no_other_keyword() -> None:
-    assert set(Overrides.__annotations__) == {*Settings.model_fields, "reranker"}
+def test_open_takes_each_setting_and_no_other_keyword() -> None:
+    assert set(Overrides.__annotations__) == {*Settings.model_fields}
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)

@@ -45,7 +45,7 @@ class SharedLoops:
 
     def __init__(self) -> None:
         self._loops: dict[Hashable, tuple[Loop, set[object]]] = {}
-        self._lock = RLock()  # a memory may be forgotten, by the collector, while it is held
+        self._lock = RLock()
         os.register_at_fork(after_in_child=self._forget_all)
 
     def take(self, key: Hashable, user: object) -> Loop:
@@ -58,10 +58,12 @@ class SharedLoops:
             return loop
 
     def forget(self, key: Hashable, user: object) -> None:
-        """One user less, and nothing else."""
-        with self._lock:
-            if key in self._loops:
-                self._loops[key][1].discard(user)
+        """One user less, and nothing else. It never waits: the collector calls it, in whatever thread it runs,
+        and whoever holds the lock may be waiting for that one.
+        """
+        known = self._loops.get(key)
+        if known is not None:
+            known[1].discard(user)
 
     def let_go(self, key: Hashable, user: object, end: Callable[[], Awaitable[None]]) -> None:
         """One user less; the last one stops the loop, on which `end` ends what forgotten users left open."""
