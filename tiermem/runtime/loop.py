@@ -58,7 +58,7 @@ class SharedLoops:
             return loop
 
     def forget(self, key: Hashable, user: object) -> None:
-        """One user less, and nothing else. It never waits: the collector calls it, in whatever thread it runs,
+        """One user less, and nothing else. Never waits: the collector calls it, in whatever thread it runs,
         and whoever holds the lock may be waiting for that one.
         """
         known = self._loops.get(key)
