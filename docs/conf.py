@@ -29,7 +29,6 @@ nitpicky = True
 nitpick_ignore_regex = [("py:obj", ".*")]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
 add_module_names = False
 python_maximum_signature_line_length = 90
