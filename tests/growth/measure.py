@@ -12,7 +12,7 @@ _Given = TypeVar("_Given")
 MOST = 15.0
 """How many times as long ten times as much may take; work that grows with the square takes a hundred."""
 
-FLOOR = 0.02
+FLOOR = 0.04
 """Seconds of processor time that are no ground for complaint."""
 
 RUNS = 5
