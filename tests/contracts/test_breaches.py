@@ -63,7 +63,8 @@ def test_an_import_that_breaks_a_contract_is_refused(refused: str, name: str) ->
 
 
 def test_reading_that_writes_is_refused_and_a_misspelt_keyword_too(copy: Path) -> None:
-    lines = ["from tiermem.reading.interface import ReadsLedger, Searches"]
+    lines = ["from tiermem.index.interface import Searches"]
+    lines += ["from tiermem.reading.interface import ReadsLedger"]
     lines += ["from tiermem.api.blocking import Memory"]
     lines += ["def breach(ledger: ReadsLedger, index: Searches, memory: Memory) -> None:"]
     right = [f"    {part}.{name}" for part, names in READS.items() for name in names]
@@ -74,6 +75,7 @@ def test_reading_that_writes_is_refused_and_a_misspelt_keyword_too(copy: Path) -
     (copy / "breach.py").write_text("\n".join([*lines, *right, *wrong, ""]))
     checked = [
         "breach.py",
+        "tiermem/index/interface.py",
         "tiermem/reading/interface.py",
         "tiermem/api/blocking.py",
         "tiermem/api/memory.py",

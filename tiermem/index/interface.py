@@ -130,20 +130,13 @@ class Exclusive(Protocol):
         ...
 
 
-class Index(Protocol):
-    """Finds entries of one space by meaning, by words, or both (reciprocal rank fusion).
+class Searches(Protocol):
+    """An index as reading sees it: asked, and not filled.
 
-    Safe to call concurrently. Every method raises `SummaryIndexError` when the engine fails and
-    `MemoryClosed` after `close`.
+    Finds entries of one space by meaning, by words, or both (reciprocal rank fusion). Safe to call
+    concurrently. Every method raises `SummaryIndexError` when the engine fails and `MemoryClosed` after the
+    index is closed.
     """
-
-    async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
-        """Insert or replace by id."""
-        ...
-
-    async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
-        """Forget ids; unknown ids are ignored."""
-        ...
 
     async def search(
         self,
@@ -192,6 +185,18 @@ class Index(Protocol):
 
         What is asked about the space is to be trusted only where the log begins with that.
         """
+        ...
+
+
+class Index(Searches, Protocol):
+    """An index that is filled as well; its own methods raise what those of `Searches` do."""
+
+    async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+        """Insert or replace by id."""
+        ...
+
+    async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
+        """Forget ids; unknown ids are ignored."""
         ...
 
     async def set_mark(self, space: SpaceId, mark: History) -> None:

@@ -1,4 +1,4 @@
-"""What reading asks of ledger and index: nothing that writes, so that a type checker refuses it."""
+"""What reading asks of the ledger: nothing that writes, so that a type checker refuses it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from datetime import datetime
 from typing import Protocol
 
 from pagestore import History, Page, PageId, PageInfo, SessionId, SpaceId
-from tiermem.embedding.interface import Lexicon
-from tiermem.index.interface import Collection as Indexed
-from tiermem.index.interface import Hit, Mode, Period, TurnHits
 from tiermem.ledger import Around, Changes, Tier1, Unread
 from tiermem.model import Answer, AnswerId
 
@@ -70,46 +67,4 @@ class ReadsLedger(Protocol):
 
     async def as_it_stood(self, answer_id: AnswerId) -> ReadsLedger:
         """Pages and conclusions as an answer found them."""
-        ...
-
-
-class Searches(Protocol):
-    """An index that is asked and not filled; see `tiermem.index.interface.Index`."""
-
-    async def search(
-        self,
-        space: SpaceId,
-        collection: Indexed,
-        query: str,
-        *,
-        limit: int,
-        mode: Mode = "hybrid",
-        session: SessionId | None = None,
-        inactive: bool = False,
-    ) -> tuple[Hit, ...]:
-        """Best first, equal scores in the order of their ids."""
-        ...
-
-    async def turns(
-        self,
-        space: SpaceId,
-        question: str,
-        *,
-        limit: int,
-        session: SessionId | None = None,
-        told: Sequence[Period] = (),
-    ) -> TurnHits:
-        """The best `limit` turns by meaning, by words and by the words around, and those beside them."""
-        ...
-
-    async def lexicon(self) -> Lexicon:
-        """The embedder's, or one that knows words by their stems."""
-        ...
-
-    async def count(self, space: SpaceId, collection: Indexed) -> int:
-        """How many entries of the space are stored."""
-        ...
-
-    async def mark(self, space: SpaceId) -> History:
-        """The log that the index reflects, up to which record."""
         ...

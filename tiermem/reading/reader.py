@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import Collection
+from tiermem.index.interface import Collection, Searches
 from tiermem.ledger import NOT_RECORDED
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -34,7 +34,7 @@ from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
-from tiermem.reading.interface import ReadsLedger, Searches
+from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
 from tiermem.reading.options import ReadingOptions

@@ -22,11 +22,12 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
+from tiermem.index.interface import Searches
 from tiermem.ledger import Around, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
 from tiermem.proof import at_least, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
-from tiermem.reading.interface import ReadsLedger, Searches
+from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.quoting import lines
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
