@@ -30,9 +30,9 @@ from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
 from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
-from pagestore.lines import MALFORMED, Place, as_written, canonical
+from pagestore.line import MALFORMED, Place, as_written, canonical
+from pagestore.lines.segments import Segments
 from pagestore.recovery import recover
-from pagestore.segments import Segments
 from pagestore.store import FORMAT_NAME, FORMAT_NUMBER, Store, directory_name
 from pagestore.values import Checkpoint, SpaceId
 from pagestore.verify import verify

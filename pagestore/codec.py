@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagestore.errors import InvalidInput
-from pagestore.lines import Fields, canonical, encode
+from pagestore.line import Fields, canonical, encode
 from pagestore.rendering import Said
 from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from pagestore.codec import encode_stub, stub_fields, void_fields
 from pagestore.journal import Journal
-from pagestore.lines import Fields, Line
+from pagestore.line import Fields, Line
+from pagestore.lines.segments import Segments
 from pagestore.reader import rendered_length
-from pagestore.segments import Segments
 
 
 def intent_of(lines: Sequence[Line], reason: str, at: str, *, salt: bytes) -> Fields:

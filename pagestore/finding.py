@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from pagestore.codec import open_page_id
-from pagestore.lines import Fields, Place, decode, field_bytes, split
+from pagestore.line import Fields, Place, decode, field_bytes, split
+from pagestore.lines.segments import Segments
 from pagestore.reader import Reader
-from pagestore.segments import Segments
 from pagestore.state import State
 from pagestore.values import PageId, SessionId, texts_in
 

@@ -15,10 +15,10 @@ from threading import RLock
 
 from pagestore import snapshot
 from pagestore.errors import Full, Inaccessible, Poisoned
-from pagestore.lines import Fields
+from pagestore.line import Fields
+from pagestore.lines.segments import Segments
 from pagestore.options import LogOptions
 from pagestore.recovery import Recovered
-from pagestore.segments import Segments
 from pagestore.staging import Batch, Stored
 from pagestore.state import State
 

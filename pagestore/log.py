@@ -31,13 +31,13 @@ from pagestore.files import Files, RealFiles, possible_path, translating
 from pagestore.finding import Finder
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
-from pagestore.lines import as_written
+from pagestore.line import as_written
+from pagestore.lines.segments import Segments
 from pagestore.measuring import Measured, measure
 from pagestore.options import LogOptions
 from pagestore.prover import Prover
 from pagestore.reader import Reader
 from pagestore.recovery import recover, repair
-from pagestore.segments import Segments
 from pagestore.staging import Batch
 from pagestore.values import (
     Appended,

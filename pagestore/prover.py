@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from pagestore.lines import Line, decode
+from pagestore.line import Line, decode
+from pagestore.lines.segments import Segments
 from pagestore.reader import Reader, rendered_length
-from pagestore.segments import Segments
 from pagestore.state import State
 from pagestore.values import (
     Checkpoint,

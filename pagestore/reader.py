@@ -9,10 +9,10 @@ from itertools import chain, islice
 
 from pagestore.codec import key_of, open_page_id, page_id, said_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from pagestore.lines import Fields, Line, Place, as_written, decode, line_of, split
+from pagestore.line import Fields, Line, Place, as_written, decode, line_of, split
+from pagestore.lines.segments import Segments
 from pagestore.pager import full_page
 from pagestore.rendering import render_page
-from pagestore.segments import Segments
 from pagestore.staging import Stored
 from pagestore.state import Session, State, page_info, runs_of, unpacked
 from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId, Taken, Turn

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from pagestore import snapshot
 from pagestore.errors import Corrupt
-from pagestore.lines import MALFORMED, Line, Place, decode
-from pagestore.scan import Scanner, later_evidence
-from pagestore.segments import Segments
+from pagestore.line import MALFORMED, Line, Place, decode
+from pagestore.lines.scan import Scanner, later_evidence
+from pagestore.lines.segments import Segments
 from pagestore.snapshot import Mark
 from pagestore.state import State
 from pagestore.values import Damage, SpaceId

@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from pagestore.lines import MALFORMED, Fields, Place, canonical
+from pagestore.line import MALFORMED, Fields, Place, canonical
 from pagestore.state import OpenTurn, State
 from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pagestore.codec import Part, encode_record, encode_turn, page_id, times_of, turn_fields
 from pagestore.errors import Conflict
-from pagestore.lines import Fields, Line, Place, encode, line_of
+from pagestore.line import Fields, Line, Place, encode, line_of
 from pagestore.measuring import Measured, Words
 from pagestore.options import LogOptions
 from pagestore.pager import full_page

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from operator import index
 
 from pagestore.codec import key_in, open_page_id, times_of, waiting_hash
-from pagestore.lines import Fields, Line, Place
+from pagestore.line import Fields, Line, Place
 from pagestore.merkle import MerkleTree
 from pagestore.values import Checkpoint, OpenInfo, PageId, PageInfo, SessionId, SetBack, SpaceId, TurnTimes
 

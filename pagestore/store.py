@@ -20,11 +20,11 @@ from pagestore.files import (
     translating,
     write_file_atomically,
 )
-from pagestore.lines import decode
+from pagestore.line import decode
+from pagestore.lines.segments import Segments
 from pagestore.log import DiskLog
 from pagestore.merkle import leaf_hash
 from pagestore.options import LogOptions
-from pagestore.segments import Segments
 from pagestore.values import SpaceId
 
 FORMAT_NAME = "tiermem-store"

@@ -9,10 +9,10 @@ its tree, and the turns that waited on open pages then, whether these are open, 
 from __future__ import annotations
 
 from pagestore.codec import page_id
-from pagestore.lines import MALFORMED, Fields, Line
+from pagestore.line import MALFORMED, Fields, Line
+from pagestore.lines.scan import Scanner
+from pagestore.lines.segments import Segments
 from pagestore.merkle import MerkleTree
-from pagestore.scan import Scanner
-from pagestore.segments import Segments
 from pagestore.state import State, runs_of, sealed_by
 from pagestore.values import Checkpoint, Damage, VerifyReport
 

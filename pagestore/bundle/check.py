@@ -27,8 +27,8 @@ from pagestore.bundle.words import (
     shown_turn,
 )
 from pagestore.codec import open_page_id, page_id
-from pagestore.lines import Fields
-from pagestore.lines import decode as decode_line
+from pagestore.line import Fields
+from pagestore.line import decode as decode_line
 from pagestore.merkle import verify_consistency, verify_inclusion
 from pagestore.prover import as_bytes
 from pagestore.values import Checkpoint, Damage, GrowthProof, ProvedPage, ProvedRecord

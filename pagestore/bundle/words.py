@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from pagestore.codec import said_of
-from pagestore.lines import Fields, decode
+from pagestore.line import Fields, decode
 from pagestore.prover import as_bytes
 from pagestore.rendering import render_turn
 from pagestore.values import Span, TurnLine

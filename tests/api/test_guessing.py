@@ -14,7 +14,7 @@ from uuid import UUID
 import tiermem
 from pagestore import SessionId, SpaceId, Span, Turn
 from pagestore.codec import key_of
-from pagestore.lines import canonical
+from pagestore.line import canonical
 from pagestore.rendering import render_turn
 from tests.api.conftest import OpenMemory
 from tiermem.dialogue import read_dialogue

@@ -8,7 +8,7 @@ from typing import Any
 
 from pagestore import Checkpoint, MemoryLog, SessionId, SpaceId, Turn
 from pagestore.bundle import Bundle, decode, encode, make_bundle
-from pagestore.lines import encode as encode_line
+from pagestore.line import encode as encode_line
 from pagestore.prover import as_text
 from pagestore.values import ProvedPage, ProvedRecord
 

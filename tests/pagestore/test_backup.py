@@ -29,7 +29,7 @@ from pagestore.errors import (
     PageStoreError,
     SpaceNotFound,
 )
-from pagestore.lines import canonical
+from pagestore.line import canonical
 from pagestore.store import directory_name
 
 ANN, ZOE, S1 = SpaceId("ann"), SpaceId("Zoë/../.."), SessionId("s1")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pagestore import DiskLog, LogOptions, Page, PageId, PageLog, SessionId, SpaceId, Turn
 from pagestore.codec import encode_stub, stub_fields
 from pagestore.errors import Corrupt, Full, Locked, PageStoreError, Poisoned, ReadOnly, SpaceNotFound
-from pagestore.lines import Place, decode, encode, line_of, split
+from pagestore.line import Place, decode, encode, line_of, split
 from pagestore.testing import S1, S2, odd_turns, said
 from tests.pagestore.spyfiles import SpyFiles
 

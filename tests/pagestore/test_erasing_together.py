@@ -113,7 +113,7 @@ def test_a_record_cannot_be_voided_or_altered_behind_the_logs_back() -> None:
     image = files.contents()
     name = next(name for name, data in image.items() if b'"t":"void"' in data)
     line = next(line for line in image[name].split(b"\n") if b'"t":"void"' in line)
-    from pagestore.lines import decode, encode
+    from pagestore.line import decode, encode
 
     fields = decode(line + b"\n")
     assert fields is not None

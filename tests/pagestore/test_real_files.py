@@ -21,7 +21,7 @@ from pagestore.errors import (
     Poisoned,
 )
 from pagestore.files import RealFiles
-from pagestore.lines import decode, encode, split
+from pagestore.line import decode, encode, split
 from pagestore.testing import S1, S2, said
 from tests.pagestore.spyfiles import SpyFiles
 from tests.pagestore.test_disk_log import SPACE, filled, opened, segments, small

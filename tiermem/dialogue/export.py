@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pagestore import Turn
-from pagestore.lines import one_line
+from pagestore.line import one_line
 
 
 def line_of(session: str, turn: Turn) -> bytes:

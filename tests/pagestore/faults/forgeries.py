@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 from pagestore import Checkpoint, DiskLog, LogOptions, SessionId, SpaceId, Turn
 from pagestore.errors import PageStoreError
-from pagestore.lines import decode, encode, split
+from pagestore.line import decode, encode, split
 
 SPACE = SpaceId("ann")
 ALL_OPEN = 100_000

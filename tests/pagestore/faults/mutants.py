@@ -19,10 +19,10 @@ from pagestore.errors import Full, Poisoned
 from pagestore.files import Files, RealFiles, write_file
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
-from pagestore.lines import Line
+from pagestore.line import Line
+from pagestore.lines.segments import Segments
 from pagestore.reader import Reader
 from pagestore.recovery import Recovered
-from pagestore.segments import Segments
 from pagestore.staging import Batch
 from pagestore.state import State
 from tests.pagestore.faults.simfiles import SimFiles
@@ -69,7 +69,7 @@ def never_sync_the_directory() -> AbstractContextManager[Any]:
 
 def no_checksum() -> AbstractContextManager[Any]:
     """Takes any line that parses."""
-    return patch("pagestore.lines.is_intact", lambda raw: raw.endswith(b"}\n"))
+    return patch("pagestore.line.is_intact", lambda raw: raw.endswith(b"}\n"))
 
 
 def sync_every_other_time() -> AbstractContextManager[Any]:

@@ -19,7 +19,7 @@ from unittest.mock import patch
 from pagestore import DiskLog, LogOptions, SessionId, SpaceId, Turn
 from pagestore.errors import PageStoreError
 from pagestore.files import RealFiles
-from pagestore.lines import Line
+from pagestore.line import Line
 from pagestore.state import State
 from tests.pagestore.faults.workload import found_in
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore.lines import canonical, decode, encode, is_intact, split
+from pagestore.line import canonical, decode, encode, is_intact, split
 from pagestore.testing import odd_text
 
 values = st.recursive(

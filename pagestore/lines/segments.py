@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from pagestore.errors import Corrupt, Full, Locked, Poisoned
 from pagestore.files import NO_ROOM, Files, read_file, translating, write_all, write_file
-from pagestore.lines import Fields, Place, decode
+from pagestore.line import Fields, Place, decode
 
 _CHUNK = 1 << 16
 _NAME = re.compile(r"[0-9]{8}\.jsonl")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pagestore.lines import MALFORMED, Fields, Line, Place, as_written, decode, line_of, split
-from pagestore.segments import Segments
+from pagestore.line import MALFORMED, Fields, Line, Place, as_written, decode, line_of, split
+from pagestore.lines.segments import Segments
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Where the numbered lines of a log are kept."""
