@@ -1,16 +1,17 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
 from pagestore.interface import FindsPages, LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
-from pagestore.log import DiskLog
-from pagestore.memory_log import MemoryLog
+from pagestore.log import DiskLog, MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
 from pagestore.options import LogOptions
 from pagestore.rendering import RenderedTurn, Said, parse, render_page
 from pagestore.store import Store
 from pagestore.tokens import EstimateCounter
+from pagestore.upgrade import upgrade
 from pagestore.values import (
     Appended,
     Checkpoint,
+    CheckpointOfFormat1,
     Damage,
     GrowthProof,
     History,
@@ -35,6 +36,7 @@ from pagestore.values import (
 __all__ = [
     "Appended",
     "Checkpoint",
+    "CheckpointOfFormat1",
     "Damage",
     "DiskLog",
     "EstimateCounter",
@@ -69,6 +71,7 @@ __all__ = [
     "VerifyReport",
     "parse",
     "render_page",
+    "upgrade",
     "verify_consistency",
     "verify_inclusion",
 ]

@@ -30,11 +30,11 @@ from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
 from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
-from pagestore.line import MALFORMED, Place, as_written, canonical
-from pagestore.lines.segments import Segments
+from pagestore.line import MALFORMED, as_written, canonical
+from pagestore.lines.files import FileLines
 from pagestore.recovery import recover
-from pagestore.store import FORMAT_NAME, FORMAT_NUMBER, Store, directory_name
-from pagestore.values import Checkpoint, SpaceId
+from pagestore.store import FORMAT_NUMBER, Store, directory_name, format_file
+from pagestore.values import Checkpoint, SpaceId, checkpoint_of
 from pagestore.verify import verify
 
 BACKUP_FORMAT = "tiermem-backup 1"
@@ -138,7 +138,7 @@ def _saved(
         copies = [copy for copy in found if copy.sizes or not begun]
         reading = _counted(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
         logs = [(copy, copy.read(reading)) for copy in copies]
-        _write(out, logs, reading)
+        _write(out, source.format, logs, reading)
     return tuple(log.saved for _, log in logs)
 
 
@@ -148,13 +148,11 @@ class _LogCopy:
     def __init__(self, stack: ExitStack, store: str, space: SpaceId) -> None:
         self.directory = f"{store}/spaces/{directory_name(space)}"
         self._space = space
-        self._segments = Segments(RealFiles(), self.directory, writable=False)
-        stack.callback(self._segments.close)
+        self._lines = FileLines(RealFiles(), self.directory, writable=False, segment_bytes=0)
+        stack.callback(self._lines.close)
         with translating(self.directory), as_written(self.directory):
-            self._found = recover(self._segments, space, read_only=True)
-        found = self._found
-        whole = {n: self._segments.size(n) for n in self._segments.numbers() if n < found.active}
-        self.sizes = {**whole, found.active: found.end} if found.active else {}
+            self._found = recover(self._lines, space, read_only=True)
+        self.sizes = self._lines.sizes()
 
     def read(self, reading: Callable[[int], None]) -> _Log:
         """What the log holds, verified. Raises `Corrupt`, also where words were erased meanwhile."""
@@ -163,7 +161,7 @@ class _LogCopy:
         # Hashed, verified, copied: where the copy has the hash, so had the bytes that were verified between.
         files = tuple(self._hashed(number, reading) for number in self.sizes)
         with translating(self.directory), as_written(self.directory):
-            report = verify(self._segments, self._found.state, self.sizes)
+            report = verify(self._lines, self._found.state)
         damage = (*self._found.damage, *report.damage)
         if damage:
             raise Corrupt(
@@ -184,7 +182,7 @@ class _LogCopy:
         """The bytes of a segment; `_Changed` where there are fewer now."""
         for start in range(0, self.sizes[number], _CHUNK):
             wanted = min(_CHUNK, self.sizes[number] - start)
-            chunk = self._segments.read(Place(number, start, wanted))
+            chunk = self._lines.chunk(number, start, wanted)
             if len(chunk) != wanted:
                 raise _Changed
             yield chunk
@@ -197,12 +195,14 @@ class _LogCopy:
         return _File(number=number, bytes=self.sizes[number], sha256=digest.hexdigest())
 
 
-def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]) -> None:
+def _write(
+    out: IO[bytes], number: int, logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
+) -> None:
     """Every part of a backup; `_Changed` where a log is not what was hashed."""
     contents = canonical(_contents_of([log for _, log in logs]))
     with gzip.GzipFile(filename="", fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed:
         _put(packed, _CONTENTS, contents)
-        _put(packed, "FORMAT", _format())
+        _put(packed, "FORMAT", format_file(number))
         for copy, log in logs:
             for file in log.files:
                 packed.write(_header(_name(log.saved.space, file.number), file.bytes))
@@ -256,8 +256,7 @@ def _unpack(
         if total > shutil.disk_usage(staging).free:
             raise Full(f"no room on the disk: {archive!r} unpacks to {total:,} bytes; free some")
         reading = _counted(total, progress)
-        _expect(packed, _header("FORMAT", len(_format())) + _padded(_format()), archive)
-        write_file(RealFiles(), str(staging / "FORMAT"), _format())
+        write_file(RealFiles(), str(staging / "FORMAT"), _format(packed, archive))
         for log in logs:
             directory = staging / "spaces" / directory_name(log.saved.space)
             directory.mkdir(mode=0o700, parents=True)
@@ -310,11 +309,9 @@ def _log_of(told: dict[str, Any]) -> _Log:
         turns=told["turns"],
         pages=told["pages"],
         bytes=sum(file.bytes for file in files),
-        checkpoint=Checkpoint(**told["checkpoint"]),
+        checkpoint=checkpoint_of(told["checkpoint"]),
     )
     checkpoint = saved.checkpoint
-    if (type(saved.space), type(checkpoint.size), type(checkpoint.head)) != (str, int, int):
-        raise ValueError("a space or its checkpoint is none")
     if checkpoint.space != saved.space:
         raise ValueError("a checkpoint is not of its space")
     return _Log(saved=saved, files=files)
@@ -423,8 +420,14 @@ def _counted(total: int, progress: Progress | None) -> Callable[[int], None]:
     return count
 
 
-def _format() -> bytes:
-    return f"{FORMAT_NAME} {FORMAT_NUMBER}\n".encode()
+def _format(packed: gzip.GzipFile, archive: str) -> bytes:
+    """The file FORMAT of a backup, which is that of a store this version reads."""
+    known = [format_file(number) for number in range(1, FORMAT_NUMBER + 1)]
+    parts = {_header("FORMAT", len(data)) + _padded(data): data for data in known}
+    found = packed.read(len(next(iter(parts))))
+    if found not in parts:
+        raise Corrupt(f"{archive!r} is damaged: what follows is not what it says it holds")
+    return parts[found]
 
 
 def _name(space: SpaceId, number: int) -> str:

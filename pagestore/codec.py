@@ -8,8 +8,8 @@ turn id. What is unknown is left out.
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
 SHA-256 over recipe, space, session and page number: the name of a page before its words are complete.
-`w1`, in checkpoints, is the SHA-256 over recipe, space, and of every open page that holds a turn, in the
-order of their oldest turns, session, page number, and the number and hash of each turn line.
+`w1`, in checkpoints of format 1, is the SHA-256 over recipe, space, and of every open page that holds a
+turn, in the order of their oldest turns, session, page number, and the number and hash of each turn line.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from pagestore.errors import InvalidInput
 from pagestore.line import Fields, canonical, encode
 from pagestore.rendering import Said
 from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
+
+UPGRADED = {"n": "size", "root": "root", "head": "head", "waiting": "waiting"}
+"""What the record that ends format 1 says of the last checkpoint of format 1, field by field."""
 
 _LONGEST_STUB = 240
 

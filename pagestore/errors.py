@@ -3,6 +3,7 @@
 PageStoreError
 ├─ NotAStore          the directory is no TierMem store
 ├─ NewerFormat        written by a newer version
+├─ OlderFormat        written by an older version: readable, and writable once it is upgraded
 ├─ Locked             another process is writing this space
 ├─ Inaccessible       the file system refused: missing, no permission, an unreadable disk
 ├─ ReadOnly           opened for reading; nothing may be written
@@ -32,6 +33,10 @@ class NotAStore(PageStoreError):
 
 class NewerFormat(PageStoreError):
     """The store was written by a newer version of the format."""
+
+
+class OlderFormat(PageStoreError):
+    """The store was written by an older version of the format and must be upgraded before it is written."""
 
 
 class Locked(PageStoreError):

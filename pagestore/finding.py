@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
 from pagestore.codec import open_page_id
-from pagestore.line import Fields, Place, decode, field_bytes, split
-from pagestore.lines.segments import Segments
-from pagestore.reader import Reader
+from pagestore.line import Fields, decode, field_bytes, split
+from pagestore.lines.interface import Lines
 from pagestore.state import State
 from pagestore.values import PageId, SessionId, texts_in
 
@@ -24,40 +23,39 @@ _SPEAKER = re.compile(rb',"sp":("(?:[^"\\]|\\.)*")')
 class Finder:
     """Looks through one log. The caller holds the lock under which `state` changes."""
 
-    def __init__(self, segments: Segments, state: State, reader: Reader) -> None:
-        self._segments = segments
+    def __init__(self, lines: Lines, state: State) -> None:
+        self._lines = lines
         self._state = state
-        self._reader = reader
 
-    def pages_with(self, words: Collection[str], says: Says, number: int) -> Iterator[PageId]:
-        """See `FindsPages.pages_with`; for one segment."""
-        for offset, raw in _lines_with(self._segments.read_all(number), words):
+    def pages_with(self, words: Collection[str], says: Says, part: int) -> Iterator[PageId]:
+        """See `FindsPages.pages_with`; for one part of the log."""
+        for raw in _lines_with(self._lines.data(part), words):
             fields = _turn_in(raw)
             if fields is not None and any(map(says, _texts(fields))):
-                yield self._page_of(fields, Place(number, offset, len(raw)))
+                yield self._page_of(fields)
 
-    def pages_of_turn(self, turn: int | str, number: int) -> Iterator[PageId]:
-        """See `FindsPages.pages_of_turn`; for one segment."""
+    def pages_of_turn(self, turn: int | str, part: int) -> Iterator[PageId]:
+        """See `FindsPages.pages_of_turn`; for one part of the log."""
         name = "q" if isinstance(turn, int) else "k"
-        for offset, raw in _lines_holding(self._segments.read_all(number), field_bytes(name, turn)):
+        for raw in _lines_holding(self._lines.data(part), field_bytes(name, turn)):
             fields = _turn_in(raw)
             if fields is not None and fields.get(name) == turn:
-                yield self._page_of(fields, Place(number, offset, len(raw)))
+                yield self._page_of(fields)
 
-    def speakers(self, number: int) -> Iterator[bytes]:
-        """Who said each turn of one segment, as JSON."""
-        for _, raw in split(self._segments.read_all(number)):
+    def speakers(self, part: int) -> Iterator[bytes]:
+        """Who said each turn of one part of the log, as JSON."""
+        for _, raw in split(self._lines.data(part)):
             said = _SPEAKER.search(raw) if raw.find(_TURN, 0, _HEAD) >= 0 else None
             if said is not None:
                 yield said[1]
 
-    def _page_of(self, fields: Fields, place: Place) -> PageId:
+    def _page_of(self, fields: Fields) -> PageId:
         """The page a turn stands on."""
-        name = SessionId(fields["s"])
+        name, seq = SessionId(fields["s"]), fields["q"]
         session = self._state.sessions[name]
         # It seals later than the turn was said.
-        for page in session.pages[bisect_right(session.pages, fields["q"], key=lambda page: page.seq) :]:
-            if any(_covers(run, place) for run in self._reader.runs(page)):
+        for page in session.pages[bisect_right(session.pages, seq, key=lambda page: page.seq) :]:
+            if any(first <= seq < first + count for first, count in self._state.turns_of[page.id]):
                 return page.id
         return open_page_id(self._state.space, name, session.next_number)
 
@@ -73,12 +71,7 @@ def _texts(fields: Fields) -> Iterator[str]:
     yield from texts_in(fields.get("m"))
 
 
-def _covers(run: Sequence[int], place: Place) -> bool:
-    segment, offset, length, _ = run
-    return segment == place.segment and offset <= place.offset < offset + length
-
-
-def _lines_with(data: bytes, words: Collection[str]) -> Iterator[tuple[int, bytes]]:
+def _lines_with(data: bytes, words: Collection[str]) -> Iterator[bytes]:
     """The lines in which one of some words stands, whatever its case, perhaps within another word.
 
     Bytes are searched where case is a matter of ASCII; any other line is read as text.
@@ -90,7 +83,7 @@ def _lines_with(data: bytes, words: Collection[str]) -> Iterator[tuple[int, byte
             found.update(_line_starts(lowered, word.encode()))
     for start, raw in split(data):
         if start in found or (not raw.isascii() and _says(raw, words)):
-            yield start, raw
+            yield raw
 
 
 def _says(raw: bytes, words: Collection[str]) -> bool:
@@ -98,9 +91,9 @@ def _says(raw: bytes, words: Collection[str]) -> bool:
     return any(word in text for word in words)
 
 
-def _lines_holding(data: bytes, piece: bytes) -> Iterator[tuple[int, bytes]]:
+def _lines_holding(data: bytes, piece: bytes) -> Iterator[bytes]:
     for start in _line_starts(data, piece):
-        yield start, data[start : data.find(b"\n", start) + 1]
+        yield data[start : data.find(b"\n", start) + 1]
 
 
 def _line_starts(data: bytes, piece: bytes) -> Iterator[int]:

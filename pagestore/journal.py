@@ -1,39 +1,35 @@
-"""Makes batches of lines durable: write, sync, and only then fold. A log that is full or failing says so.
+"""Makes batches of lines durable, and only then folds them. A log that is full or failing says so.
 
 The rules:
 - Nothing is folded, so nothing is seen or acknowledged, before it is durable.
-- No room: what was written of the batch is taken back, and the log goes on.
-- Any other failure, a failed fsync above all, leaves unknown what is on disk: the journal is poisoned and
+- No room: nothing of the batch is kept, and the log goes on.
+- Any other failure, a failed fsync above all, leaves unknown what is kept: the journal is poisoned and
   takes nothing more until the log is opened again.
-- A new segment has its header and its name on disk before anything follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from threading import RLock
 
 from pagestore import snapshot
 from pagestore.errors import Full, Inaccessible, Poisoned
 from pagestore.line import Fields
-from pagestore.lines.segments import Segments
+from pagestore.lines.interface import Lines
 from pagestore.options import LogOptions
 from pagestore.recovery import Recovered
 from pagestore.staging import Batch, Stored
 from pagestore.state import State
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Journal:
-    """The writing end of one log. Not thread-safe, but for `lock`, under which `state` changes.
-
-    `active` is the segment that takes the next record, `end` its length.
-    """
+    """The writing end of one log. Not thread-safe, but for `lock`, under which `state` changes."""
 
     def __init__(
         self,
-        segments: Segments,
+        lines: Lines,
         found: Recovered,
         options: LogOptions,
         *,
@@ -41,20 +37,18 @@ class Journal:
         stored: Callable[[bytes], Stored | None],
     ) -> None:
         self.failed: BaseException | None = None
-        self._segments = segments
+        self._lines = lines
         self._state: State = found.state
         self._options = options
         self._lock = lock
         self._stored = stored
         self._began = found.began
-        self.active = found.active
-        self.end = found.end
-        if not found.active:
-            self._begin_segment(1)
+        if not lines.parts():
+            self._begin_part(1)
 
     def stage(self) -> Batch:
         """An empty batch for the end of the log."""
-        return self._batch(self.active, self.end)
+        return Batch(self._state, self._options, stored=self._stored)
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, then fold it; raises `Full`, `Poisoned`."""
@@ -62,27 +56,22 @@ class Journal:
             return
         self._refuse_if_failed()
         try:
-            self._write(batch, self.active, self.end)
-            self._segments.sync(self.active)
+            self._lines.append(batch.raw)
             self._fold(batch)
         except Full:
             raise
         except BaseException as error:
             self.failed = error
             raise
-        self.end = batch.end
-        if self.end >= self._options.segment_bytes:
-            self._roll()
+        part = self._lines.due()
+        if part is not None:
+            self._roll(part)
 
-    def overwrite(self, stubs: Sequence[tuple[int, int, bytes]]) -> None:
-        """Write stubs (segment, offset, line) over lines and sync them; raises `Poisoned`."""
+    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
+        """Put stubs over lines; raises `Poisoned`."""
         self._refuse_if_failed()
         try:
-            with self._lock:
-                for segment, offset, data in stubs:
-                    self._segments.write(segment, offset, data)
-            for segment in sorted({segment for segment, _, _ in stubs}):
-                self._segments.sync(segment)
+            self._lines.overwrite(stubs)
         except Full as error:
             self.failed = error
             raise Poisoned(
@@ -96,27 +85,15 @@ class Journal:
         if self.failed is not None:
             raise Poisoned(f"an earlier write failed ({self.failed}); close and reopen") from self.failed
 
-    def _batch(self, segment: int, offset: int) -> Batch:
-        return Batch(self._state, self._options, segment=segment, offset=offset, stored=self._stored)
-
-    def _write(self, batch: Batch, segment: int, offset: int) -> None:
-        try:
-            self._segments.write(segment, offset, b"".join(batch.raw))
-        except Full as error:
-            # Synced, or a power cut could bring back what the caller was told is not stored.
-            self._segments.truncate(segment, offset)
-            self._segments.sync(segment)
-            raise Full(f"{error}; this write was taken back, and what was stored before it stays") from error
-
     def _fold(self, batch: Batch) -> None:
         with self._lock:
             for line in batch.lines:
                 self._state.fold(line)
 
-    def _roll(self) -> None:
-        """Begin the next segment. What is stored stays stored if that fails; the next commit tries again."""
+    def _roll(self, part: int) -> None:
+        """Begin the next part. What is stored stays stored if that fails; the next commit tries again."""
         try:
-            self._begin_segment(self.active + 1)
+            self._begin_part(part)
         except (Full, Inaccessible):
             return
         except Poisoned as error:
@@ -125,30 +102,25 @@ class Journal:
             self.failed = error
             raise
 
-    def _begin_segment(self, number: int) -> None:
-        header = self._batch(number, 0)
-        header.add("seg", self._header(number))
-        self._segments.create(number)
-        self._write(header, number, 0)
-        self._segments.sync(number)
-        self._segments.sync_directory()
-        if self.active and self._began.keys >= self._state.unsalted:
-            # Unsalted keys, also of turns erased since, go into no cache that is not made from the bytes.
-            self._segments.write_snapshot(
-                self.active, snapshot.dump(self._state, self._began, self._segments.size(self.active))
-            )
+    def _begin_part(self, part: int) -> None:
+        batch = self.stage()
+        batch.add("seg", self._header(part))
+        (header,) = batch.raw
+        self._lines.begin(part, header)
+        if part > 1 and self._began.keys >= self._state.unsalted:
+            # Unsalted keys, also of turns erased since, go into no cache that is not made from the lines.
+            self._lines.cache(part - 1, snapshot.dump(self._state, self._began))
         self._began = snapshot.mark(self._state)
-        self._fold(header)
-        self.active, self.end = number, header.end
+        self._fold(batch)
 
-    def _header(self, number: int) -> Fields:
+    def _header(self, part: int) -> Fields:
         header = {
             "v": FORMAT,
-            "i": number,
+            "i": part,
             "space": self._state.space,
             "n": len(self._state.tree),
             "root": self._state.tree.root().hex(),
             "at": self._options.clock().isoformat(),
         }
-        # The first record is what tells this log from every other, also from one begun in the same moment.
-        return {**header, "z": self._options.salt(16).hex()} if number == 1 else header
+        # The first line is what tells this log from every other, also from one begun in the same moment.
+        return {**header, "z": self._options.salt(16).hex()} if part == 1 else header

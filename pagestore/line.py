@@ -21,11 +21,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from pagestore.errors import Corrupt, PageStoreError
+from pagestore.merkle import leaf_hash
 
 Fields = dict[str, Any]
 
 MALFORMED = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What reading raises over a line whose checksum fits and whose fields are not those of this format."""
+
+TURNS = frozenset({"turn", "gone"})
+"""The types of lines that stand for a turn."""
 
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _TAIL = len(b',"c":"00000000"}\n')
@@ -34,30 +38,16 @@ _SURROGATE = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where bytes lie: segment number, offset and length."""
-
-    segment: int
-    offset: int
-    length: int
-
-    @property
-    def end(self) -> int:
-        """The offset just behind the last byte."""
-        return self.offset + self.length
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
-    """One intact record and where it lies.
+    """One intact record: its fields, and how many bytes its line has.
 
-    `digest` is what hashes above it are made of: of a turn the SHA-256 of its line, of any other record
-    its leaf in the Merkle tree. The stub of what was erased keeps it.
+    `digest` is what a stub keeps of it: of a turn the SHA-256 of its line, of which ids of pages are made;
+    of any other record its leaf.
     """
 
-    place: Place
     fields: Fields
     digest: bytes
+    length: int
 
     @property
     def seq(self) -> int:
@@ -68,6 +58,11 @@ class Line:
     def kind(self) -> str:
         """The type of the record, as the log names it."""
         return str(self.fields["t"])
+
+    @property
+    def leaf(self) -> bytes:
+        """Its leaf in the Merkle tree: of a turn, that of its digest."""
+        return leaf_hash(self.digest) if self.kind in TURNS else self.digest
 
     @property
     def evidence(self) -> int:
@@ -118,15 +113,15 @@ def decode(raw: bytes) -> Fields | None:
     return fields if numbered and isinstance(fields.get("t"), str) else None
 
 
-def line_of(raw: bytes, fields: Fields, place: Place) -> Line:
+def line_of(raw: bytes, fields: Fields) -> Line:
     """A line with the digest that hashes above it are made of."""
     if fields["t"] == "turn":
         digest = hashlib.sha256(raw).digest()
     elif fields["t"] in ("gone", "void"):
         digest = bytes.fromhex(fields["h"])
     else:
-        digest = hashlib.sha256(b"\0" + raw).digest()
-    return Line(place, fields, digest)
+        digest = leaf_hash(raw)
+    return Line(fields, digest, len(raw))
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:

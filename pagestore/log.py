@@ -1,4 +1,4 @@
-"""The page log on disk: one space's turns, page seals and records in append-only JSON lines.
+"""The page log: one space's turns, page seals and records in numbered, append-only JSON lines.
 
 Reading is under one short lock and never waits for an fsync; writing goes through the group commit.
 """
@@ -13,31 +13,34 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pagestore import erasure
+from pagestore.codec import UPGRADED
 from pagestore.errors import (
     Closed,
     Corrupt,
     InvalidInput,
     Locked,
+    OlderFormat,
     PageStoreError,
-    Poisoned,
     ReadOnly,
     RecordNotFound,
     SpaceNotFound,
 )
-from pagestore.files import Files, RealFiles, possible_path, translating
+from pagestore.files import Files, RealFiles, possible_path
 from pagestore.finding import Finder
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
-from pagestore.line import as_written
-from pagestore.lines.segments import Segments
+from pagestore.line import Fields, as_written
+from pagestore.lines.files import FileLines
+from pagestore.lines.interface import Lines
+from pagestore.lines.memory import MemoryLines
 from pagestore.measuring import Measured, measure
 from pagestore.options import LogOptions
 from pagestore.prover import Prover
 from pagestore.reader import Reader
-from pagestore.recovery import recover, repair
+from pagestore.recovery import recover
 from pagestore.staging import Batch
 from pagestore.values import (
     Appended,
@@ -65,6 +68,7 @@ _T = TypeVar("_T")
 
 _RECORDS_AT_A_TIME = 64
 _DEEPEST_BODY = 100
+_DEFAULT = SpaceId("default")
 
 
 @dataclass(slots=True, eq=False)
@@ -98,35 +102,31 @@ class _Write:
         self.result = Record(seq=line.seq, kind=self.kind, at=self.at, body=self.body)
 
 
-class DiskLog:
-    """A `PageLog` in a directory. One process writes; any number read, without a lock, what they found.
+class Log:
+    """A `PageLog` of the lines it is given, which it closes. Has no thread of its own.
 
-    While open it takes a descriptor for each segment and, to write, one for the lock; it has no thread.
+    One of format 1 can be read; to write, `OlderFormat` is raised, unless it is to be `upgraded`.
     """
 
     def __init__(
         self,
-        directory: str,
+        lines: Lines,
         space: SpaceId,
         *,
         options: LogOptions | None = None,
-        files: Files | None = None,
         read_only: bool = False,
+        upgraded: bool = False,
     ) -> None:
+        self._lines = lines
         self._space = space
         self._options = options or LogOptions()
-        self._files = files or RealFiles()
-        self._directory = possible_path(directory)
         self._process = os.getpid()
-        self._read_only = read_only
         self._lock = RLock()
         self._group: GroupCommit[_Append | _Write] = GroupCommit(self._serve)
         self._closed = False
-        self._held: int | None = None
-        self._segments: Segments | None = None
+        self._called = f"the log of space {space!r}"
         try:
-            with translating(directory):
-                self._open()
+            self._open(read_only=read_only, upgraded=upgraded)
         except BaseException:
             self.close()
             raise
@@ -202,7 +202,7 @@ class DiskLog:
         """See `PageLog.erase_together`."""
         copies = [(_own_kind(kind), _as_json(body, "a record's body")) for kind, body in instead]
         with self._writing() as journal:
-            with as_written(self._directory):
+            with as_written(self._called):
                 found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
                 found += [self._reader.record_line(seq) for seq in records]
             lines = {line.seq: line for line in found if line.kind in ("turn", "rec")}
@@ -250,24 +250,24 @@ class DiskLog:
 
     def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
         """See `FindsPages.pages_with`."""
-        found = self._in_segments(lambda finder, number: finder.pages_with(words, says, number))
+        found = self._in_parts(lambda finder, part: finder.pages_with(words, says, part))
         return tuple(dict.fromkeys(found))
 
     def speakers(self) -> Mapping[str, int]:
         """See `FindsPages.speakers`."""
-        found = Counter(self._in_segments(lambda finder, number: finder.speakers(number)))
+        found = Counter(self._in_parts(lambda finder, part: finder.speakers(part)))
         return {json.loads(name): turns for name, turns in found.items()}
 
     def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
         """See `FindsPages.pages_of_turn`."""
-        found = self._in_segments(lambda finder, number: finder.pages_of_turn(turn, number))
+        found = self._in_parts(lambda finder, part: finder.pages_of_turn(turn, part))
         return tuple(dict.fromkeys(found))
 
-    def _in_segments(self, find: Callable[[Finder, int], Iterator[_T]]) -> Iterator[_T]:
-        """What is found segment by segment, so that nobody else waits for all of it."""
-        for number in self._opened().numbers():
-            with self._reading() as reader:
-                found = list(find(Finder(self._opened(), self._state, reader), number))
+    def _in_parts(self, find: Callable[[Finder, int], Iterator[_T]]) -> Iterator[_T]:
+        """What is found part by part, so that nobody else waits for all of it."""
+        for part in self._opened().parts():
+            with self._reading():
+                found = list(find(Finder(self._lines, self._state), part))
             yield from found
 
     def times(self) -> RecordedTimes:
@@ -281,7 +281,7 @@ class DiskLog:
             row = self._state.records.row(seq)
             if row is None or not self._state.records.kind(row):
                 raise RecordNotFound(f"space {self._space!r} has no record {seq}")
-            record = reader.record(row)
+            record = reader.record(seq)
             if record.kind == "void":
                 raise RecordNotFound(f"record {seq} of space {self._space!r} was erased")
             return record
@@ -297,7 +297,7 @@ class DiskLog:
                 while row < len(table) and len(wanted) < _RECORDS_AT_A_TIME:
                     kind = table.kind(row)
                     if kind and (kinds is None or kinds & {kind, "void"}):
-                        record = reader.record(row)
+                        record = reader.record(table.seq(row))
                         if kinds is None or record.kind in kinds:
                             wanted.append(record)
                     row += 1
@@ -333,64 +333,52 @@ class DiskLog:
     def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """See `PageLog.verify`; nothing is written in the meantime."""
         with self._group.alone():
-            segments = self._opened()
-            last = self._journal or self._found
-            sizes = {n: segments.size(n) for n in segments.numbers() if n < last.active}
-            left = [segments.where(torn.segment, torn.offset) for torn in self._found.torn]
-            with as_written(self._directory):
-                return verify(
-                    segments,
-                    self._state,
-                    {**sizes, last.active: last.end},
-                    torn=(*segments.torn(), *left),
-                    checkpoint=checkpoint,
-                )
+            lines = self._opened()
+            with as_written(self._called):
+                return verify(lines, self._state, checkpoint=checkpoint)
 
     def close(self) -> None:
         """See `PageLog.close`."""
         with self._group.alone(), self._lock:
             self._closed = True
-            if self._segments is not None:
-                self._segments.close()
-            if self._held is not None:
-                self._files.close(self._held)
-                self._held = None
+            self._lines.close()
 
-    def __enter__(self) -> DiskLog:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _open(self) -> None:
-        if not self._read_only:
-            self._files.make_directory(self._directory)
-            self._held = self._files.lock(self._lock_path)
-        self._segments = Segments(self._files, self._directory, writable=not self._read_only)
-        with as_written(self._directory):
-            self._found = recover(self._segments, self._space, read_only=self._read_only)
+    def _open(self, *, read_only: bool, upgraded: bool) -> None:
+        with as_written(self._called):
+            self._found = recover(self._lines, self._space, read_only=read_only)
         self._state = self._found.state
         self._reader = Reader(
-            self._segments,
+            self._lines,
             self._state,
             page_tokens=self._options.page_tokens,
             counter=self._options.counter.name,
         )
         self._journal: Journal | None = None
-        if self._read_only:
-            if not self._found.active:
-                raise SpaceNotFound(f"{self._directory!r} holds no log of space {self._space!r}")
+        if read_only:
+            if not self._lines.parts():
+                raise SpaceNotFound(f"there is no log of space {self._space!r}")
             return
-        repair(self._segments, self._found)
-        self._journal = self._begin_to_write(self._segments)
+        if self._state.format == 1 and not upgraded:
+            raise OlderFormat(f"{self._called} has format 1: it can be read, and written after `upgrade`")
+        self._journal = self._begin_to_write()
 
-    def _begin_to_write(self, segments: Segments) -> Journal:
-        """Record the opening, the first time with the log's salt; then finish what a crash left half-done."""
-        journal = Journal(segments, self._found, self._options, lock=self._lock, stored=self._reader.stored)
-        if self._state.last_kind != "open" or not self._state.salt:
+    def _begin_to_write(self) -> Journal:
+        """Record the opening; then finish what a crash left half-done."""
+        self._lines.repair()
+        journal = Journal(
+            self._lines, self._found, self._options, lock=self._lock, stored=self._reader.stored
+        )
+        if self._state.format == 1:
+            self._end_format_1(journal)
+        if self._state.last_kind != "open":
             opening = journal.stage()
-            salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
-            opening.add("open", {"at": self._options.clock().isoformat(), **salt})
+            opening.add("open", {"at": self._options.clock().isoformat()})
             journal.commit(opening)
         self._finish_erasing(journal)
         seals = journal.stage()
@@ -399,10 +387,19 @@ class DiskLog:
         journal.commit(seals)
         return journal
 
+    def _end_format_1(self, journal: Journal) -> None:
+        """Record what a checkpoint of format 1 would say of all before; what follows is written as today."""
+        last = self._state.standing_in_format_1()
+        fields: Fields = {name: getattr(last, of) for name, of in UPGRADED.items()}
+        salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
+        batch = journal.stage()
+        batch.add("upgraded", {**fields, "at": self._options.clock().isoformat(), **salt})
+        journal.commit(batch)
+
     def _finish_erasing(self, journal: Journal) -> None:
         for intent in list(self._state.erasing.values()):
-            with as_written(self._directory):
-                erasure.finish(journal, self._opened(), intent, unsalted=self._state.unsalted > 0)
+            with as_written(self._called):
+                erasure.finish(journal, self._lines, intent)
 
     def _serve(self, jobs: list[_Append | _Write]) -> None:
         """Commit what the jobs ask for, together; a job that is refused is refused alone."""
@@ -424,7 +421,7 @@ class DiskLog:
     @contextmanager
     def _reading(self) -> Iterator[Reader]:
         """The state does not change meanwhile."""
-        with self._lock, as_written(self._directory):
+        with self._lock, as_written(self._called):
             self._opened()
             yield self._reader
 
@@ -438,25 +435,19 @@ class DiskLog:
     def _prover(self) -> Prover:
         if self._found.damage:
             raise Corrupt(f"space {self._space!r} is damaged and proves nothing; run `verify`")
-        return Prover(self._opened(), self._state, self._reader)
+        return Prover(self._lines, self._state, self._reader)
 
-    def _opened(self) -> Segments:
-        if self._closed or self._segments is None:
-            raise Closed(f"the log of space {self._space!r} is closed")
-        return self._segments
+    def _opened(self) -> Lines:
+        if self._closed:
+            raise Closed(f"{self._called} is closed")
+        return self._lines
 
     def _writable(self) -> Journal:
         self._opened()
         if self._journal is None:
             raise ReadOnly(f"the log of space {self._space!r} was opened read-only")
-        self._refuse_without_the_lock()
+        self._lines.check_held()
         return self._journal
-
-    def _refuse_without_the_lock(self) -> None:
-        with translating(self._lock_path):
-            in_place = self._held is not None and self._files.is_at(self._held, self._lock_path)
-        if not in_place:
-            raise Poisoned(f"{self._lock_path!r} was removed or replaced while it was held; close and reopen")
 
     def _refuse_after_a_fork(self) -> None:
         if os.getpid() != self._process:
@@ -465,9 +456,44 @@ class DiskLog:
                 "is a fork; only that one writes with it"
             )
 
-    @property
-    def _lock_path(self) -> str:
-        return f"{self._directory}/LOCK"
+
+class DiskLog(Log):
+    """A `PageLog` in a directory. One process writes; any number read, without a lock, what they found.
+
+    While open it takes a descriptor for each segment and, to write, one for the lock.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        space: SpaceId,
+        *,
+        options: LogOptions | None = None,
+        files: Files | None = None,
+        read_only: bool = False,
+        upgraded: bool = False,
+    ) -> None:
+        options = options or LogOptions()
+        lines = FileLines(
+            files or RealFiles(),
+            possible_path(directory),
+            writable=not read_only,
+            segment_bytes=options.segment_bytes,
+        )
+        super().__init__(lines, space, options=options, read_only=read_only, upgraded=upgraded)
+
+
+class MemoryLog(Log):
+    """A `PageLog` in memory: for tests, and for memories that need not outlive the process."""
+
+    def __init__(
+        self,
+        space: SpaceId = _DEFAULT,
+        *,
+        options: LogOptions | None = None,
+        lines: MemoryLines | None = None,
+    ) -> None:
+        super().__init__(lines or MemoryLines(), space, options=options)
 
 
 def _own_kind(kind: str) -> str:

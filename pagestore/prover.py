@@ -5,11 +5,10 @@ The rule: nothing is proved from a damaged log, and nothing against a checkpoint
 
 from __future__ import annotations
 
-import hashlib
-
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.line import Line, decode
-from pagestore.lines.segments import Segments
+from pagestore.lines.interface import Lines
+from pagestore.merkle import leaf_hash
 from pagestore.reader import Reader, rendered_length
 from pagestore.state import State
 from pagestore.values import (
@@ -27,8 +26,8 @@ from pagestore.values import (
 class Prover:
     """Makes proofs from one log. The caller holds the lock under which `state` changes."""
 
-    def __init__(self, segments: Segments, state: State, reader: Reader) -> None:
-        self._segments = segments
+    def __init__(self, lines: Lines, state: State, reader: Reader) -> None:
+        self._lines = lines
         self._state = state
         self._reader = reader
 
@@ -39,15 +38,14 @@ class Prover:
     def seal(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
         """That the seal of a page is in the tree of `checkpoint`."""
         self._check(checkpoint)
-        return self._inclusion(self._row_of(self._info(page_id, checkpoint)), checkpoint.size)
+        return self._inclusion(self._info(page_id, checkpoint).seq, checkpoint)
 
     def record(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
         """Any record but a turn; `RecordNotFound` when there is none in the tree of `checkpoint`."""
         self._check(checkpoint)
-        row = self._state.records.row(seq)
-        if row is None or row >= checkpoint.size:
+        if self._state.records.row(seq) is None or self._leaf(seq, checkpoint) is None:
             raise RecordNotFound(f"record {seq} was not in the log before the checkpoint")
-        return self._proved(row, checkpoint.size)
+        return self._proved(seq, checkpoint)
 
     def page(self, page_id: PageId, checkpoint: Checkpoint) -> ProvedPage:
         """A page with the lines of its turns."""
@@ -55,7 +53,7 @@ class Prover:
         info = self._info(page_id, checkpoint)
         return ProvedPage(
             id=info.id,
-            seal=self._proved(self._row_of(info), checkpoint.size),
+            seal=self._proved(info.seq, checkpoint),
             turns=tuple(self._turn(line) for line in self._reader.lines_of(info)),
         )
 
@@ -63,13 +61,16 @@ class Prover:
         """That the tree of `old` is the beginning of the tree of `new`; it holds their trees alone."""
         self._check(old)
         self._check(new)
-        if old.size > new.size:
+        tree, size, upgraded = self._state.tree_of(old), new.size, None
+        if (old.format, new.format) == (1, 2) and self._state.upgraded < new.size:
+            size, upgraded = len(tree), self._proved(self._state.upgraded, new)
+        elif old.format != new.format or old.size > new.size:
             raise Corrupt(f"a log only grows: {old!r} is not older than {new!r}")
-        path = self._state.tree.consistency(old.size, new.size)
-        return GrowthProof(old=old.tree, new=new.tree, path=tuple(node.hex() for node in path))
+        path = tuple(node.hex() for node in tree.consistency(old.size, size))
+        return GrowthProof(old=old.tree, new=new.tree, path=path, upgraded=upgraded)
 
     def _check(self, checkpoint: Checkpoint) -> None:
-        tree = self._state.tree
+        tree = self._state.tree_of(checkpoint)
         if checkpoint.space != self._state.space or not 0 <= checkpoint.size <= len(tree):
             raise Corrupt(f"{checkpoint!r} is not of this log; run `verify` with it")
         if tree.root(checkpoint.size).hex() != checkpoint.root:
@@ -78,37 +79,39 @@ class Prover:
     def _info(self, page_id: PageId, checkpoint: Checkpoint) -> PageInfo:
         state = self._state
         info = state.pages.get(state.sealed_as.get(page_id, page_id))
-        row = state.records.row(info.seq) if info else None
-        if info is None or row is None or row >= checkpoint.size:
+        if info is None or self._leaf(info.seq, checkpoint) is None:
             raise PageNotFound(f"page {page_id!r} was not sealed before the checkpoint")
         return info
 
-    def _row_of(self, info: PageInfo) -> int:
-        row = self._state.records.row(info.seq)
-        if row is None:
-            raise Corrupt(f"page {info.id!r}: its seal, record {info.seq}, is missing; run `verify`")
-        return row
+    def _leaf(self, seq: int, checkpoint: Checkpoint) -> int | None:
+        """Which leaf of the tree of a checkpoint a record is; `None` where it is in none of its leaves."""
+        leaf: int | None = seq
+        if checkpoint.format == 1:
+            leaf = self._state.records.row(seq) if self._state.is_of_format_1(seq) else None
+        return leaf if leaf is not None and leaf < checkpoint.size else None
 
-    def _proved(self, row: int, size: int) -> ProvedRecord:
-        place = self._state.records.place(row)
-        raw = self._segments.read(place)
+    def _proved(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
+        (raw,) = self._lines.read(seq)
         if b'"t":"void"' in raw and (fields := decode(raw)) is not None and fields["t"] == "void":
             raise RecordNotFound(f"record {fields['q']} was erased: its hash is left, its words are not")
-        if hashlib.sha256(b"\0" + raw).digest() != self._state.tree.leaf(row):
-            where = self._segments.where(place.segment, place.offset)
+        if leaf_hash(raw) != self._state.tree.leaf(seq):
+            where = self._lines.where(seq)
             raise Corrupt(f"{where}: the record there is not the one that was written; run `verify`")
-        return ProvedRecord(line=as_text(raw), proof=self._inclusion(row, size))
+        return ProvedRecord(line=as_text(raw), proof=self._inclusion(seq, checkpoint))
 
-    def _inclusion(self, row: int, size: int) -> InclusionProof:
-        tree = self._state.tree
-        path = tuple(node.hex() for node in tree.inclusion(row, size))
-        return InclusionProof(leaf_hash=tree.leaf(row).hex(), index=row, size=size, path=path)
+    def _inclusion(self, seq: int, checkpoint: Checkpoint) -> InclusionProof:
+        leaf = self._leaf(seq, checkpoint)
+        if leaf is None:
+            raise RecordNotFound(f"record {seq} was not in the log before the checkpoint")
+        tree, size = self._state.tree_of(checkpoint), checkpoint.size
+        path = tuple(node.hex() for node in tree.inclusion(leaf, size))
+        return InclusionProof(leaf_hash=tree.leaf(leaf).hex(), index=leaf, size=size, path=path)
 
     def _turn(self, line: Line) -> TurnLine:
         length = rendered_length(line)
         if line.kind == "gone":
             return TurnLine(digest=line.digest.hex(), length=length, erased=True)
-        raw = self._segments.read(line.place)
+        (raw,) = self._lines.read(line.seq)
         return TurnLine(digest=line.digest.hex(), length=length, line=as_text(raw))
 
 

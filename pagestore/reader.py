@@ -1,28 +1,27 @@
-"""Reads pages, turns and records back from their places. What does not agree with its hash is `Corrupt`."""
+"""Reads pages, turns and records back by number. What does not agree with its hash is `Corrupt`."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import chain, islice
 
 from pagestore.codec import key_of, open_page_id, page_id, said_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from pagestore.line import Fields, Line, Place, as_written, decode, line_of, split
-from pagestore.lines.segments import Segments
+from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
+from pagestore.lines.interface import Lines
 from pagestore.pager import full_page
 from pagestore.rendering import render_page
 from pagestore.staging import Stored
-from pagestore.state import Session, State, page_info, runs_of, unpacked
+from pagestore.state import Run, Session, State, page_info, runs_of
 from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId, Taken, Turn
 
 
 class Reader:
     """The reading end of one log. The caller holds the lock under which `state` changes."""
 
-    def __init__(self, segments: Segments, state: State, *, page_tokens: int, counter: str) -> None:
-        self._segments = segments
+    def __init__(self, lines: Lines, state: State, *, page_tokens: int, counter: str) -> None:
+        self._lines = lines
         self._state = state
         self._page_tokens = page_tokens
         self._counter = counter
@@ -48,48 +47,36 @@ class Reader:
         found = next((line for line in page.lines if line.seq == seq), None)
         if found is None:
             raise RecordNotFound(f"page {wanted!r} holds no turn {seq}")
-        first = seq - found.part + 1
-        seqs = range(first, first + found.parts)
-        nearby = range(page.number - found.parts, page.number + found.parts + 1)
-        session = self._state.sessions[page.session]
-        sealed = (self.runs(p) for p in session.pages if p.number in nearby)
-        lines = self._turn_lines(chain(*sealed, runs_of(session.waiting)))
-        return [line for line in lines if line.seq in seqs]
+        return list(self._turns([(seq - found.part + 1, found.parts)]))
 
     def record_line(self, seq: int) -> Line:
         """The line of a record that a caller wrote, or its stub; raises `RecordNotFound` for any other."""
-        row = self._state.records.row(seq)
-        place = self._state.records.place(row) if row is not None else None
-        raw = self._segments.read(place) if place is not None else b""
+        raw = self._lines.read(seq)[0] if self._state.records.row(seq) is not None else b""
         fields = decode(raw)
-        if place is None or fields is None or fields["t"] not in ("rec", "void"):
+        if fields is None or fields["t"] not in ("rec", "void"):
             raise RecordNotFound(f"space {self._state.space!r} has no record {seq} that could be erased")
-        return line_of(raw, fields, place)
+        return line_of(raw, fields)
 
     def lines_of(self, info: PageInfo) -> list[Line]:
         """The lines of a sealed page's turns, in order; raises `Corrupt` when they do not make its id."""
-        lines = list(self._turn_lines(self.runs(info)))
-        self._check_id(info, lines)
+        lines = list(self._turns(self._state.turns_of[info.id]))
+        hashes = [line.digest for line in lines]
+        if info.id != page_id(self._state.space, info.session, info.number, hashes):
+            raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
         return lines
-
-    def runs(self, info: PageInfo) -> list[list[int]]:
-        """Where the turns of a sealed page lie: `[segment, offset, length, turns]` each."""
-        runs: list[list[int]] = self._seal(info)["u"]
-        return runs
 
     def stored(self, key: bytes) -> Stored | None:
         """The turn stored under a key."""
-        packed = self._state.keys.get(key)
-        if packed is None:
+        seq = self._state.keys.get(key)
+        if seq is None:
             return None
-        segment, offset = unpacked(packed)
-        with as_written(self._segments.where(segment, offset)):
-            line = self._turn_at(segment, offset)
-            fields = line.fields
-            if fields["t"] == "gone":
-                return Stored(seq=fields["q"], words=None)
-            texts = [line.fields["x"] for line in self._parts(line, fields.get("p", (1, 1))[1])]
-            return Stored(seq=fields["q"], words=(fields["sp"], "".join(texts)))
+        with as_written(self._lines.where(seq)):
+            (line,) = self._turns([(seq, 1)])
+            if line.kind == "gone":
+                return Stored(seq=seq, words=None)
+            _, parts = line.fields.get("p", (1, 1))
+            texts = [part.fields["x"] for part in (line, *self._turns([(seq + 1, parts - 1)]))]
+            return Stored(seq=seq, words=(line.fields["sp"], "".join(texts)))
 
     def taken(self, session: SessionId, turn: Turn) -> Taken:
         """How the id of a turn is taken."""
@@ -102,10 +89,9 @@ class Reader:
             return "erased"
         return "same" if found.words == (turn.speaker, turn.text) else "other"
 
-    def record(self, row: int) -> Record:
-        """The record of a row, as callers see it; of an erased one only when it was."""
-        place = self._state.records.place(row)
-        fields = self._state.stub_at(place.segment, place.offset) or self._segments.fields(place)
+    def record(self, seq: int) -> Record:
+        """A record that is no turn, as callers see it; of an erased one only when it was."""
+        fields = self._state.stub_of(seq) or self._fields(seq)
         if fields["t"] == "page":
             return _seal_as_record(fields)
         at = datetime.fromisoformat(fields["at"])
@@ -116,32 +102,24 @@ class Reader:
     def history(self, seq: int) -> History | None:
         """The log up to a record; `None` where there is no such one.
 
-        The root of the tree binds everything but turns that no page sealed by then, and a turn's line has a
-        salt: where the newest line is the same one, so is all before it.
+        Of a log of format 1 the digest is what it was: of the tree of then, which binds all but the turns
+        that no page had sealed, and of the newest line, which is salted.
         """
         if not 0 <= seq <= self._state.head:
             return None
+        if not self._state.is_of_format_1(seq):
+            return History(seq=seq, digest=self._state.tree.root(seq + 1).hex())
         size = self._state.records.first_after(seq)
-        newest = self._state.newest_digest if seq == self._state.head else b""
-        root = self._state.tree.root(size)
-        return History(
-            seq=seq, digest=hashlib.sha256(root + (newest or self._digest(size - 1, seq))).hexdigest()
-        )
-
-    def _digest(self, row: int, seq: int) -> bytes:
-        """The digest of line `seq`: of the record of a row, or of one of the turns that lie behind it."""
-        records = self._state.records
-        turns, place = seq - records.seq(row), records.place(row)
-        if not turns:
-            return self._state.tree.leaf(row)
-        behind = Place(place.segment, place.end, self._segments.size(place.segment) - place.end)
-        at, raw = next(islice(split(self._segments.read(behind)), turns - 1, None), (0, b""))
-        return self._turn_of(raw, Place(place.segment, place.end + at, len(raw))).digest
+        is_turn = self._state.records.row(seq) is None
+        newest = next(self._turns([(seq, 1)])).digest if is_turn else self._state.tree.leaf(seq)
+        root = self._state.old_tree.root(size)
+        return History(seq=seq, digest=hashlib.sha256(root + newest).hexdigest())
 
     def _sealed_page(self, info: PageInfo) -> Page:
-        seal = self._seal(info)
-        lines = list(self._turn_lines(seal["u"]))
-        self._check_id(info, lines)
+        seal = self._fields(info.seq)
+        if seal.get("id") != info.id:
+            raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
+        lines = self.lines_of(info)
         text, page_lines = render_page(said_of(line.fields) for line in lines)
         return Page(
             id=info.id,
@@ -155,16 +133,11 @@ class Reader:
             sealed_at=info.sealed_at,
         )
 
-    def _check_id(self, info: PageInfo, lines: Sequence[Line]) -> None:
-        hashes = [line.digest for line in lines]
-        if info.id != page_id(self._state.space, info.session, info.number, hashes):
-            raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
-
     def _open_page(self, name: SessionId, session: Session) -> Page:
         # More than a page waits only where a crash took the seals and nobody has opened to write since.
         full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
         turns = session.waiting[: full or None]
-        lines = self._turn_lines(runs_of(turns))
+        lines = self._turns(runs_of(turns))
         text, page_lines = render_page(said_of(line.fields) for line in lines)
         return Page(
             id=open_page_id(self._state.space, name, session.next_number),
@@ -178,37 +151,21 @@ class Reader:
             sealed_at=None,
         )
 
-    def _seal(self, info: PageInfo) -> Fields:
-        row = self._state.records.row(info.seq)
-        if row is None:
-            raise Corrupt(f"page {info.id!r}: its seal, record {info.seq}, is missing; run `verify`")
-        fields = self._segments.fields(self._state.records.place(row))
-        if fields.get("id") != info.id:
-            raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
+    def _turns(self, runs: Iterable[Run]) -> Iterator[Line]:
+        """The lines of turns, or their stubs."""
+        for first, count in runs:
+            for seq, raw in enumerate(self._lines.read(first, count), start=first):
+                fields = self._state.stub_of(seq) or decode(raw)
+                if fields is None or fields["t"] not in TURNS or fields["q"] != seq:
+                    raise Corrupt(f"{self._lines.where(seq)}: the turn there is unreadable; run `verify`")
+                yield line_of(raw, fields)
+
+    def _fields(self, seq: int) -> Fields:
+        """A record as it lies there; raises `Corrupt` when it is not what was written."""
+        fields = decode(self._lines.read(seq)[0])
+        if fields is None or fields["q"] != seq:
+            raise Corrupt(f"{self._lines.where(seq)}: the record there is unreadable")
         return fields
-
-    def _turn_lines(self, runs: Iterable[Sequence[int]]) -> Iterator[Line]:
-        for segment, offset, length, _ in runs:
-            for at, raw in split(self._segments.read(Place(segment, offset, length))):
-                yield self._turn_of(raw, Place(segment, offset + at, len(raw)))
-
-    def _turn_at(self, segment: int, offset: int) -> Line:
-        raw = self._segments.read_line(segment, offset)
-        return self._turn_of(raw, Place(segment, offset, len(raw)))
-
-    def _parts(self, line: Line, parts: int) -> Iterator[Line]:
-        """A first part and those that follow: they lie behind one another."""
-        yield line
-        for _ in range(1, parts):
-            line = self._turn_at(line.place.segment, line.place.end)
-            yield line
-
-    def _turn_of(self, raw: bytes, place: Place) -> Line:
-        fields = self._state.stub_at(place.segment, place.offset) or decode(raw)
-        if fields is None or fields["t"] not in ("turn", "gone"):
-            where = self._segments.where(place.segment, place.offset)
-            raise Corrupt(f"{where}: the turn there is unreadable; run `verify`")
-        return line_of(raw, fields, place)
 
 
 def _seal_as_record(fields: Fields) -> Record:

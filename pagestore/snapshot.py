@@ -1,14 +1,12 @@
-"""The `.idx` file of a sealed segment: what folding that segment adds, so that opening need not read it.
+"""What folding one part of a log adds, so that opening need not read the part.
 
-A cache and nothing more: it may be missing, stale or damaged, and is then made again from the segment.
-It holds no words: numbers, places, hashes, session names.
+A cache and nothing more: it may be missing or of another log, and is then made again from the lines.
+It holds no words: numbers, hashes, session names.
 """
 
 from __future__ import annotations
 
-import json
 import struct
-import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +14,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from pagestore.line import MALFORMED, Fields, Place, canonical
-from pagestore.state import OpenTurn, State
+from pagestore.line import MALFORMED, Fields
+from pagestore.state import OpenTurn, Run, State
 from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 
-_VERSION = 3
 _KEY = struct.Struct(">16sQ")
 
 
@@ -46,33 +43,29 @@ def mark(state: State) -> Mark:
     )
 
 
-def dump(state: State, since: Mark, size: int) -> bytes:
-    """What the segment of `size` bytes that began at `since` added to `state`."""
+def dump(state: State, since: Mark) -> Fields:
+    """What the part that began at `since` added to `state`."""
     rows = range(since.records, len(state.records))
-    places = [state.records.place(row) for row in rows]
-    content = {
-        "v": _VERSION,
-        "bytes": size,
+    return {
         "after": since.head,
         "head": state.head,
         "turns": state.turns,
         "erased": state.erased,
         "sessions": list(islice(state.sessions, since.sessions, None)),
-        "pages": [_page_row(page) for page in islice(state.pages.values(), since.pages, None)],
-        "keys": _text(b"".join(_KEY.pack(*pair) for pair in islice(state.keys.items(), since.keys, None))),
-        "records": [
-            [state.records.seq(row), place.segment, place.offset, place.length, state.records.kind(row)]
-            for row, place in zip(rows, places, strict=True)
+        "pages": [
+            [_page_row(page), state.turns_of[page.id]]
+            for page in islice(state.pages.values(), since.pages, None)
         ],
-        "leaves": _text(state.tree.leaves(since.records)),
+        "keys": _text(b"".join(_KEY.pack(*pair) for pair in islice(state.keys.items(), since.keys, None))),
+        "records": [[state.records.seq(row), state.records.kind(row)] for row in rows],
+        "leaves": _text(state.tree.leaves(since.head + 1)),
+        "format": [state.format, state.upgraded],
         "waiting": [[name, _waiting_rows(s.waiting)] for name, s in state.sessions.items() if s.waiting],
         "erasing": [[seq, intent] for seq, intent in state.erasing.items()],
         "salt": [state.salt.hex(), state.unsalted],
         "newest": state.newest.isoformat() if state.newest is not None else None,
         "set_back": [[one.seq, one.was.isoformat(), one.now.isoformat()] for one in state.set_back],
     }
-    data = canonical(content)
-    return b"%s\n%08x\n" % (data, zlib.crc32(data))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +76,11 @@ class _Snapshot:
     turns: int
     erased: int
     sessions: list[SessionId]
-    pages: list[PageInfo]
+    pages: list[tuple[PageInfo, tuple[Run, ...]]]
     keys: list[tuple[bytes, int]]
-    records: list[tuple[int, Place, str]]
+    records: list[tuple[int, str]]
     leaves: list[bytes]
+    format: tuple[int, int]
     waiting: list[tuple[SessionId, list[OpenTurn]]]
     erasing: list[tuple[int, Fields]]
     salt: tuple[bytes, int]
@@ -94,11 +88,8 @@ class _Snapshot:
     set_back: list[SetBack]
 
 
-def load(state: State, data: bytes, size: int) -> bool:
-    """Add a segment of `size` bytes to `state` from its snapshot; `False` when it is not to be trusted."""
-    content = _checked(data)
-    if content is None or (content.get("v"), content.get("bytes")) != (_VERSION, size):
-        return False
+def load(state: State, content: Fields) -> bool:
+    """Add a part to `state` from its snapshot; `False` when it is not one of what follows there."""
     if content.get("after") != state.head:
         return False
     try:
@@ -109,17 +100,6 @@ def load(state: State, data: bytes, size: int) -> bool:
     return True
 
 
-def _checked(data: bytes) -> dict[str, Any] | None:
-    body, checksum = data[:-10], data[-10:]
-    if checksum != b"\n%08x\n" % zlib.crc32(body):
-        return None
-    try:
-        content = json.loads(body)
-    except ValueError:
-        return None
-    return content if isinstance(content, dict) else None
-
-
 def _read(content: dict[str, Any]) -> _Snapshot:
     leaves = b64decode(content["leaves"], validate=True)
     return _Snapshot(
@@ -127,13 +107,11 @@ def _read(content: dict[str, Any]) -> _Snapshot:
         turns=content["turns"],
         erased=content["erased"],
         sessions=content["sessions"],
-        pages=[_page(row) for row in content["pages"]],
+        pages=[(_page(row), tuple((f, n) for f, n in turns)) for row, turns in content["pages"]],
         keys=list(_KEY.iter_unpack(b64decode(content["keys"], validate=True))),
-        records=[
-            (seq, Place(segment, offset, length), kind)
-            for seq, segment, offset, length, kind in content["records"]
-        ],
+        records=[(seq, kind) for seq, kind in content["records"]],
         leaves=[leaves[at : at + 32] for at in range(0, len(leaves), 32)],
+        format=(int(content["format"][0]), int(content["format"][1])),
         waiting=[(session, list(_open_turns(rows))) for session, rows in content["waiting"]],
         erasing=[(seq, intent) for seq, intent in content["erasing"]],
         salt=(bytes.fromhex(content["salt"][0]), int(content["salt"][1])),
@@ -148,24 +126,26 @@ def _read(content: dict[str, Any]) -> _Snapshot:
 def _apply(state: State, snapshot: _Snapshot) -> None:
     for name in snapshot.sessions:
         state.session(name)
-    for page in snapshot.pages:
-        state.add_page(page)
+    for page, turns in snapshot.pages:
+        state.add_page(page, turns)
     state.keys.update(snapshot.keys)
-    for row in snapshot.records:
-        state.records.add(*row)
     for leaf in snapshot.leaves:
         state.tree.add(leaf)
+    state.format, state.upgraded = snapshot.format
+    for seq, kind in snapshot.records:
+        state.records.add(seq, kind)
+        if state.is_of_format_1(seq):
+            state.old_tree.add(state.tree.leaf(seq))
     for session in state.sessions.values():
         session.waiting = []
     state.filling.clear()
-    for name, turns in snapshot.waiting:
-        state.session(name).waiting = turns
+    for name, waiting in snapshot.waiting:
+        state.session(name).waiting = waiting
         state.note_filling(name)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
     state.salt, state.unsalted = snapshot.salt
     state.newest, state.set_back = snapshot.newest, snapshot.set_back
-    state.newest_digest = b""
 
 
 def _page_row(page: PageInfo) -> list[object]:
@@ -187,10 +167,7 @@ def _page(row: list[Any]) -> PageInfo:
 
 
 def _waiting_rows(turns: list[OpenTurn]) -> list[list[object]]:
-    return [
-        [t.seq, t.place.segment, t.place.offset, t.place.length, t.tokens, _text(t.digest), *_times_row(t)]
-        for t in turns
-    ]
+    return [[turn.seq, turn.tokens, _text(turn.digest), *_times_row(turn)] for turn in turns]
 
 
 def _times_row(turn: OpenTurn) -> list[str | None]:
@@ -199,11 +176,10 @@ def _times_row(turn: OpenTurn) -> list[str | None]:
 
 
 def _open_turns(rows: list[list[Any]]) -> Iterator[OpenTurn]:
-    for seq, segment, offset, length, tokens, digest, *moments in rows:
+    for seq, tokens, digest, *moments in rows:
         recorded_at, said_at = map(_moment, moments)
         times = TurnTimes(seq=seq, recorded_at=recorded_at, said_at=said_at)
-        place = Place(segment, offset, length)
-        yield OpenTurn(seq, place, tokens, b64decode(digest, validate=True), times)
+        yield OpenTurn(seq, tokens, b64decode(digest, validate=True), times)
 
 
 def _moment(told: str | None) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Lines on their way to disk: numbered and placed as they will lie there, pages formed as turns arrive.
+"""Lines on their way into the log: numbered as they will stand there, pages formed as turns arrive.
 
 The rule: a page is sealed before the turn that no longer fits on it, in the same commit. Whatever part of
 a commit survives a crash, the turns left waiting fit on one page or seal at the next opening.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pagestore.codec import Part, encode_record, encode_turn, page_id, times_of, turn_fields
 from pagestore.errors import Conflict
-from pagestore.line import Fields, Line, Place, encode, line_of
+from pagestore.line import Fields, Line, encode, line_of
 from pagestore.measuring import Measured, Words
 from pagestore.options import LogOptions
 from pagestore.pager import full_page
@@ -35,16 +35,12 @@ class Batch:
         state: State,
         options: LogOptions,
         *,
-        segment: int,
-        offset: int,
         stored: Callable[[bytes], Stored | None],
     ) -> None:
         self.lines: list[Line] = []
         self.raw: list[bytes] = []
-        self.end = offset
         self._state = state
         self._options = options
-        self._segment = segment
         self._stored = stored
         self._staged: dict[bytes, Stored | None] = {}
         self._sessions: dict[SessionId, tuple[list[OpenTurn], int]] = {}
@@ -104,10 +100,9 @@ class Batch:
         return {"q": self._next_seq, "d": self._state.head, "t": kind, **fields}
 
     def _put(self, raw: bytes, fields: Fields) -> Line:
-        line = line_of(raw, fields, Place(self._segment, self.end, len(raw)))
+        line = line_of(raw, fields)
         self.lines.append(line)
         self.raw.append(raw)
-        self.end += len(raw)
         return line
 
     def _session(self, session: SessionId) -> tuple[list[OpenTurn], int]:
@@ -151,7 +146,7 @@ class Batch:
         at, salt = self._options.clock(), self._options.salt(16).hex()
         raw, fields = encode_turn(self._numbered("turn", turn_fields(session, part, at, salt)))
         line = self._put(raw, fields)
-        return OpenTurn(line.seq, line.place, part.tokens, line.digest, times_of(fields))
+        return OpenTurn(line.seq, part.tokens, line.digest, times_of(fields))
 
     def _seal(self, session: SessionId, count: int) -> PageId:
         waiting, number = self._session(session)

@@ -1,4 +1,4 @@
-"""What a log says, folded record by record: sessions, pages, keys, places, the Merkle tree.
+"""What a log says, folded record by record: sessions, pages, keys, the Merkle tree.
 
 The rule: this is a pure function of the lines, in order. The same fold runs when a log is opened, after
 every commit and in `verify`, so what is in memory is what the disk says.
@@ -14,14 +14,25 @@ from datetime import UTC, datetime, timedelta
 from operator import index
 
 from pagestore.codec import key_in, open_page_id, times_of, waiting_hash
-from pagestore.line import Fields, Line, Place
+from pagestore.line import TURNS, Fields, Line
 from pagestore.merkle import MerkleTree
-from pagestore.values import Checkpoint, OpenInfo, PageId, PageInfo, SessionId, SetBack, SpaceId, TurnTimes
+from pagestore.values import (
+    Checkpoint,
+    CheckpointOfFormat1,
+    OpenInfo,
+    PageId,
+    PageInfo,
+    SessionId,
+    SetBack,
+    SpaceId,
+    TurnTimes,
+)
 
 TOLERANCE = timedelta(minutes=10)
 """How far recorded times may be out of order: a record waits its turn with the time it was given."""
-_OFFSET_BITS = 40
-_TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase"})
+_TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase", "upgraded"})
+Run = tuple[int, int]
+"""Records that follow each other: the number of the first, and how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +40,6 @@ class OpenTurn:
     """A turn line no page seals yet."""
 
     seq: int
-    place: Place
     tokens: int
     digest: bytes
     times: TurnTimes
@@ -49,35 +59,27 @@ class Session:
 
 
 class Records:
-    """Number, place and kind of every record that is not a turn; row `i` is leaf `i` of the tree.
+    """Number and kind of every record that is not a turn; row `i` is leaf `i` of a tree of format 1.
 
     Kinds the log keeps to itself are the empty string.
     """
 
     def __init__(self) -> None:
         self._seqs = array("q")
-        self._places = array("q")
-        self._lengths = array("q")
         self._kinds: list[str] = []
         self._known_kinds: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self._seqs)
 
-    def add(self, seq: int, place: Place, kind: str) -> None:
+    def add(self, seq: int, kind: str) -> None:
         """Add the next record."""
         self._seqs.append(seq)
-        self._places.append(packed(place.segment, place.offset))
-        self._lengths.append(place.length)
         self._kinds.append(self._known_kinds.setdefault(kind, kind))
 
     def seq(self, row: int) -> int:
         """The record number of a row."""
         return self._seqs[row]
-
-    def place(self, row: int) -> Place:
-        """Where the record of a row lies."""
-        return Place(*unpacked(self._places[row]), self._lengths[row])
 
     def kind(self, row: int) -> str:
         """The kind of a row, as it was folded: what was erased since may still go by its old kind."""
@@ -103,6 +105,7 @@ class State:
         self.erased = 0
         self.sessions: dict[SessionId, Session] = {}
         self.pages: dict[PageId, PageInfo] = {}
+        self.turns_of: dict[PageId, tuple[Run, ...]] = {}
         self.filling: dict[PageId, SessionId] = {}
         self.sealed_as: dict[PageId, PageId] = {}
         self.keys: dict[bytes, int] = {}
@@ -110,12 +113,16 @@ class State:
         self.unsalted = 0
         self.records = Records()
         self.tree = MerkleTree()
+        self.format = 0
+        """What the newest line is written in; 0 before the first."""
+        self.upgraded = -1
+        """The number of the record that ended format 1; -1 where none did."""
+        self.old_tree = MerkleTree()
+        """The tree as it was in format 1: of what was written in it and is no turn."""
         self.erasing: dict[int, Fields] = {}
         self.last_kind = ""
         self.newest: datetime | None = None
         self.set_back: list[SetBack] = []
-        self.newest_digest = b""
-        """The digest of the newest line; empty where a snapshot stands for it."""
 
     def session(self, session: SessionId) -> Session:
         """The state of a session, which is new when it never spoke."""
@@ -123,18 +130,19 @@ class State:
 
     def fold(self, line: Line) -> None:
         """Take in the next record; types this version does not know are kept and skipped."""
-        if line.kind in ("turn", "gone"):
+        if line.kind in TURNS:
             self._fold_turn(line)
         else:
-            self.tree.add(line.digest)
-            self.records.add(line.seq, line.place, visible_kind(line.fields))
+            self.records.add(line.seq, visible_kind(line.fields))
             fold = _FOLDS.get(line.kind)
             if fold is not None:
                 fold(self, line)
+            if self.format == 1:
+                self.old_tree.add(line.leaf)
+        self.tree.add(line.leaf)
         self._note_time(line)
         self.head = line.seq
         self.last_kind = line.kind
-        self.newest_digest = line.digest
 
     def _note_time(self, line: Line) -> None:
         if line.kind not in _TIMED or "at" not in line.fields:
@@ -147,9 +155,10 @@ class State:
         elif self.newest is None or at > self.newest:
             self.newest = at
 
-    def add_page(self, info: PageInfo) -> None:
+    def add_page(self, info: PageInfo, turns: tuple[Run, ...]) -> None:
         """Take in a sealed page."""
         self.pages[info.id] = info
+        self.turns_of[info.id] = turns
         self.session(info.session).pages.append(info)
         opened_as = open_page_id(self.space, info.session, info.number)
         self.filling.pop(opened_as, None)
@@ -174,26 +183,40 @@ class State:
 
     def standing(self) -> Checkpoint:
         """What commits to everything there is."""
+        if self.format == 1:
+            return self.standing_in_format_1()
+        return Checkpoint(space=self.space, size=len(self.tree), root=self.tree.root().hex())
+
+    def standing_in_format_1(self) -> CheckpointOfFormat1:
+        """What commits to everything there is, as logs of format 1 did."""
         filling = [(name, session) for name, session in self.sessions.items() if session.waiting]
         filling.sort(key=lambda named: named[1].waiting[0].seq)
         pages = (
             (name, session.next_number, ((turn.seq, turn.digest) for turn in session.waiting))
             for name, session in filling
         )
-        return Checkpoint(
+        return CheckpointOfFormat1(
             space=self.space,
-            size=len(self.tree),
-            root=self.tree.root().hex(),
+            size=len(self.old_tree),
+            root=self.old_tree.root().hex(),
             head=self.head,
             waiting=waiting_hash(self.space, pages),
         )
 
-    def stub_at(self, segment: int, offset: int) -> Fields | None:
-        """The stub that belongs at a place where an erasure was begun and is not known to be done."""
+    def is_of_format_1(self, seq: int) -> bool:
+        """Whether a line was written in format 1."""
+        return self.format == 1 or seq < self.upgraded
+
+    def tree_of(self, checkpoint: Checkpoint) -> MerkleTree:
+        """The tree a checkpoint commits to."""
+        return self.old_tree if checkpoint.format == 1 else self.tree
+
+    def stub_of(self, seq: int) -> Fields | None:
+        """The stub of a line whose erasure was begun and is not known to be done."""
         for intent in self.erasing.values():
-            for target in intent["e"]:
-                if (target["g"], target["o"]) == (segment, offset):
-                    return dict(target["stub"])
+            for stub in intent["e"]:
+                if stub["q"] == seq:
+                    return dict(stub)
         return None
 
     def _fold_turn(self, line: Line) -> None:
@@ -201,29 +224,40 @@ class State:
         part, _ = fields.get("p", (1, 1))
         self.turns += part == 1
         waiting = self.session(fields["s"]).waiting
-        waiting.append(OpenTurn(line.seq, line.place, index(fields["w"]), line.digest, times_of(fields)))
+        waiting.append(OpenTurn(line.seq, index(fields["w"]), line.digest, times_of(fields)))
         if len(waiting) == 1:
             self.note_filling(fields["s"])
         key = key_in(fields, self.salt)
         if key is not None:
-            self.keys[key] = packed(line.place.segment, line.place.offset)
+            self.keys[key] = line.seq
 
-    def _fold_open(self, line: Line) -> None:
-        """The first opening that brings a salt counts; `unsalted` keys were made before it."""
+    def _fold_header(self, line: Line) -> None:
+        """The first header of today brings the salt; in format 1 an opening did."""
+        self.format = index(line.fields["v"])
+        if self.format > 1:
+            self._take_salt(line)
+
+    def _fold_upgraded(self, line: Line) -> None:
+        self.format, self.upgraded = 2, line.seq
+        self._take_salt(line)
+
+    def _take_salt(self, line: Line) -> None:
+        """The first salt counts; `unsalted` keys were made before it."""
         if not self.salt and "z" in line.fields:
             self.salt, self.unsalted = bytes.fromhex(line.fields["z"]), len(self.keys)
 
     def _fold_page(self, line: Line) -> None:
         info = page_info(line.fields)
         session = self.session(info.session)
-        del session.waiting[: sealed_by(line.fields["u"], session.waiting)]
-        self.add_page(info)
+        sealed = sealed_by(line.fields["u"], session.waiting)
+        self.add_page(info, runs_of(session.waiting[:sealed]))
+        del session.waiting[:sealed]
         if session.waiting:
             self.note_filling(info.session)
 
     def _fold_erase(self, line: Line) -> None:
         self.erasing[line.seq] = line.fields
-        stubs = (target["stub"] for target in line.fields["e"])
+        stubs = line.fields["e"]
         self.erased += sum(stub["t"] == "gone" and stub.get("p", (1, 1))[0] == 1 for stub in stubs)
 
     def _fold_erased(self, line: Line) -> None:
@@ -231,7 +265,9 @@ class State:
 
 
 _FOLDS: dict[str, Callable[[State, Line], None]] = {
-    "open": State._fold_open,  # noqa: SLF001 - the table belongs to the class
+    "seg": State._fold_header,  # noqa: SLF001 - the table belongs to the class
+    "open": State._take_salt,  # noqa: SLF001
+    "upgraded": State._fold_upgraded,  # noqa: SLF001
     "page": State._fold_page,  # noqa: SLF001
     "erase": State._fold_erase,  # noqa: SLF001
     "erased": State._fold_erased,  # noqa: SLF001
@@ -251,38 +287,24 @@ def page_info(fields: Fields) -> PageInfo:
         id=fields["id"],
         session=fields["s"],
         number=fields["p"],
-        turns=sum(count for _, _, _, count in fields["u"]),
+        turns=sum(run[-1] for run in fields["u"]),
         tokens=fields["w"],
         sealed_at=datetime.fromisoformat(fields["at"]),
         seq=fields["q"],
     )
 
 
-def runs_of(turns: Iterable[OpenTurn]) -> list[list[int]]:
-    """Where turns lie, neighbours joined: `[segment, offset, length, turns]` each."""
-    runs: list[list[int]] = []
+def runs_of(turns: Iterable[OpenTurn]) -> tuple[Run, ...]:
+    """The numbers of turns, neighbours joined."""
+    runs: list[Run] = []
     for turn in turns:
-        place = turn.place
-        if runs and (runs[-1][0], runs[-1][1] + runs[-1][2]) == (place.segment, place.offset):
-            runs[-1][2] += place.length
-            runs[-1][3] += 1
+        if runs and sum(runs[-1]) == turn.seq:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
         else:
-            runs.append([place.segment, place.offset, place.length, 1])
-    return runs
-
-
-def packed(segment: int, offset: int) -> int:
-    """A place in one number."""
-    return segment << _OFFSET_BITS | offset
-
-
-def unpacked(place: int) -> tuple[int, int]:
-    """The segment and offset of a packed place."""
-    return place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
+            runs.append((turn.seq, 1))
+    return tuple(runs)
 
 
 def sealed_by(runs: Sequence[Sequence[int]], waiting: Sequence[OpenTurn]) -> int:
-    """How many of the turns waiting lie before the end of a page's runs."""
-    segment, offset, length, _ = runs[-1]
-    end = (segment, offset + length)
-    return bisect_left(waiting, end, key=lambda turn: (turn.place.segment, turn.place.offset))
+    """How many of the turns waiting have a number that a page seals, or an earlier one."""
+    return bisect_left(waiting, sum(runs[-1]), key=lambda turn: turn.seq)

@@ -11,7 +11,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from pagestore.errors import NewerFormat, NotAStore, SpaceNotFound
+from pagestore.errors import NewerFormat, NotAStore, OlderFormat, SpaceNotFound
 from pagestore.files import (
     Files,
     RealFiles,
@@ -28,7 +28,7 @@ from pagestore.options import LogOptions
 from pagestore.values import SpaceId
 
 FORMAT_NAME = "tiermem-store"
-FORMAT_NUMBER = 1
+FORMAT_NUMBER = 2
 
 _FORMAT = re.compile(rf"{FORMAT_NAME} (\d{{1,9}})\n")
 _PLAIN_NAME = re.compile(r"(?!x-)[a-z0-9][a-z0-9_-]{0,62}")
@@ -53,7 +53,7 @@ class Store:
         self._options = options
         self._files = files or RealFiles()
         self._spaces = f"{self.path}/spaces"
-        self._check_format()
+        self.format = self._checked_format()
 
     def spaces(self) -> tuple[SpaceId, ...]:
         """Every space that was ever opened for writing, by name."""
@@ -86,10 +86,16 @@ class Store:
         """Open the log of a space, making it unless read-only.
 
         Raises `Locked` while another process writes it, `Corrupt` when it is damaged and not opened
-        read-only, `SpaceNotFound` when it is not there and may not be made. The caller closes it.
+        read-only, `OlderFormat` for a store to be upgraded first where it is not opened read-only,
+        `SpaceNotFound` when it is not there and may not be made. The caller closes it.
         """
         read_only = self._read_only if read_only is None else read_only
         directory = self._directory(space)
+        if not read_only and self.format < FORMAT_NUMBER:
+            raise OlderFormat(
+                f"{self.path!r} has format {self.format}: open it read-only, "
+                "or upgrade it first (`tiermem upgrade`, `python -m pagestore upgrade`)"
+            )
         with translating(directory):
             if not self._files.exists(directory):
                 if read_only:
@@ -123,19 +129,18 @@ class Store:
             return False
         return any(file.endswith(".jsonl") for file in names)
 
-    def _check_format(self) -> None:
+    def _checked_format(self) -> int:
         with translating(self.path):
             if self._read_only and not self._files.exists(self.path):
                 raise NotAStore(f"there is no store at {self.path!r}")
             names = self._names()
             if "FORMAT" in names:
-                self._read_format()
-            elif self._read_only or any(not name.startswith("FORMAT.") for name in names):
+                return self._read_format()
+            if self._read_only or any(not name.startswith("FORMAT.") for name in names):
                 raise NotAStore(f"{self.path!r} is no TierMem store; name another directory, or an empty one")
-            else:
-                text = f"{FORMAT_NAME} {FORMAT_NUMBER}\n"
-                self._files.make_directory(self.path)
-                write_file_atomically(self._files, self.path, "FORMAT", text.encode())
+            self._files.make_directory(self.path)
+            write_format(self._files, self.path)
+            return FORMAT_NUMBER
 
     def _names(self) -> list[str]:
         try:
@@ -145,7 +150,7 @@ class Store:
         except NotADirectoryError as error:
             raise NotAStore(f"{self.path!r} is a file; a store is a directory") from error
 
-    def _read_format(self) -> None:
+    def _read_format(self) -> int:
         text = read_file(self._files, f"{self.path}/FORMAT").decode("utf-8", "replace")
         found = _FORMAT.fullmatch(text)
         if found is None:
@@ -154,6 +159,17 @@ class Store:
             raise NewerFormat(
                 f"{self.path!r} has format {found[1]}; this version reads up to {FORMAT_NUMBER}; upgrade"
             )
+        return int(found[1])
+
+
+def write_format(files: Files, directory: str) -> None:
+    """Say that a directory is a store of today's format."""
+    write_file_atomically(files, directory, "FORMAT", format_file(FORMAT_NUMBER))
+
+
+def format_file(number: int) -> bytes:
+    """What the file FORMAT of a store says."""
+    return f"{FORMAT_NAME} {number}\n".encode()
 
 
 def directory_name(space: SpaceId) -> str:

@@ -195,16 +195,32 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A commitment to everything a space's log held.
+    """A commitment to everything a space's log held: every turn, whether its page is open or sealed.
 
-    `size` and `root` are those of the Merkle tree (RFC 6962, SHA-256, hex) of page seals and other records.
-    `waiting` is the hash of the turns that no page had sealed yet, and `head` the number of the newest
-    record or turn; checkpoints of before these were kept have neither, and commit to no open page.
+    `size` and `root` are those of the Merkle tree (RFC 6962, SHA-256, hex) of its lines.
     """
 
     space: SpaceId
     size: int
     root: str
+    format: int = 2
+
+    @property
+    def tree(self) -> Checkpoint:
+        """What of it proofs are held against: the tree alone."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointOfFormat1(Checkpoint):
+    """A commitment to everything a log of format 1 held.
+
+    Its tree is that of page seals and other records. `waiting` is the hash of the turns that no page had
+    sealed yet, and `head` the number of the newest record or turn; checkpoints of before these were kept
+    have neither, and commit to no open page.
+    """
+
+    format: int = 1
     head: int | None = None
     waiting: str | None = None
 
@@ -212,6 +228,25 @@ class Checkpoint:
     def tree(self) -> Checkpoint:
         """What of it proofs are held against: the tree alone."""
         return replace(self, head=None, waiting=None)
+
+
+def checkpoint_of(fields: Mapping[str, Any]) -> Checkpoint:
+    """The checkpoint that JSON describes; one that names no format is of format 1.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for what describes none.
+    """
+    space, size, root = fields["space"], fields["size"], fields["root"]
+    if not isinstance(space, str) or type(size) is not int or not isinstance(root, str):
+        raise TypeError("a checkpoint has a space, a size and a root")
+    if fields.get("format", 1) == 2:
+        return Checkpoint(space=SpaceId(space), size=size, root=root)
+    head, waiting = fields.get("head"), fields.get("waiting")
+    if fields.get("format", 1) != 1 or (type(head), type(waiting)) not in (
+        (int, str),
+        (type(None), type(None)),
+    ):
+        raise ValueError("a checkpoint of format 1 has a head and a hash of what waited, or neither")
+    return CheckpointOfFormat1(space=SpaceId(space), size=size, root=root, head=head, waiting=waiting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,11 +292,16 @@ class ProvedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthProof:
-    """That the tree of `old` is the beginning of the tree of `new`; of open pages it says nothing."""
+    """That the tree of `old` is the beginning of the tree of `new`.
+
+    Where `old` is of format 1 and `new` is not, `path` leads to the last tree of format 1, and `upgraded` is
+    the record of `new` that commits to that one.
+    """
 
     old: Checkpoint
     new: Checkpoint
     path: tuple[str, ...]
+    upgraded: ProvedRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

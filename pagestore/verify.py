@@ -2,33 +2,26 @@
 
 What is checked: the checksum and number of every line; the tree at every header and checkpoint; the id of
 every page from the lines of its turns; that what was erased was erased by a record; that the result is the
-state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to:
-its tree, and the turns that waited on open pages then, whether these are open, sealed or erased by now.
+state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to. One
+of format 1 commits to a tree without turns, and beside it to those that waited on open pages then, whether
+these are open, sealed or erased by now.
 """
 
 from __future__ import annotations
 
-from pagestore.codec import page_id
+from pagestore.codec import UPGRADED, page_id
 from pagestore.line import MALFORMED, Fields, Line
-from pagestore.lines.scan import Scanner
-from pagestore.lines.segments import Segments
-from pagestore.merkle import MerkleTree
+from pagestore.lines.interface import Lines
+from pagestore.recovery import wrong_header
 from pagestore.state import State, runs_of, sealed_by
-from pagestore.values import Checkpoint, Damage, VerifyReport
+from pagestore.values import Checkpoint, CheckpointOfFormat1, Damage, VerifyReport
 
 
-def verify(
-    segments: Segments,
-    state: State,
-    sizes: dict[int, int],
-    *,
-    torn: tuple[str, ...] = (),
-    checkpoint: Checkpoint | None = None,
-) -> VerifyReport:
-    """Read the first `sizes[n]` bytes of every segment again and compare with `state`."""
-    check = _Check(segments, state, checkpoint)
-    for number, size in sizes.items():
-        check.segment(number, size)
+def verify(lines: Lines, state: State, *, checkpoint: Checkpoint | None = None) -> VerifyReport:
+    """Read every line again and compare with `state`."""
+    check = _Check(lines, state, checkpoint)
+    for part in lines.parts():
+        check.part(part)
     check.against_state()
     check.against_checkpoint()
     fresh = check.fresh
@@ -40,18 +33,18 @@ def verify(
         erased=fresh.erased,
         checkpoint=fresh.standing(),
         damage=tuple(check.damage),
-        torn=torn,
+        torn=lines.torn(),
         unproved=tuple(check.unproved),
     )
 
 
 class _Check:
-    def __init__(self, segments: Segments, state: State, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, lines: Lines, state: State, checkpoint: Checkpoint | None) -> None:
         self.fresh = State(state.space)
         self.records = 0
         self.damage: list[Damage] = []
         self.unproved: list[str] = []
-        self._segments = segments
+        self._lines = lines
         self._state = state
         self._checkpoint = checkpoint
         self._then: Checkpoint | None = None
@@ -59,44 +52,47 @@ class _Check:
         self._gone: dict[int, Fields] = {}
         self._erased: dict[int, Fields] = {}
 
-    def segment(self, number: int, size: int) -> None:
-        if not self._segments.in_place(number):
-            self._add(number, 0, "the file was removed or replaced while it was open")
-        scanner = Scanner(self._segments, number, after=self.fresh.head, size=size)
-        if len(scanner.data) < size:
-            self._add(number, len(scanner.data), f"{size - len(scanner.data)} bytes are missing at the end")
-        for item in scanner:
+    def part(self, part: int) -> None:
+        first = True
+        for item in self._lines.scan(part, self.fresh.head):
             if isinstance(item, Line):
-                self._line(item)
+                self._line(item, part, first=first)
             else:
-                self._add(number, item.place.offset, item.what)
+                self.damage.append(item)
                 self._complete = False
+            first = False
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: Line, part: int, *, first: bool) -> None:
         self.records += 1
         try:
-            what = self._wrong(line)
+            what = self._wrong(line, part, first=first)
             self.fresh.fold(line)
-            if self._checkpoint is not None and line.seq == self._checkpoint.head:
-                self._then = self.fresh.standing()
+            kept = self._checkpoint
+            if isinstance(kept, CheckpointOfFormat1) and line.seq == kept.head:
+                self._then = self.fresh.standing_in_format_1()
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
-            self._add(line.place.segment, line.place.offset, what)
+            self.damage.append(Damage(where=self._lines.where(line.seq), what=what))
 
-    def _wrong(self, line: Line) -> str | None:
+    def _wrong(self, line: Line, part: int, *, first: bool) -> str | None:
         fields = line.fields
         if line.kind in ("gone", "void"):
             self._gone[line.seq] = fields
         elif line.kind == "erase":
-            self._erased |= {target["stub"]["q"]: target["stub"] for target in fields["e"]}
+            self._erased |= {stub["q"]: stub for stub in fields["e"]}
         elif line.kind == "page":
             return self._wrong_page(line)
-        elif line.kind in ("seg", "ckpt") and self._complete and not _commits_to(fields, self.fresh.tree):
+        elif line.kind in ("ckpt", "upgraded") and self._complete and not self._commits_to_what_is(fields):
             return f"record {line.seq}: the tree so far is not the one it commits to"
-        if line.kind == "seg" and (fields["space"], fields["i"]) != (self.fresh.space, line.place.segment):
-            return f"record {line.seq}: the header of segment {fields['i']} of space {fields['space']!r}"
-        return None
+        return wrong_header(line, part, self.fresh, first=first, tree_known=self._complete)
+
+    def _commits_to_what_is(self, fields: Fields) -> bool:
+        """Whether a checkpoint, or the end of format 1, says what the log was till then."""
+        is_checkpoint = fields["t"] == "ckpt"
+        now = self.fresh.standing() if is_checkpoint else self.fresh.standing_in_format_1()
+        names = {"n": "size", "root": "root"} if is_checkpoint else UPGRADED
+        return all(fields[name] == getattr(now, of) for name, of in names.items())
 
     def _wrong_page(self, line: Line) -> str | None:
         fields = line.fields
@@ -106,8 +102,8 @@ class _Check:
         hashes = [turn.digest for turn in turns]
         if fields["id"] != page_id(self.fresh.space, fields["s"], fields["p"], hashes):
             return f"page {fields['id']!r}: its turns are not the ones it was sealed with"
-        if (fields["p"], fields["u"]) != (number, runs_of(turns)):
-            return f"page {fields['id']!r}: its number or places are not its own"
+        if (fields["p"], [tuple(run) for run in fields["u"]]) != (number, list(runs_of(turns))):
+            return f"page {fields['id']!r}: its number, or those of its turns, are not its own"
         return None
 
     def against_state(self) -> None:
@@ -131,17 +127,22 @@ class _Check:
         checkpoint = self._checkpoint
         if checkpoint is None:
             return
-        where = f"checkpoint of {checkpoint.size} records"
+        where, tree = f"checkpoint of {checkpoint.size} records", self.fresh.tree_of(checkpoint)
         if checkpoint.space != self.fresh.space:
             self.damage.append(Damage(where=where, what=f"it is of space {checkpoint.space!r}"))
         elif checkpoint.size < 0:
             self.damage.append(Damage(where=where, what="no log has fewer records than none"))
-        elif checkpoint.size > len(self.fresh.tree):
-            what = f"the log has only {len(self.fresh.tree)} records in its tree: its end is gone"
+        elif checkpoint.size > len(tree):
+            what = f"the log has only {len(tree)} records in its tree: its end is gone"
             self.damage.append(Damage(where=where, what=what))
-        elif self.fresh.tree.root(checkpoint.size).hex() != checkpoint.root:
+        elif tree.root(checkpoint.size).hex() != checkpoint.root:
             self.damage.append(Damage(where=where, what="this log does not begin with what it commits to"))
-        elif checkpoint.waiting is None:
+        elif isinstance(checkpoint, CheckpointOfFormat1):
+            self._against_open_pages(checkpoint, where)
+
+    def _against_open_pages(self, checkpoint: CheckpointOfFormat1, where: str) -> None:
+        """What a checkpoint of format 1 says beside its tree."""
+        if checkpoint.waiting is None:
             self.unproved.append(
                 f"{where}: what then waited on open pages; it was made before checkpoints committed to that"
             )
@@ -149,13 +150,6 @@ class _Check:
             what = "the turns that then waited on open pages are not the ones it commits to"
             self.damage.append(Damage(where=where, what=what))
 
-    def _add(self, number: int, offset: int, what: str) -> None:
-        self.damage.append(Damage(where=self._segments.where(number, offset), what=what))
-
 
 def _content(stub: Fields) -> Fields:
     return {name: value for name, value in stub.items() if name not in ("_", "c")}
-
-
-def _commits_to(fields: Fields, tree: MerkleTree) -> bool:
-    return bool(fields["n"] == len(tree) and fields["root"] == tree.root().hex())

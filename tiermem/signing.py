@@ -1,7 +1,8 @@
 """Ed25519 signatures of checkpoints: who vouches for what a log held. Needs `tiermem[sign]`.
 
-What is signed is `tiermem-checkpoint-2`, a line break, and the JSON of space, size, root, head and waiting;
-for a checkpoint without the last two, `tiermem-checkpoint-1` and the JSON of the others. Keys are PEM
+What is signed is `tiermem-checkpoint-3`, a line break, and the JSON of space, size and root. Of a checkpoint
+of format 1 it is `tiermem-checkpoint-2` and the JSON of space, size, root, head and waiting, and where it has
+not the last two, `tiermem-checkpoint-1` and the JSON of the others. Keys are PEM
 files, as `openssl genpkey -algorithm ed25519 -out key.pem` makes them, and their public halves, as
 `openssl pkey -in key.pem -pubout -out key.pub` does; OpenSSH's form is read as well.
 """
@@ -9,7 +10,6 @@ files, as `openssl genpkey -algorithm ed25519 -out key.pem` makes them, and thei
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pagestore import Checkpoint
@@ -19,7 +19,7 @@ from tiermem.errors import BadSignature, InvalidInput, SigningUnavailable
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-_RECIPE, _RECIPE_OF_TREES = "tiermem-checkpoint-2", "tiermem-checkpoint-1"
+_TREE = ("space", "size", "root")
 
 
 def sign(checkpoint: Checkpoint, private_key: bytes) -> Signature:
@@ -50,9 +50,13 @@ def verify_signature(checkpoint: Checkpoint, signature: Signature | None, public
 
 
 def _message(checkpoint: Checkpoint) -> bytes:
-    recipe, signed = _RECIPE, asdict(checkpoint)
-    if checkpoint == checkpoint.tree:
-        recipe, signed = _RECIPE_OF_TREES, {name: signed[name] for name in ("space", "size", "root")}
+    names: tuple[str, ...] = _TREE
+    recipe = "tiermem-checkpoint-3"
+    if checkpoint.format == 1 and checkpoint == checkpoint.tree:
+        recipe = "tiermem-checkpoint-1"
+    elif checkpoint.format == 1:
+        recipe, names = "tiermem-checkpoint-2", (*_TREE, "head", "waiting")
+    signed = {name: getattr(checkpoint, name) for name in names}
     return f"{recipe}\n{json.dumps(signed, separators=(',', ':'))}".encode()
 
 

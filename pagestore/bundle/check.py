@@ -29,7 +29,7 @@ from pagestore.bundle.words import (
 from pagestore.codec import open_page_id, page_id
 from pagestore.line import Fields
 from pagestore.line import decode as decode_line
-from pagestore.merkle import verify_consistency, verify_inclusion
+from pagestore.merkle import leaf_hash, verify_consistency, verify_inclusion
 from pagestore.prover import as_bytes
 from pagestore.values import Checkpoint, Damage, GrowthProof, ProvedPage, ProvedRecord
 
@@ -59,12 +59,33 @@ def verify_bundle(data: bytes, checkpoint: Checkpoint | None = None) -> BundleRe
 
 
 def verify_growth(proof: GrowthProof) -> bool:
-    """Whether what `proof.old` commits to is the beginning of what `proof.new` commits to."""
+    """Whether what `proof.old` commits to is the beginning of what `proof.new` commits to.
+
+    Where a log was upgraded between: of what its upgrade says that format 1 ended with.
+    """
     old, new = proof.old, proof.new
+    size, root = new.size, new.root
+    if proof.upgraded is not None:
+        ended = _leaf(proof.upgraded, new) if (old.format, new.format) == (1, 2) else None
+        if ended is None or ended["t"] != "upgraded":
+            return False
+        size, root = ended["n"], ended["root"]
+    elif old.format != new.format:
+        return False
     path = [bytes.fromhex(node) for node in proof.path]
     return old.space == new.space and verify_consistency(
-        old.size, new.size, bytes.fromhex(old.root), bytes.fromhex(new.root), path
+        old.size, size, bytes.fromhex(old.root), bytes.fromhex(root), path
     )
+
+
+def _leaf(record: ProvedRecord, checkpoint: Checkpoint) -> Fields | None:
+    """The fields of a record that is in the tree of a checkpoint; `None` for any other."""
+    raw, proof = as_bytes(record.line), record.proof
+    path = [bytes.fromhex(node) for node in proof.path]
+    held = verify_inclusion(
+        leaf_hash(raw), proof.index, checkpoint.size, path, bytes.fromhex(checkpoint.root)
+    )
+    return decode_line(raw) if held else None
 
 
 class _Check:
@@ -177,11 +198,7 @@ class _Check:
         fields = decode_line(as_bytes(record.line))
         if fields is None:
             raise Wrong("its checksum does not agree")
-        proof, path = record.proof, [bytes.fromhex(node) for node in record.proof.path]
-        root = bytes.fromhex(self._bundle.checkpoint.root)
-        if not verify_inclusion(
-            bytes.fromhex(proof.leaf_hash), proof.index, self._bundle.checkpoint.size, path, root
-        ):
+        if _leaf(record, self._bundle.checkpoint) is None:
             raise Wrong("it is not in the tree of the checkpoint, as its proof claims")
         return fields
 
@@ -249,4 +266,5 @@ class _Check:
 
 
 def _named(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.size} records of space {checkpoint.space!r}, root {checkpoint.root[:12]}…"
+    records = "records" if checkpoint.format > 1 else "records of format 1"
+    return f"{checkpoint.size} {records} of space {checkpoint.space!r}, root {checkpoint.root[:12]}…"

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pagestore.line import MALFORMED, Fields, Line, Place, as_written, decode, line_of, split
-from pagestore.lines.segments import Segments
+from pagestore.line import MALFORMED, Fields, Line, as_written, decode, line_of, split
+from pagestore.lines.segments import Place, Segments
+
+_FARTHEST = 1 << 24
+"""No log misses so many lines in a row: a greater number is taken for damage of this line alone."""
+
+Reads = Callable[[Fields], Fields]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An intact record and where it lies."""
+
+    place: Place
+    line: Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,59 +31,56 @@ class Broken:
 
 
 class Scanner:
-    """Goes through one segment in order.
+    """Goes through one segment in order. `by_number` makes of fields of format 1 those of today.
 
     A line that an unfinished erasure left half-written counts as intact: its intent says what belongs there.
     Once a done record says that the stubs are durable, they are lines like any other.
     """
 
-    def __init__(self, segments: Segments, number: int, *, after: int, size: int | None = None) -> None:
+    def __init__(
+        self, segments: Segments, number: int, *, after: int, by_number: Reads, size: int | None = None
+    ) -> None:
         self.number = number
         self.data = segments.read_all(number)[:size]
+        self.expected = after + 1
+        """The number of the record that should come next."""
         self._segments = segments
-        self._expected = after + 1
-        self._stubs: dict[tuple[int, int], Fields] | None = None
+        self._by_number = by_number
+        self._stubs: dict[int, Fields] | None = None
 
-    def __iter__(self) -> Iterator[Line | Broken]:
+    def __iter__(self) -> Iterator[Placed | Broken]:
         read = 0
         for offset, raw in split(self.data):
             read = offset + len(raw)
             place = Place(self.number, offset, len(raw))
-            fields = decode(raw)
-            if fields is None or fields["q"] != self._expected:
-                fields = self._begun_stub(place) or fields
+            fields = decode(raw) or self._begun_stub()
             if fields is None:
-                yield Broken(place, f"record {self._expected} is unreadable")
+                yield Broken(place, f"record {self.expected} is unreadable")
                 continue
-            if fields["q"] < self._expected:
-                yield Broken(place, f"record {fields['q']} stands where {self._expected} should")
+            if not self.expected <= fields["q"] < self.expected + _FARTHEST:
+                yield Broken(place, f"record {fields['q']} stands where {self.expected} should")
                 continue
-            if fields["q"] > self._expected:
-                yield Broken(
-                    Place(self.number, offset, 0),
-                    f"records {self._expected} to {fields['q'] - 1} are missing",
-                )
-            self._expected = fields["q"] + 1
+            if fields["q"] > self.expected:
+                missing = f"records {self.expected} to {fields['q'] - 1} are missing"
+                yield Broken(Place(self.number, offset, 0), missing)
+            self.expected = fields["q"] + 1
             try:
-                yield line_of(raw, fields, place)
+                yield Placed(place, line_of(raw, self._by_number(fields)))
             except MALFORMED as error:
                 yield Broken(place, f"record {fields['q']} is no record of this format: {error!r}")
         if read < len(self.data):
             rest = Place(self.number, read, len(self.data) - read)
-            yield Broken(rest, f"record {self._expected} is cut off")
+            yield Broken(rest, f"record {self.expected} is cut off")
 
-    def _begun_stub(self, place: Place) -> Fields | None:
-        """The stub an unfinished intent, here or in a later segment, says belongs at `place`."""
+    def _begun_stub(self) -> Fields | None:
+        """The stub that an unfinished intent, here or in a later segment, puts over the expected record."""
         if self._stubs is None:
             self._stubs = _intended_stubs(self._segments, self.number)
-        stub = self._stubs.get((place.segment, place.offset))
-        if stub is None or stub["q"] != self._expected:
-            return None
-        return stub
+        return self._stubs.get(self.expected)
 
 
-def _intended_stubs(segments: Segments, first: int) -> dict[tuple[int, int], Fields]:
-    """Where the erasures begun in segment `first` or later, and not known to be done, put their stubs."""
+def _intended_stubs(segments: Segments, first: int) -> dict[int, Fields]:
+    """What erasures begun in segment `first` or later, and not known to be done, put over records."""
     begun: dict[int, Fields] = {}
     for number in segments.numbers():
         if number < first:
@@ -81,8 +91,12 @@ def _intended_stubs(segments: Segments, first: int) -> dict[tuple[int, int], Fie
             else:
                 begun.pop(fields.get("e", -1), None)
     with as_written(f"the erasures begun in segment {first} or later"):
-        targets = [target for intent in begun.values() for target in intent["e"]]
-        return {(target["g"], target["o"]): dict(target["stub"]) for target in targets}
+        return {stub["q"]: stub for intent in begun.values() for stub in stubs_of(intent)}
+
+
+def stubs_of(intent: Fields) -> list[Fields]:
+    """The stubs of an intent. In format 1 each stands beside where it was to be put."""
+    return [dict(target.get("stub", target)) for target in intent["e"]]
 
 
 def _erasing_in(data: bytes) -> Iterator[Fields]:

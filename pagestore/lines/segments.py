@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 
-from pagestore.errors import Corrupt, Full, Locked, Poisoned
+from pagestore.errors import Full, Locked, Poisoned
 from pagestore.files import NO_ROOM, Files, read_file, translating, write_all, write_file
-from pagestore.line import Fields, Place, decode
 
 _CHUNK = 1 << 16
 _NAME = re.compile(r"[0-9]{8}\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where bytes lie: segment number, offset and length."""
+
+    segment: int
+    offset: int
+    length: int
 
 
 class Segments:
@@ -42,9 +51,9 @@ class Segments:
         """The file name of a segment."""
         return f"{number:08d}.jsonl"
 
-    def where(self, number: int, offset: int) -> str:
-        """How a place in a segment is named to people."""
-        return f"{self._directory}/{self.name(number)} at byte {offset}"
+    def where(self, place: Place) -> str:
+        """How a place is named to people."""
+        return f"{self._directory}/{self.name(place.segment)} at byte {place.offset}"
 
     def size(self, number: int) -> int:
         """How long a segment is."""
@@ -69,13 +78,6 @@ class Segments:
                 return raw + chunk[:end]
             raw += chunk
         return raw
-
-    def fields(self, place: Place) -> Fields:
-        """The record at a place; raises `Corrupt` when it is not what was written."""
-        fields = decode(self.read(place))
-        if fields is None:
-            raise Corrupt(f"{self.where(place.segment, place.offset)}: the record there is unreadable")
-        return fields
 
     def write(self, number: int, offset: int, data: bytes) -> None:
         """Write all of `data`; on `Full` some of it may be there."""
@@ -155,15 +157,15 @@ class Segments:
         if names:
             self.sync_directory()
 
-    def read_snapshot(self, number: int) -> bytes | None:
-        """The cache file of a sealed segment; `None` when there is none that can be read."""
+    def read_cache(self, number: int) -> bytes | None:
+        """The cache file of a segment that ended; `None` when there is none that can be read."""
         path = f"{self._directory}/{number:08d}.idx"
         with suppress(OSError):  # a cache: without it the segment itself is read
             if self._files.exists(path):
                 return read_file(self._files, path)
         return None
 
-    def remove_snapshot(self, number: int) -> None:
+    def remove_cache(self, number: int) -> None:
         """Destroy the cache file of a segment, if it has one: it is made again at the next opening."""
         path = f"{self._directory}/{number:08d}.idx"
         with translating(path):
@@ -171,8 +173,8 @@ class Segments:
                 self._files.remove(path)
                 self.sync_directory()
 
-    def write_snapshot(self, number: int, data: bytes) -> None:
-        """Write the cache file of a sealed segment, if that is possible."""
+    def write_cache(self, number: int, data: bytes) -> None:
+        """Write the cache file of a segment that ended, if that is possible."""
         with suppress(OSError):  # a cache: its checksum tells a half-written one
             write_file(self._files, f"{self._directory}/{number:08d}.idx", data)
 

@@ -120,14 +120,16 @@ def test_a_page_wraps_and_loses_no_word_in_a_narrow_terminal() -> None:
 
 
 def test_checkpoints_come_back_from_their_file_and_other_files_are_refused(tmp_path: Path) -> None:
-    from pagestore import Checkpoint
+    from pagestore import Checkpoint, CheckpointOfFormat1
 
-    kept = Checkpoint(space=SpaceId("s"), size=3, root="ab" * 32, head=9, waiting="cd" * 32)
-    for one in (kept, kept.tree):
+    kept = Checkpoint(space=SpaceId("s"), size=3, root="ab" * 32)
+    old = CheckpointOfFormat1(space=SpaceId("s"), size=3, root="ab" * 32, head=9, waiting="cd" * 32)
+    for one in (kept, old, old.tree):
         write_checkpoints(tmp_path / "c.json", [one])
         assert read_checkpoints(tmp_path / "c.json") == {"s": one}
     (tmp_path / "c.json").write_text('[{"space": "s", "size": 3, "root": "ab"}]')
-    assert read_checkpoints(tmp_path / "c.json") == {"s": Checkpoint(space=SpaceId("s"), size=3, root="ab")}
+    of_before = CheckpointOfFormat1(space=SpaceId("s"), size=3, root="ab")
+    assert read_checkpoints(tmp_path / "c.json") == {"s": of_before}
     (tmp_path / "c.json").write_text('[{"space": "s", "size": 3, "root": "ab", "head": 9}]')
     with pytest.raises(InvalidInput, match="no file of checkpoints"):
         read_checkpoints(tmp_path / "c.json")

@@ -4,7 +4,7 @@ import json
 import random
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -314,7 +314,7 @@ def kept(tmp_path: Path) -> tuple[Path, Path, Bundle]:
     w = world()
     made = make_bundle(w.log, w.answers[0], checkpoint=w.kept)
     (tmp_path / "b.json").write_bytes(encode(made))
-    point = {"space": w.kept.space, "size": w.kept.size, "root": w.kept.root}
+    point = asdict(w.kept)
     (tmp_path / "c.json").write_text(json.dumps([point]))
     return tmp_path / "b.json", tmp_path / "c.json", made
 

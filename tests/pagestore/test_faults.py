@@ -9,9 +9,8 @@ import pytest
 
 from pagestore import DiskLog
 from pagestore.errors import PageStoreError
-from pagestore.journal import Journal
-from pagestore.staging import Batch
-from tests.pagestore.faults.forgeries import SPACE, escaped, gives_away
+from pagestore.lines.files import FileLines
+from tests.pagestore.faults.forgeries import SPACE, escaped
 from tests.pagestore.faults.fulldisk import fill_up, first_violation
 from tests.pagestore.faults.mutants import (
     DISK_FULL_MUTANTS,
@@ -82,15 +81,15 @@ def test_the_threads_find_a_log_that_does_not_keep_them_apart(mutant: Mutant) ->
 @contextmanager
 def words_kept_in_the_process() -> Iterator[None]:
     """A log that writes each batch with the next one: what every buffer does that nobody flushes."""
-    write = Journal._write
-    held: list[tuple[Journal, Batch, int, int]] = []
+    write = FileLines._write
+    held: list[tuple[FileLines, int, int, bytes]] = []
 
-    def later(self: Journal, batch: Batch, segment: int, offset: int) -> None:
-        held.append((self, batch, segment, offset))
+    def later(self: FileLines, part: int, offset: int, data: bytes) -> None:
+        held.append((self, part, offset, data))
         if len(held) > 1:
             write(*held.pop(0))
 
-    with patch.object(Journal, "_write", later):
+    with patch.object(FileLines, "_write", later):
         yield
 
 
@@ -112,13 +111,6 @@ def test_forged_histories_are_given_away_by_a_checkpoint_kept_elsewhere() -> Non
 def test_without_that_checkpoint_a_history_written_anew_passes() -> None:
     with patch("tests.pagestore.faults.forgeries.gives_away", lambda store, _: _refused(store)):
         assert sum(n for name, n in escaped(20, seed=1).items() if "a whole history" in name) == 10
-
-
-def test_a_checkpoint_of_the_tree_alone_lets_words_on_open_pages_be_altered() -> None:
-    with patch(
-        "tests.pagestore.faults.forgeries.gives_away", lambda store, kept: gives_away(store, kept.tree)
-    ):
-        assert any("a whole history" in name for name in escaped(20, seed=1))
 
 
 def _refused(store: Path) -> bool:

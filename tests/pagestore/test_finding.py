@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore import FindsPages, LogOptions, MemoryLog, Page, PageId, SessionId, Turn
+from pagestore import DiskLog, FindsPages, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Turn
+from pagestore.lines.files import FileLines
+from pagestore.log import Log
+from tests.pagestore.memoryfiles import MemoryFiles
 
 MOMENT = datetime(2024, 3, 1, tzinfo=UTC)
 WORDS = (
@@ -38,9 +41,10 @@ turns = st.lists(
 )
 
 
-def log_of(said: list[tuple[str, str, str, str | None]]) -> MemoryLog:
+def log_of(said: list[tuple[str, str, str, str | None]]) -> DiskLog:
+    """A log of several parts."""
     options = LogOptions(page_tokens=12, segment_bytes=600, clock=lambda: MOMENT)
-    log = MemoryLog(options=options)
+    log = DiskLog("log", SpaceId("any"), options=options, files=MemoryFiles())
     taken = set()
     for session, speaker, text, name in said:
         turn_id = None if (session, name) in taken else name
@@ -49,12 +53,12 @@ def log_of(said: list[tuple[str, str, str, str | None]]) -> MemoryLog:
     return log
 
 
-def all_pages(log: MemoryLog) -> Iterator[Page]:
+def all_pages(log: Log) -> Iterator[Page]:
     yield from (log.page(info.id) for info in log.pages())
     yield from (log.page(info.id) for info in log.filling())
 
 
-def read(log: MemoryLog, holds: Callable[[int, Turn], bool]) -> set[PageId]:
+def read(log: Log, holds: Callable[[int, Turn], bool]) -> set[PageId]:
     """The pages with a turn of which something is true, found by reading all."""
     return {
         page.id for page in all_pages(log) for line in page.lines if line.turn and holds(line.seq, line.turn)
@@ -133,10 +137,9 @@ def test_what_was_erased_is_found_no_more() -> None:
 def test_damaged_lines_hide_their_own_page_alone(reading: str) -> None:
     log = log_of([("s1", "Ann", "fjord", "a"), ("s2", "Ann", "fjord", "b")])
     whole = (log.pages_with(["fjord"], lambda text: True), log.pages_of_turn("b"), log.speakers())
-    segments = log._opened()
-    raw = segments.read_all(1)
-    at = raw.index(b'"k":"a"') + 5
-    segments.write(1, at, b"x")
+    lines = log._lines
+    assert isinstance(lines, FileLines)
+    lines._segments.write(1, lines.data(1).index(b'"k":"a"') + 5, b"x")
     if reading == "pages_with":
         assert set(log.pages_with(["fjord"], lambda text: True)) == set(whole[0][1:])
     elif reading == "pages_of_turn":

@@ -50,7 +50,7 @@ ODD_NAMES = [
 def test_a_new_store_names_its_format_and_has_no_space(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "memory")
     assert store.spaces() == ()
-    assert (tmp_path / "deep" / "memory" / "FORMAT").read_text() == "tiermem-store 1\n"
+    assert (tmp_path / "deep" / "memory" / "FORMAT").read_text() == "tiermem-store 2\n"
     assert [path.name for path in (tmp_path / "deep" / "memory").iterdir()] == ["FORMAT"]
 
 
@@ -138,7 +138,7 @@ class TestBadDirectories:
             Store(tmp_path)
 
     def test_a_newer_format_is_refused_with_what_to_do(self, tmp_path: Path) -> None:
-        (tmp_path / "FORMAT").write_text("tiermem-store 2\n")
+        (tmp_path / "FORMAT").write_text("tiermem-store 3\n")
         with pytest.raises(NewerFormat, match="upgrade"):
             Store(tmp_path)
 

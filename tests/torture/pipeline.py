@@ -13,7 +13,7 @@ from typing import Any
 
 import tiermem
 from pagestore import DiskLog, LogOptions, SessionId, SpaceId
-from pagestore.files import MemoryFiles
+from tests.pagestore.memoryfiles import MemoryFiles
 from tests.torture.data import LOCOMO, shared
 from tests.torture.harness import Outcome, Row, Share
 from tests.torture.indexes import turn

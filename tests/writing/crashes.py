@@ -16,8 +16,8 @@ from typing import Any
 import anyio
 
 from pagestore import Appended, DiskLog, History, LogOptions, Page, PageId, Record, SessionId, SpaceId, Turn
-from pagestore.files import MemoryFiles
 from tests.ledger.building import answer
+from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, turn
 from tiermem.errors import ModelUnavailable
 from tiermem.index.interface import Collection, Entry, turn_place

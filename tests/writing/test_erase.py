@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from pagestore import DiskLog, History, LogOptions, Page, PageId, Record, Turn
-from pagestore.files import MemoryFiles
 from tests.ledger import building
 from tests.ledger.building import answer
+from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId

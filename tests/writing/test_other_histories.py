@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pagestore import DiskLog, History, MemoryLog, SessionId, SpaceId, Turn
-from pagestore.files import MemoryFiles
+from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch

@@ -15,7 +15,7 @@ from datetime import datetime
 from operator import index
 from typing import Any, TypeVar, get_args
 
-from pagestore import Checkpoint, PageId, SessionId, SpaceId
+from pagestore import Checkpoint, CheckpointOfFormat1, PageId, SessionId, SpaceId
 from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
@@ -259,9 +259,9 @@ def checkpoint(value: object, name: str = "checkpoint") -> Checkpoint:
     name_in(value.space, f"{name}.space")
     whole(value.size, f"{name}.size")
     text_in(value.root, f"{name}.root")
-    if value.head is not None:
+    whole(value.format, f"{name}.format")
+    if isinstance(value, CheckpointOfFormat1) and value.head is not None:
         whole(value.head, f"{name}.head", least=-1)
-    if value.waiting is not None:
         text_in(value.waiting, f"{name}.waiting")
     return value
 

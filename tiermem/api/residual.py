@@ -34,7 +34,7 @@ from tiermem.ledger.entries import decode_body
 from tiermem.ledger.held import INSTEAD
 from tiermem.proof import FEW, Fingerprints, is_lone
 
-_WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
+_WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded")
 """Lines of a log that hold numbers, times, hashes and names of sessions, and no words."""
 _NUMBERS = ("at", "ts", "h", "y", "z", "s", "c", "t", "n", "stub", "_")
 """Fields of such values in other lines."""

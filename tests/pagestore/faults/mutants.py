@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pagestore import DiskLog, PageId, erasure, recovery, snapshot
+from pagestore import DiskLog, PageId, erasure, snapshot
 from pagestore.codec import encode_stub
 from pagestore.errors import Full, Poisoned
 from pagestore.files import Files, RealFiles, write_file
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
-from pagestore.line import Line
+from pagestore.line import Fields, Line
+from pagestore.lines.files import FileLines, _Part
 from pagestore.lines.segments import Segments
+from pagestore.log import Log
 from pagestore.reader import Reader
-from pagestore.recovery import Recovered
 from pagestore.staging import Batch
 from pagestore.state import State
 from tests.pagestore.faults.simfiles import SimFiles
@@ -31,10 +32,13 @@ Mutant = Callable[[], AbstractContextManager[Any]]
 
 _sync = Segments.sync
 _commit = Journal.commit
+_fold = Journal._fold
 _load = snapshot.load
-_write = Journal._write
-_repair = recovery.repair
-_begin_segment = Journal._begin_segment
+_append = FileLines.append
+_cached = FileLines.cached
+_scan = FileLines.scan
+_repair = FileLines.repair
+_begin = FileLines.begin
 
 
 def never_sync() -> AbstractContextManager[Any]:
@@ -45,21 +49,12 @@ def never_sync() -> AbstractContextManager[Any]:
 def acknowledge_before_sync() -> AbstractContextManager[Any]:
     """Syncs what was written before, then writes and acknowledges."""
 
-    def commit(self: Journal, batch: Batch) -> None:
-        if batch.lines:
-            self._refuse_if_failed()
-            try:
-                self._segments.sync(self.active)
-                self._write(batch, self.active, self.end)
-            except Poisoned as error:
-                self.failed = error
-                raise
-            self._fold(batch)
-            self.end = batch.end
-            if self.end >= self._options.segment_bytes:
-                self._roll()
+    def append(self: FileLines, batch: Sequence[bytes]) -> None:
+        self._segments.sync(self._born[-1])
+        with never_sync():
+            _append(self, batch)
 
-    return patch.object(Journal, "commit", commit)
+    return patch.object(FileLines, "append", append)
 
 
 def never_sync_the_directory() -> AbstractContextManager[Any]:
@@ -87,23 +82,23 @@ def sync_every_other_time() -> AbstractContextManager[Any]:
 def keep_the_torn_tail() -> AbstractContextManager[Any]:
     """Writes over a torn tail without cutting it off."""
 
-    def repair(segments: Segments, found: Recovered) -> None:
-        found.torn = []
-        _repair(segments, found)
+    def repair(self: FileLines) -> None:
+        self._torn = []
+        _repair(self)
 
-    return patch("pagestore.log.repair", repair)
+    return patch.object(FileLines, "repair", repair)
 
 
 def append_after_the_torn_tail() -> AbstractContextManager[Any]:
     """Writes behind whatever is there."""
 
-    def repair(segments: Segments, found: Recovered) -> None:
-        if found.active:
-            found.end = segments.size(found.active)
-        found.torn = []
-        _repair(segments, found)
+    def repair(self: FileLines) -> None:
+        if self._born:
+            self._known[self._born[-1]].end = self._segments.size(self._born[-1])
+        self._torn = []
+        _repair(self)
 
-    return patch("pagestore.log.repair", repair)
+    return patch.object(FileLines, "repair", repair)
 
 
 def retry_a_failed_sync() -> AbstractContextManager[Any]:
@@ -120,7 +115,7 @@ def retry_a_failed_sync() -> AbstractContextManager[Any]:
 
 def trust_the_page_cache() -> AbstractContextManager[Any]:
     """Takes what it reads at opening for what is on the disk."""
-    return patch.object(recovery, "rewrite", lambda segments, lines: None)
+    return patch("pagestore.lines.files.rewrite", lambda segments, places: None)
 
 
 def ignore_a_failed_sync() -> AbstractContextManager[Any]:
@@ -135,23 +130,29 @@ def ignore_a_failed_sync() -> AbstractContextManager[Any]:
     return patch.object(Segments, "sync", sync)
 
 
-def skip_bad_lines() -> AbstractContextManager[Any]:
+@contextmanager
+def skip_bad_lines() -> Iterator[None]:
     """Reads on behind a line it cannot read."""
-    return patch.object(recovery._Recovery, "_judge", lambda self, rest, what, may_be_torn: False)
+
+    def scan(self: FileLines, part: int, after: int) -> Iterator[Line]:
+        return (item for item in _scan(self, part, after) if isinstance(item, Line))
+
+    with patch.object(FileLines, "scan", scan), patch.object(FileLines, "_is_torn", lambda *_: False):
+        yield
 
 
 @contextmanager
 def unsynced_header() -> Iterator[None]:
     """Uses a new segment before its header and name are on the disk."""
 
-    def begin_segment(self: Journal, number: int) -> None:
+    def begin(self: FileLines, part: int, header: bytes) -> None:
         with (
             patch.object(Segments, "sync", lambda self, number: None),
             patch.object(Segments, "sync_directory", lambda self: None),
         ):
-            _begin_segment(self, number)
+            _begin(self, part, header)
 
-    with patch.object(Journal, "_begin_segment", begin_segment):
+    with patch.object(FileLines, "begin", begin):
         yield
 
 
@@ -162,24 +163,26 @@ def erase_without_intent() -> AbstractContextManager[Any]:
         with self._writing() as journal:
             lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
             intent = erasure.intent_of(lines, reason, "2024-01-01T00:00:00", salt=b"")
-            journal.overwrite([(t["g"], t["o"], encode_stub(t["stub"], t["b"])) for t in intent["e"]])
+            lengths = {line.seq: line.length for line in lines}
+            journal.overwrite({s["q"]: encode_stub(s, lengths[s["q"]]) for s in intent["e"]})
             if lines:
                 batch = journal.stage()
                 batch.add("erase", intent)
                 journal.commit(batch)
             self._finish_erasing(journal)
 
-    return patch.object(DiskLog, "erase", erase)
+    return patch.object(Log, "erase", erase)
 
 
 def erase_without_sync() -> AbstractContextManager[Any]:
     """Says erased before the stub is on the disk."""
 
-    def overwrite(self: Journal, stubs: Sequence[tuple[int, int, bytes]]) -> None:
-        for segment, offset, data in stubs:
-            self._segments.write(segment, offset, data)
+    def overwrite(self: FileLines, stubs: Mapping[int, bytes]) -> None:
+        for number, stub in stubs.items():
+            place = self._place(number)
+            self._segments.write(place.segment, place.offset, stub)
 
-    return patch.object(Journal, "overwrite", overwrite)
+    return patch.object(FileLines, "overwrite", overwrite)
 
 
 def leave_copies_when_erasing() -> AbstractContextManager[Any]:
@@ -187,58 +190,62 @@ def leave_copies_when_erasing() -> AbstractContextManager[Any]:
     return patch.object(Segments, "purge_torn", lambda self: None)
 
 
-def trust_the_snapshot() -> AbstractContextManager[Any]:
+@contextmanager
+def trust_the_snapshot() -> Iterator[None]:
     """Believes an .idx file without its checksum."""
 
-    def load(state: State, data: bytes, size: int) -> bool:
+    def cached(self: FileLines, part: int) -> Fields | None:
+        data = self._segments.read_cache(part)
         try:
-            json.loads(data[:-10])
+            json.loads(data[:-10] if data is not None else b"{}")
         except ValueError:
-            return True
-        return _load(state, data, size)
+            self._known[part] = _Part(0, end=self._segments.size(part))
+            return {}
+        return _cached(self, part)
 
-    return patch.object(snapshot, "load", load)
+    def load(state: State, content: Fields) -> bool:
+        return not content or _load(state, content)
+
+    with patch.object(FileLines, "cached", cached), patch.object(snapshot, "load", load):
+        yield
 
 
 def half_a_turn() -> AbstractContextManager[Any]:
     """Keeps the first parts of a turn whose last parts were lost."""
-
-    def take(self: recovery._Recovery, line: Line) -> None:
-        self._fold(line)
-
-    return patch.object(recovery._Recovery, "_take", take)
+    return patch("pagestore.lines.files._goes_on", lambda line: False)
 
 
 def keep_what_did_not_fit() -> AbstractContextManager[Any]:
     """Leaves the written part of a refused batch in the file."""
 
-    def write(self: Journal, batch: Batch, segment: int, offset: int) -> None:
-        self._segments.write(segment, offset, b"".join(batch.raw))
+    def write(self: FileLines, part: int, offset: int, data: bytes) -> None:
+        self._segments.write(part, offset, data)
 
-    return patch.object(Journal, "_write", write)
+    return patch.object(FileLines, "_write", write)
 
 
 def fold_before_writing() -> AbstractContextManager[Any]:
     """Shows what it is about to store, and does not take it back."""
 
-    def write(self: Journal, batch: Batch, segment: int, offset: int) -> None:
+    def commit(self: Journal, batch: Batch) -> None:
         self._fold(batch)
-        _write(self, batch, segment, offset)
+        with patch.object(Journal, "_fold", lambda self, one: one is batch or _fold(self, one)):
+            _commit(self, batch)
 
-    return patch.object(Journal, "_write", write)
+    return patch.object(Journal, "commit", commit)
 
 
 def leave_a_refused_batch_to_chance() -> AbstractContextManager[Any]:
     """Cuts off what did not fit and does not sync that."""
 
-    def write(self: Journal, batch: Batch, segment: int, offset: int) -> None:
+    def write(self: FileLines, part: int, offset: int, data: bytes) -> None:
         try:
-            self._segments.write(segment, offset, b"".join(batch.raw))
+            self._segments.write(part, offset, data)
         except Full:
-            self._segments.truncate(segment, offset)
+            self._segments.truncate(part, offset)
             raise
 
-    return patch.object(Journal, "_write", write)
+    return patch.object(FileLines, "_write", write)
 
 
 def sync_no_file() -> AbstractContextManager[Any]:
@@ -306,11 +313,11 @@ def read_without_the_lock() -> AbstractContextManager[Any]:
     """Reads while what it reads is being changed."""
 
     @contextmanager
-    def reading(self: DiskLog) -> Iterator[Reader]:
+    def reading(self: Log) -> Iterator[Reader]:
         self._opened()
         yield self._reader
 
-    return patch.object(DiskLog, "_reading", reading)
+    return patch.object(Log, "_reading", reading)
 
 
 def fold_without_the_lock() -> AbstractContextManager[Any]:

@@ -143,7 +143,7 @@ def _day(folder: Path, disk: SyncedDisk, seed: int) -> Iterator[list[str]]:
 
 
 def _broken(image: Image, expected: Expected, seed: int, chance: Random) -> list[str]:
-    if image.get(f"{_STORE}/FORMAT") != b"tiermem-store 1\n":
+    if image.get(f"{_STORE}/FORMAT") != b"tiermem-store 2\n":
         return ["the store is no store any more"]
     left = {path.replace(_LOG, f"{DIRECTORY}/"): content for path, content in image.items() if _LOG in path}
     try:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pagestore import Checkpoint, SpaceId
+from pagestore import Checkpoint
 from pagestore.bundle import Signature
+from pagestore.values import checkpoint_of
 from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput
 from tiermem.signing import sign
@@ -49,27 +50,12 @@ def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:
     """Checkpoints by space; `InvalidInput` when the file is not one that `write_checkpoints` wrote."""
     data = read_whole(path)
     try:
-        found = [
-            Checkpoint(
-                space=SpaceId(str(one["space"])),
-                size=int(one["size"]),
-                root=str(one["root"]),
-                **_of_open_pages(one),
-            )
-            for one in _listed(data)
-        ]
+        found = [checkpoint_of(one) for one in _listed(data)]
     except (ValueError, TypeError, KeyError) as error:
         raise InvalidInput(
             f"{str(path)!r} is no file of checkpoints (`tiermem checkpoint --out` makes one)"
         ) from error
     return {checkpoint.space: checkpoint for checkpoint in found}
-
-
-def _of_open_pages(one: Mapping[str, Any]) -> dict[str, Any]:
-    """What a checkpoint says of open pages; nothing where it was written before checkpoints did."""
-    if one.get("head") is None and one.get("waiting") is None:
-        return {}
-    return {"head": int(one["head"]), "waiting": str(one["waiting"])}
 
 
 def read_signatures(path: Path) -> Signatures:

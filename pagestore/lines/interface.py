@@ -1,0 +1,94 @@
+"""Where the numbered lines of one log are kept: in files, in memory, or elsewhere.
+
+The rules:
+- Lines have the numbers 0, 1, 2, …; none is left out, and none is taken away.
+- When `append`, `begin` or `overwrite` returns, what it was given survives a crash (where lines outlive
+  the process at all). A batch is there whole, or `Full` is raised and nothing of it is.
+- Lines lie in parts, each of which begins with a header. A part that ended can have a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from pagestore.line import Fields, Line
+from pagestore.values import Damage
+
+
+class Lines(Protocol):
+    """The lines of one log. One thread writes at a time; any number read.
+
+    Reading raises `Inaccessible`; writing raises `Full`, or `Poisoned` when it is unknown what is kept.
+    """
+
+    def parts(self) -> Sequence[int]:
+        """The parts there are, in order: 1, 2, …"""
+        ...
+
+    def scan(self, part: int, after: int) -> Iterator[Line | Damage]:
+        """Every intact line of a part, in order, and in its place what is none; `after` is the number before.
+
+        The first time, in order of the parts and before anything else is asked, what was never acknowledged
+        is told from what is damaged: it is left out, and `repair` removes it. The parts of a turn are there
+        all or none.
+        """
+        ...
+
+    def cached(self, part: int) -> Fields | None:
+        """What `cache` was given for a part that ended and has not changed since; `None` where it is lost.
+
+        Then the part need not be scanned.
+        """
+        ...
+
+    def cache(self, part: int, content: Fields) -> None:
+        """Keep something for a part that ended, if that is possible."""
+        ...
+
+    def repair(self) -> None:
+        """Remove what was never acknowledged, and make every line durable, before anything is appended."""
+        ...
+
+    def due(self) -> int | None:
+        """The part that is to begin before more is appended; `None` while the last one takes more."""
+        ...
+
+    def begin(self, part: int, header: bytes) -> None:
+        """Begin the part that is due with its first line."""
+        ...
+
+    def append(self, batch: Sequence[bytes]) -> None:
+        """Put lines at the end."""
+        ...
+
+    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
+        """Put a stub over each of some lines, as long as the line. No copy of what was there is left.
+
+        After an error some may be overwritten.
+        """
+        ...
+
+    def read(self, first: int, count: int = 1) -> list[bytes]:
+        """Lines by number, as they lie there; one that cannot be found is empty."""
+        ...
+
+    def data(self, part: int) -> bytes:
+        """The lines of a part, one behind the other."""
+        ...
+
+    def where(self, number: int) -> str:
+        """How the place of a line is named to people."""
+        ...
+
+    def torn(self) -> tuple[str, ...]:
+        """What was never acknowledged and is still there, or was set aside."""
+        ...
+
+    def check_held(self) -> None:
+        """Return where nobody else can have begun to write meanwhile; else raise `Poisoned`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is held; idempotent."""
+        ...

@@ -1,0 +1,68 @@
+"""Lines in memory: as long as this object lives."""
+
+# ruff: noqa: D102 - the protocol says what each call does; an implementation has nothing to add
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pagestore.line import Fields, Line, decode, line_of
+from pagestore.values import Damage
+
+
+class MemoryLines:
+    """Implements `Lines`, all in one part. Closing keeps what is there, so that it can be opened again."""
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
+
+    def parts(self) -> Sequence[int]:
+        return (1,) if self._lines else ()
+
+    def scan(self, part: int, after: int) -> Iterator[Line | Damage]:
+        for number, raw in enumerate(self._lines):
+            fields = decode(raw)
+            if fields is None or fields["q"] != number:
+                yield Damage(where=self.where(number), what=f"record {number} is unreadable")
+            else:
+                yield line_of(raw, fields)
+
+    def cached(self, part: int) -> Fields | None:
+        return None
+
+    def cache(self, part: int, content: Fields) -> None:
+        """The only part never ends."""
+
+    def repair(self) -> None:
+        """Nothing is here that was not acknowledged."""
+
+    def due(self) -> int | None:
+        return None if self._lines else 1
+
+    def begin(self, part: int, header: bytes) -> None:
+        self._lines.append(header)
+
+    def append(self, batch: Sequence[bytes]) -> None:
+        self._lines += batch
+
+    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
+        for number, stub in stubs.items():
+            self._lines[number] = stub
+
+    def read(self, first: int, count: int = 1) -> list[bytes]:
+        return self._lines[first : first + count]
+
+    def data(self, part: int) -> bytes:
+        return b"".join(self._lines)
+
+    def where(self, number: int) -> str:
+        return f"record {number} in memory"
+
+    def torn(self) -> tuple[str, ...]:
+        return ()
+
+    def check_held(self) -> None:
+        """Nobody else can reach what lies in this object."""
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,16 @@
+"""`tiermem upgrade`: which spaces were of an earlier format."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+import pagestore
+from tiermem.apps.cli import options
+from tiermem.apps.present.terminal import safe
+
+
+def upgrade(store: options.Store = options.DEFAULT_STORE, *, output: options.Output) -> None:
+    """Take a store of an earlier version to today's format. Every id, span, proof and checkpoint stays."""
+    done = pagestore.upgrade(store)
+    told = f"Upgraded: {', '.join(map(safe, done))}." if done else "Nothing to upgrade."
+    output.show({"store": store, "spaces": done}, lambda: Text(told))
