@@ -1,6 +1,6 @@
 """A directory of spaces, each with a page log of its own.
 
-memory/FORMAT                       layout name and number, written once
+memory/FORMAT                       layout name and number, written once and by an upgrade
 memory/spaces/<space>/LOCK          one writing process; readers need no lock
 memory/spaces/<space>/00000001.jsonl …
 """

@@ -4,6 +4,8 @@
         def new_log(self) -> PageLog:
             return MyLog(...)
 
+Where only the lines of a log are kept elsewhere, `LinesContract` tests these alone, by `new_lines`.
+
 Needs pytest and Hypothesis, which the rest of the package does not.
 """
 
@@ -19,6 +21,8 @@ from hypothesis import strategies as st
 
 from pagestore.errors import Closed, Conflict, Corrupt, PageNotFound, RecordNotFound
 from pagestore.interface import PageLog
+from pagestore.line import Line, encode
+from pagestore.lines.interface import Lines
 from pagestore.merkle import verify_inclusion
 from pagestore.rendering import as_rendered, parse
 from pagestore.values import Checkpoint, InclusionProof, Page, PageId, SessionId, Span, Turn
@@ -82,6 +86,61 @@ LONG = "We talked about the mountains for a while. " * 60
 """About 600 tokens: two of these do not fit on one page."""
 HUGE = "We talked about the mountains for a while. " * 900
 """About 9,000 tokens: far beyond the hard limit."""
+
+
+class LinesContract:
+    """Every promise of `Lines` that holds wherever they are kept."""
+
+    def new_lines(self) -> Lines:
+        """No lines yet."""
+        raise NotImplementedError
+
+    def test_lines_are_read_by_number_part_after_part(self) -> None:
+        lines = self.new_lines()
+        told = self._put(lines, 15)
+        assert lines.read(0, len(told)) == told
+        assert [lines.read(number) for number in range(len(told))] == [[raw] for raw in told]
+        assert b"".join(lines.data(part) for part in lines.parts()) == b"".join(told)
+        assert len({lines.where(number) for number in range(len(told))}) == len(told)
+        lines.check_held()
+        lines.close()
+
+    def test_scanning_gives_every_line_in_order(self) -> None:
+        lines = self.new_lines()
+        told = self._put(lines, 15)
+        found: list[Line] = []
+        for part in lines.parts():
+            for item in lines.scan(part, len(found) - 1):
+                assert isinstance(item, Line)
+                found.append(item)
+        assert [line.seq for line in found] == list(range(len(told)))
+        assert [line.length for line in found] == [len(raw) for raw in told]
+        assert lines.torn() == ()
+
+    def test_what_is_overwritten_is_gone_and_the_rest_is_not(self) -> None:
+        lines = self.new_lines()
+        told = self._put(lines, 15)
+        stubs = {number: told[number].replace(b"word", b"gone") for number in (1, 7, 25)}
+        lines.overwrite(stubs)
+        assert lines.read(0, len(told)) == [stubs.get(number, raw) for number, raw in enumerate(told)]
+        assert not any(told[number] in lines.data(part) for number in stubs for part in lines.parts())
+
+    def _put(self, lines: Lines, batches: int) -> list[bytes]:
+        """Put batches of lines in, headers where they are due; returns all that must now be there."""
+        told: list[bytes] = []
+
+        def line(text: str) -> bytes:
+            told.append(encode({"q": len(told), "d": len(told) - 1, "t": "x", "x": f"word {text}"}))
+            return told[-1]
+
+        assert lines.parts() == ()
+        for number in range(batches):
+            part = lines.due()
+            if part is not None:
+                lines.begin(part, line("of a header"))
+            assert lines.due() is None
+            lines.append([line("and so on " * (number % 5)), line("and another")])
+        return told
 
 
 class PageLogContract:

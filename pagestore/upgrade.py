@@ -16,7 +16,7 @@ from pathlib import Path
 from pagestore.errors import Corrupt, SpaceNotFound
 from pagestore.files import RealFiles, translating
 from pagestore.log import DiskLog
-from pagestore.store import Store, directory_name, write_format
+from pagestore.store import FORMAT_NUMBER, Store, directory_name, write_format
 from pagestore.values import SpaceId
 
 
@@ -33,7 +33,8 @@ def upgrade(path: str | Path) -> tuple[SpaceId, ...]:
         with ExitStack() as held:
             for space in old:
                 held.callback(files.close, files.lock(f"{store.path}/spaces/{directory_name(space)}/LOCK"))
-            write_format(files, store.path)
+            if store.format < FORMAT_NUMBER:
+                write_format(files, store.path)
         for space in old:
             DiskLog(f"{store.path}/spaces/{directory_name(space)}", space, upgraded=True).close()
     return old

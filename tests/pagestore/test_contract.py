@@ -1,4 +1,4 @@
-"""The contract of `PageLog`, kept on disk and in memory."""
+"""The contracts of `PageLog` and of its `Lines`, kept on disk and in memory."""
 
 from itertools import count
 from pathlib import Path
@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from pagestore import DiskLog, MemoryLog, PageLog, SpaceId
-from pagestore.testing import PageLogContract
+from pagestore.lines.files import FileLines
+from pagestore.lines.interface import Lines
+from pagestore.lines.memory import MemoryLines
+from pagestore.testing import LinesContract, PageLogContract
+from tests.pagestore.memoryfiles import MemoryFiles
 
 
 class TestMemoryLog(PageLogContract):
@@ -22,3 +26,13 @@ class TestDiskLog(PageLogContract):
 
     def new_log(self) -> PageLog:
         return DiskLog(str(self.directory / str(next(self.numbers))), SpaceId("ann"))
+
+
+class TestMemoryLines(LinesContract):
+    def new_lines(self) -> Lines:
+        return MemoryLines()
+
+
+class TestFileLines(LinesContract):
+    def new_lines(self) -> Lines:
+        return FileLines(MemoryFiles(), "lines", writable=True, segment_bytes=400)
