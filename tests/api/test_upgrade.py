@@ -29,8 +29,9 @@ def shown(memory: tiermem.Memory) -> dict[str, Any]:
         "answer": audit.answer.id,
         "text": audit.answer.text,
         "quotes": [cited.citation.quote for cited in audit.citations],
-        "pages": [info.id for info in memory.pages()],
-        "units": [unit.id for unit in memory.units()],
+        # The session that was open ends by itself after a while, and has a page of its own then.
+        "pages": [info.id for info in memory.pages() if info.session != "open"],
+        "units": [unit.id for unit in memory.units() if unit.id in TOLD["units"]],
     }
 
 
