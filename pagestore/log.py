@@ -38,6 +38,7 @@ from pagestore.lines.interface import Lines
 from pagestore.lines.memory import MemoryLines
 from pagestore.measuring import Measured, measure
 from pagestore.options import LogOptions
+from pagestore.plain_json import plain_json
 from pagestore.prover import Prover
 from pagestore.reader import Reader
 from pagestore.recovery import recover
@@ -67,7 +68,6 @@ from pagestore.verify import verify
 _T = TypeVar("_T")
 
 _RECORDS_AT_A_TIME = 64
-_DEEPEST_BODY = 100
 _DEFAULT = SpaceId("default")
 
 
@@ -164,7 +164,7 @@ class Log:
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:
         """See `PageLog.record`; `InvalidInput` for a kind of the log's own, or a body JSON would change."""
         self._refuse_after_a_fork()
-        job = _Write(_own_kind(kind), self._options.clock(), _as_json(body, "a record's body"))
+        job = _Write(_own_kind(kind), self._options.clock(), plain_json(body, "a record's body"))
         self._group.submit(job)
         return job.result
 
@@ -200,7 +200,7 @@ class Log:
         reason: str,
     ) -> None:
         """See `PageLog.erase_together`."""
-        copies = [(_own_kind(kind), _as_json(body, "a record's body")) for kind, body in instead]
+        copies = [(_own_kind(kind), plain_json(body, "a record's body")) for kind, body in instead]
         with self._writing() as journal:
             with as_written(self._called):
                 found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
@@ -504,34 +504,4 @@ def _own_kind(kind: str) -> str:
 
 def _with_json(turn: Turn) -> Turn:
     """The turn with metadata that nobody changes any more; `InvalidInput` where it is not plain JSON."""
-    return replace(turn, metadata=_as_json(turn.metadata, "a turn's metadata")) if turn.metadata else turn
-
-
-def _as_json(value: Mapping[str, Any], what: str) -> Mapping[str, Any]:
-    """A copy of `value` as it will be read back; `InvalidInput` when that is not what was given."""
-    try:
-        given = dict(value)
-        copy: dict[str, Any] = json.loads(json.dumps(given, ensure_ascii=False, allow_nan=False))
-        # Where it is read less of the stack may be left than here.
-        too_deep = _deeper(copy, _DEEPEST_BODY)
-        same = too_deep or copy == given
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{what} must be plain JSON: {error}") from error
-    if too_deep:
-        raise InvalidInput(f"{what} may be nested {_DEEPEST_BODY} levels deep")
-    if not same:
-        raise InvalidInput(f"{what} must survive JSON unchanged: text keys, lists for tuples")
-    return copy
-
-
-def _deeper(value: object, levels: int) -> bool:
-    """Whether lists and objects are nested deeper than `levels`."""
-    nested = [value]
-    for _ in range(levels):
-        nested = [inner for outer in nested for inner in _nested_in(outer)]
-    return bool(nested)
-
-
-def _nested_in(value: object) -> Iterator[object]:
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (item for item in items if isinstance(item, dict | list))
+    return replace(turn, metadata=plain_json(turn.metadata, "a turn's metadata")) if turn.metadata else turn
