@@ -1,4 +1,4 @@
-"""`python -m eval`, in a checkout: evaluation is no part of what is installed."""
+"""`python -m eval`, in a checkout: the same as `tiermem eval`."""
 
 from eval.cli import app
 

@@ -1,6 +1,7 @@
 """What an installation brings: the two packages and extras for what not all need."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,7 @@ from tiermem.apps.cli.app import app
 from tiermem.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parents[1]
+_COMPILED = shutil.ignore_patterns("__pycache__")
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT: dict[str, Any] = PYPROJECT["project"]
 WHEEL: dict[str, Any] = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
@@ -34,10 +36,27 @@ def test_nothing_installed_points_at_what_is_not() -> None:
     assert {target.partition(".")[0] for target in targets} == {"tiermem"}
 
 
-def test_evaluation_runs_from_a_checkout() -> None:
-    command = [sys.executable, "-m", "eval", "systems"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("command", ["-m eval systems", "-m tiermem eval systems"])
+def test_evaluation_runs_from_a_checkout(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *command.split()], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert "bm25" in done.stdout.split()
+
+
+def test_evaluation_runs_where_a_wheel_puts_it(tmp_path: Path) -> None:
+    """A wheel's folders, made by what the build is told, and nothing of the checkout in reach."""
+    for name in WHEEL["packages"]:
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=_COMPILED)
+    for name, place in WHEEL["force-include"].items():
+        shutil.copytree(ROOT / name, tmp_path / place, ignore=_COMPILED)
+    alone = (
+        f"import sys; sys.path = [{str(tmp_path)!r}, *(p for p in sys.path if p not in ('', {str(ROOT)!r}))]"
+    )
+    run = "import tiermem.apps.cli as cli; sys.argv[1:] = ['eval', 'systems']; cli.main()"
+    command = [sys.executable, "-P", "-c", f"{alone}; {run}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "bm25" in done.stdout.split(), done.stderr
 
 
 def package(requirement: str) -> str:

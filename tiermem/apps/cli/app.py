@@ -52,6 +52,7 @@ COMMANDS = {
     "export": "Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.",
     "doctor": "Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing).",
     "spaces": "List the spaces of a store.",
+    "eval": "Measure TierMem, and what it is compared with, on sets of questions with known answers.",
 }
 """Every command in the order of `tiermem --help`, with the first line of its own help."""
 
@@ -93,9 +94,12 @@ class Deferred(TyperCommand):
 
 
 def load(name: str) -> Any:
-    """The command of this name, as Typer makes it of the function in the file of the name."""
+    """The command of this name, as Typer makes it of the function in the file of the name, or of its `app`."""
     plain = name.replace("-", "_")
-    function = getattr(import_module(f"tiermem.apps.cli.{plain}"), plain)
+    module = import_module(f"tiermem.apps.cli.{plain}")
+    if hasattr(module, "app"):
+        return get_command(module.app)
+    function = getattr(module, plain)
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     alone.command(name)(with_options(function))
     return get_command(alone)
