@@ -23,7 +23,7 @@ _WIDE = 160
 app = typer.Typer(
     name="eval",
     cls=CommandGroup,
-    help="Measure retrieval and answers on LoCoMo and LongMemEval, beside baselines. "
+    help="Measure retrieval and answers on LoCoMo and LongMemEval, beside baselines.\n\n"
     "A run is a folder; reports are computed from it.",
     no_args_is_help=True,
     add_completion=False,

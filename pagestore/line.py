@@ -61,8 +61,10 @@ class Line:
 
     @property
     def leaf(self) -> bytes:
-        """Its leaf in the Merkle tree: of a turn, that of its digest."""
-        return leaf_hash(self.digest) if self.kind in TURNS else self.digest
+        """Its leaf in the Merkle tree: of a turn, that of its session and digest, which its stub keeps."""
+        if self.kind not in TURNS:
+            return self.digest
+        return leaf_hash(canonical([self.fields["s"], self.digest.hex()]))
 
     @property
     def evidence(self) -> int:

@@ -99,11 +99,11 @@ def test_a_file_lowers_the_trust_in_itself_and_does_not_raise_it(tmp_path: Path)
 
 
 def test_a_store_of_format_1_is_upgraded_and_used(tmp_path: Path) -> None:
-    golden = Path(__file__).parents[1] / "door" / "golden" / "memory-of-format-1" / "store"
+    golden = Path(__file__).parents[1] / "api" / "golden" / "memory-of-format-1" / "store"
     shutil.copytree(golden, tmp_path / "memory")
     refused = tiermem(tmp_path / "memory", "remember", "The boat is red.", code=1)
     assert "tiermem upgrade" in " ".join(refused.stderr.split())
-    assert "'default'" in tiermem(tmp_path / "memory", "upgrade").stdout
+    assert "Upgraded: default." in tiermem(tmp_path / "memory", "upgrade").stdout
     assert "Nothing to upgrade" in tiermem(tmp_path / "memory", "upgrade").stdout
     assert json.loads(tiermem(tmp_path / "memory", "upgrade", "--json").stdout)["spaces"] == []
     tiermem(tmp_path / "memory", "remember", "The boat is red.")

@@ -40,7 +40,7 @@ SPACE, FIRST, SECOND = SpaceId("ann"), SessionId("first"), SessionId("second \u2
 CHECKPOINT = Checkpoint(
     space=SPACE,
     size=20,
-    root="e1e8066d237fec400c572a744b195f07ace0834d345d6f1d845cb22868da764b",
+    root="3138fadd14403e19ddf778c711ec44632b77384778dfb6303065fcfee8a5bc2c",
 )
 IDENTITY = "2369a2750e504f748442c275a9ae87aa48b15a5df294164763732a95de0c2932"
 PAGES = [
