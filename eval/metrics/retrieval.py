@@ -3,8 +3,8 @@
 LongMemEval's own scripts do four things one would not guess, and all are kept so that numbers compare:
 
 - an evidence session in which no *user* turn is labelled is renamed "noans" and is no target;
-- a question left with no target scores `recall_all` 1, `recall_any` 0 and NDCG 0 (`Scores.vacuous`)
-  and stays among the 470 at session level; at turn level the 51 without a labelled user turn are out (419);
+- a question without a labelled user turn is in no average, of sessions or of turns: 419 of 470 are left
+  (since April 2025; before, the 51 counted as `recall_all` 1 and NDCG 0 among the sessions);
 - a document that stands twice in the haystack counts as two documents for NDCG and as one for recall;
 - the discount of NDCG is 1 at the first two ranks: `rel_1 + sum rel_i / log2(i)`.
 """
@@ -31,7 +31,6 @@ class Scores:
     recall_any: float
     recall_all: float
     ndcg_any: float
-    vacuous: bool = False
 
 
 def score(
@@ -50,7 +49,6 @@ def score(
         recall_any=float(bool(found)),
         recall_all=float(len(found) == len(targets)),
         ndcg_any=gained / ideal if ideal else 0.0,
-        vacuous=not targets,
     )
 
 
@@ -96,7 +94,7 @@ def session_labels(case: Case, question: Question) -> Labels:
         elif session.id in question.evidence_sessions:
             name = name.replace("answer", "noans")
         names[Passage(session=session.id, start=0, end=len(session.turns))] = name
-    return Labels(names=names, targets=frozenset(targets), scored=question.answerable)
+    return Labels(names=names, targets=frozenset(targets), scored=question.answerable and bool(targets))
 
 
 def turn_labels(case: Case, question: Question) -> Labels:
