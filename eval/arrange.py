@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
+from eval.datasets import Beam, Choice, Chosen, LoCoMo, LongMemEval, RealTalk, Renamed
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
@@ -34,7 +34,7 @@ from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import Engine, by_model, by_rules
 
 EngineName = Literal["local", "model", "recorded"]
-Name = Literal["locomo", "longmemeval"]
+Name = Literal["locomo", "longmemeval", "realtalk", "beam"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
@@ -152,9 +152,14 @@ async def run(request: Request) -> RunFolder:
     return folder
 
 
+_DATASETS: dict[str, Callable[[Path], Dataset]] = {
+    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam)
+}
+
+
 def _dataset(request: Request) -> Dataset:
     """The questions to ask, with their conversations. A sample is the same with and without new names."""
-    whole: Dataset = (LongMemEval if request.dataset == "longmemeval" else LoCoMo)(request.data)
+    whole = _DATASETS[request.dataset](request.data)
     if request.rename:
         whole = Renamed(whole, seed=request.choice.seed)
     return Chosen(whole, _with_facts(request))
