@@ -11,7 +11,7 @@ from eval.corpus import the_user
 from eval.runner import Candidate
 from eval.systems.answering import Answering
 from eval.systems.mem0 import Mem0
-from eval.systems.ranking import Everything, Fused, Keywords, Meaning
+from eval.systems.ranking import Everything, Fused, Keywords, Meaning, Stemmed
 from eval.systems.tiermem import Mode, TierMem
 from eval.types import CaseId, Retriever, System
 from pagestore import TokenCounter
@@ -69,6 +69,7 @@ RETRIEVERS: Final[Mapping[str, Make]] = {
         Meaning(setup.embedder, setup.counter, speaks=the_user),
         name="hybrid:user",
     ),
+    "hybrid:stemmed": lambda setup, _: Stemmed(setup.embedder, setup.counter, name="hybrid:stemmed"),
     "full": lambda setup, _: Everything(setup.counter),
     "mem0": lambda setup, directory: Mem0(directory, setup.embedder, setup.counter),
 }
