@@ -101,8 +101,19 @@ def test_a_model_without_its_client_is_refused_with_the_extra_that_brings_it(
 @pytest.mark.parametrize("without", ["eval"], indirect=True)
 @pytest.mark.anyio
 async def test_evaluation_without_its_baseline_names_the_extra(without: str) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(f"pip install -e '.[{without}]'")):
+    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
         await Keywords(EstimateCounter()).observe(sessions())
+
+
+@pytest.mark.parametrize("without", ["mcp"], indirect=True)
+def test_serving_agents_without_their_protocol_names_the_extra(
+    without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tiermem.apps.mcp", "tiermem.apps.mcp.server"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    done = CliRunner().invoke(app, ["mcp", "--store", str(tmp_path / "memory")])
+    assert f"pip install 'tiermem[{without}]'" in str(done.exception)
+    assert not (tmp_path / "memory").exists()
 
 
 BARE = """
