@@ -88,7 +88,7 @@ if TYPE_CHECKING:
         PageOmissions,
         Replay,
         Standing,
-        Standpoint,
+        UnitHistory,
     )
     from tiermem.reasoning import Engine
     from tiermem.settings import Settings
@@ -128,7 +128,7 @@ _LAZY = {
     "Settings": "tiermem.settings",
     "Signature": "pagestore.bundle",
     "Standing": "tiermem.reading",
-    "Standpoint": "tiermem.reading",
+    "UnitHistory": "tiermem.reading",
     "Stats": "tiermem.api",
     "TurnAt": "tiermem.ledger",
     "Withdrawn": "tiermem.writing",
@@ -200,7 +200,7 @@ __all__ = [
     "SpaceId",
     "Span",
     "Standing",
-    "Standpoint",
+    "UnitHistory",
     "Stats",
     "StepUsage",
     "SummaryUnit",

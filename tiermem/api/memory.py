@@ -62,7 +62,7 @@ from tiermem.reading import (
     OmissionReport,
     Replay,
     Scope,
-    Standpoint,
+    UnitHistory,
     omission_report,
 )
 from tiermem.reasoning import Engine
@@ -624,7 +624,7 @@ class AsyncMemory:
         return remembered
 
     @cut_short
-    async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
+    async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
 
         Raises `UnknownId`.

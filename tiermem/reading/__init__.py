@@ -12,7 +12,7 @@ from tiermem.reading.looking_back.omissions import (
     omission_report,
 )
 from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replayed
-from tiermem.reading.looking_back.trail import Standpoint
+from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
 from tiermem.reading.reader import Reader
@@ -38,7 +38,7 @@ __all__ = [
     "Reranker",
     "Scope",
     "Standing",
-    "Standpoint",
+    "UnitHistory",
     "answered",
     "check",
     "differences_between",

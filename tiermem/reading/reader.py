@@ -36,7 +36,7 @@ from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
-from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
+from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, printable
 from tiermem.reading.recall import recall
@@ -200,7 +200,7 @@ class Reader:
         pages, tier1 = await self._ledger.pages(session), self._ledger.tier1
         return tuple(MarkedPageInfo(**_fields(page), taken_back=tier1.taken_back(page.id)) for page in pages)
 
-    async def trail(self, unit_id: UnitId) -> tuple[Standpoint, ...]:
+    async def trail(self, unit_id: UnitId) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
         view = await self._view(EVERYTHING, whole=True)
         if view.tier1.unit(unit_id) is None:
@@ -208,7 +208,7 @@ class Reader:
         units = related(view.tier1, unit_id)
         fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
-        return tuple(standpoint(view.tier1, unit, fetched.pages, context=context) for unit in units)
+        return tuple(unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
 
     async def index_pending(self) -> int | None:
         """How many turns and units the index has yet to take in; `None` where it cannot be asked."""

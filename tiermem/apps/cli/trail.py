@@ -19,7 +19,7 @@ def trail(unit_id: options.UnitId, *, place: options.Place, looking: options.Loo
     looking.show({"trail": found}, lambda: _units(found))
 
 
-def _units(found: Sequence[tiermem.Standpoint]) -> Group:
+def _units(found: Sequence[tiermem.UnitHistory]) -> Group:
     rows = [
         (
             short(one.unit.id),

@@ -13,7 +13,7 @@ from tiermem.reading.looking_back.audit import Standing, standings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standpoint:
+class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why."""
 
     unit: SummaryUnit
@@ -39,10 +39,10 @@ def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
     return tuple(unit for unit in tier1.all_units() if unit.id in found)
 
 
-def standpoint(tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int) -> Standpoint:
+def unit_history(tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int) -> UnitHistory:
     """How a unit stands now."""
     because, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
-    return Standpoint(
+    return UnitHistory(
         unit=unit,
         standing=standings(unit.spans, pages, context=context),
         holds=tier1.is_active(unit.id),
