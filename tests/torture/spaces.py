@@ -244,7 +244,7 @@ def _erase_at_the_door(
             {"turn": words["s3"][0], "session": "s3"},
         ):
             receipt = memory.erase(**named, reason="asked to")
-            outcome.demand(receipt.residual.clean, "the receipt tells of words left behind")
+            outcome.demand(receipt.leftovers.clean, "the receipt tells of words left behind")
         outcome.demand(memory.verify(checkpoint).ok, "the old checkpoint no longer verifies")
         told = repr((memory.units(), memory.open_pages(), [memory.page(i.id) for i in memory.pages()]))
         _count_gone(words, gone, told, store, outcome)
@@ -298,10 +298,10 @@ def _take_receipts(store: Path, chance: random.Random, outcome: Outcome) -> None
             planted = chance.random() < 0.5
             if planted:
                 left.write_text(f"... {text} ...")
-            scan = memory.erase(turn=f"t{number}", session="s1", reason="asked to").residual
+            scan = memory.erase(turn=f"t{number}", session="s1", reason="asked to").leftovers
             left.unlink(missing_ok=True)
             outcome.count += 1
-            files = [residue.file for residue in scan.found]
+            files = [leftover.file for leftover in scan.found]
             outcome.seen["turns known by nothing, and the receipt says so"] += scan.silent == 1
             outcome.seen["leftovers found"] += planted and files == ["left.txt"]
             outcome.demand(not set(files) - {"left.txt"}, "false alarm: what is left holds no word of it")

@@ -32,8 +32,8 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
+from tiermem.api.leftovers import LeftoverScan, leftover_scan
 from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
-from tiermem.api.residual import ResidualScan, residual_scan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
 from tiermem.dialogue import TimeLike, as_turns
@@ -667,13 +667,13 @@ class AsyncMemory:
             self._jobs.forget(words.are_in)
             scan = await self._scanned(words)
         return Receipt(
-            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
+            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, leftovers=scan
         )
 
     delete = erase
 
     @cut_short
-    async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
+    async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
         return await self._scanned(fingerprints_of(arguments.runs(words)))
 
@@ -806,9 +806,9 @@ class AsyncMemory:
             told = unexpected(error, "filling the index")
             self._jobs.note([f"the index could not be filled and is tried again: {told}"])
 
-    async def _scanned(self, words: Fingerprints) -> ResidualScan:
+    async def _scanned(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
-        return await to_thread.run_sync(residual_scan, components.directory, components.ledger.space, words)
+        return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
 
     async def _when(self, when: When, name: str, job: Job) -> None:
         if when == "inline":

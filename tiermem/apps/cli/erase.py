@@ -50,7 +50,7 @@ def erase(
             reason=reason,
         )
     output.show(receipt, lambda: _receipt(receipt))
-    if not receipt.residual.clean:
+    if not receipt.leftovers.clean:
         raise typer.Exit(EXIT_DAMAGE)
 
 
@@ -61,8 +61,10 @@ def _named(turn: str | None, page: str | None, session: str | None, *, space: st
 
 
 def _receipt(receipt: tiermem.Receipt) -> Table:
-    erasure, scan = receipt.erasure, receipt.residual
-    left = "FOUND in " + ", ".join(residue.file for residue in scan.found) if scan.found else "nothing found"
+    erasure, scan = receipt.erasure, receipt.leftovers
+    left = (
+        "FOUND in " + ", ".join(leftover.file for leftover in scan.found) if scan.found else "nothing found"
+    )
     looked = (
         f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, 'file')}, {scan.bytes:,} bytes: {left}"
     )
@@ -83,14 +85,14 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
 
 
 def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
-    unread = ", ".join(receipt.residual.unread)
+    unread = ", ".join(receipt.leftovers.unread)
     told = f"{unread}, which could not be read; the words may be left there"
     return [("NOT LOOKED THROUGH", Text(told, style="bold red"))] if unread else []
 
 
 def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     """Words that are somebody else's too, and where these said them; the words themselves are not told."""
-    also, silent = receipt.erasure.also_said, receipt.residual.silent
+    also, silent = receipt.erasure.also_said, receipt.leftovers.silent
     told = []
     if also:
         first = ", ".join(str(turn.seq) for turn in also[:_PLACES]) + (", …" if len(also) > _PLACES else "")

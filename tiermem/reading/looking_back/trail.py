@@ -39,7 +39,9 @@ def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
     return tuple(unit for unit in tier1.all_units() if unit.id in found)
 
 
-def unit_history(tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int) -> UnitHistory:
+def unit_history(
+    tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int
+) -> UnitHistory:
     """How a unit stands now."""
     because, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
     return UnitHistory(

@@ -53,7 +53,7 @@ _SHORTEST = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Residue:
+class Leftover:
     """A file that still holds some of the words, and how many of the phrases looked for."""
 
     file: str
@@ -61,20 +61,20 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResidualScan:
+class LeftoverScan:
     """What was looked for and where. `clean` when every file was looked through and nothing was found.
 
     Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
     and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
     for. Files in `unread` could not be looked through, as the index while another process writes it:
-    `Memory.residual_scan` looks again. Other spaces of the store are not looked through, and nothing
+    `Memory.leftover_scan` looks again. Other spaces of the store are not looked through, and nothing
     outside of it.
     """
 
     phrases: int
     files: int
     bytes: int
-    found: tuple[Residue, ...]
+    found: tuple[Leftover, ...]
     silent: int = 0
     unread: tuple[str, ...] = ()
 
@@ -84,7 +84,7 @@ class ResidualScan:
         return not self.found and not self.unread
 
 
-def residual_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> ResidualScan:
+def leftover_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> LeftoverScan:
     """Look through the store for `words`; a memory without a directory has no files."""
     files = list(_files(store, space)) if store is not None else []
     read = 0
@@ -100,8 +100,8 @@ def residual_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> Re
             continue
         read += file.stat().st_size
         if phrases:
-            found.append(Residue(file=name, phrases=len(phrases)))
-    return ResidualScan(
+            found.append(Leftover(file=name, phrases=len(phrases)))
+    return LeftoverScan(
         phrases=len(words.phrases),
         files=len(files) - len(unread),
         bytes=read,
