@@ -181,13 +181,13 @@ class State:
             for page_id, name in self.filling.items()
         )
 
-    def standing(self) -> Checkpoint:
+    def current_checkpoint(self) -> Checkpoint:
         """What commits to everything there is."""
         if self.format == 1:
-            return self.standing_in_format_1()
+            return self.current_checkpoint_of_format_1()
         return Checkpoint(space=self.space, size=len(self.tree), root=self.tree.root().hex())
 
-    def standing_in_format_1(self) -> CheckpointOfFormat1:
+    def current_checkpoint_of_format_1(self) -> CheckpointOfFormat1:
         """What commits to everything there is, as logs of format 1 did."""
         filling = [(name, session) for name, session in self.sessions.items() if session.waiting]
         filling.sort(key=lambda named: named[1].waiting[0].seq)

@@ -31,7 +31,7 @@ def verify(lines: Lines, state: State, *, checkpoint: Checkpoint | None = None) 
         turns=fresh.turns,
         pages=len(fresh.pages),
         erased=fresh.erased,
-        checkpoint=fresh.standing(),
+        checkpoint=fresh.current_checkpoint(),
         damage=tuple(check.damage),
         torn=lines.torn(),
         unproved=tuple(check.unproved),
@@ -69,7 +69,7 @@ class _Check:
             self.fresh.fold(line)
             kept = self._checkpoint
             if isinstance(kept, CheckpointOfFormat1) and line.seq == kept.head:
-                self._then = self.fresh.standing_in_format_1()
+                self._then = self.fresh.current_checkpoint_of_format_1()
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
@@ -90,7 +90,9 @@ class _Check:
     def _commits_to_what_is(self, fields: Fields) -> bool:
         """Whether a checkpoint, or the end of format 1, says what the log was till then."""
         is_checkpoint = fields["t"] == "ckpt"
-        now = self.fresh.standing() if is_checkpoint else self.fresh.standing_in_format_1()
+        now = (
+            self.fresh.current_checkpoint() if is_checkpoint else self.fresh.current_checkpoint_of_format_1()
+        )
         names = {"n": "size", "root": "root"} if is_checkpoint else UPGRADED
         return all(fields[name] == getattr(now, of) for name, of in names.items())
 
@@ -115,7 +117,7 @@ class _Check:
                 what = "what is left of it is not what the record of its erasure says"
                 self.damage.append(Damage(where=f"record {seq}", what=what))
         ours, theirs = self.fresh, self._state
-        if ours.standing() != theirs.standing():
+        if ours.current_checkpoint() != theirs.current_checkpoint():
             self.damage.append(
                 Damage(where="the whole log", what="it is not what was written and read since it was opened")
             )

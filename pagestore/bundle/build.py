@@ -35,7 +35,7 @@ def make_bundle(
             return _bound(log, seq, body, quoted, checkpoint.tree, whole_pages=whole_pages)
         except (RecordNotFound, PageNotFound):
             pass  # the checkpoint is older than what must be shown
-    now = log.standing().tree
+    now = log.current_checkpoint().tree
     bundle = _bound(log, seq, body, quoted, now, whole_pages=whole_pages)
     return bundle if checkpoint is None else replace(bundle, growth=log.prove_growth(checkpoint, now))
 

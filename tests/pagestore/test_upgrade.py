@@ -117,7 +117,7 @@ def test_old_answers_are_bundled_as_they_were_and_new_ones_grow_from_old_checkpo
         assert encode(make_bundle(log, FIRST, checkpoint=KEPT)) == (ANSWERED / "bundle.json").read_bytes()
         now = log.checkpoint()
         for seq in (FIRST, SECOND):
-            assert verify_bundle(encode(make_bundle(log, seq)), log.standing()).ok
+            assert verify_bundle(encode(make_bundle(log, seq)), log.current_checkpoint()).ok
             assert verify_bundle(encode(make_bundle(log, seq, checkpoint=now)), now).ok
         grown = encode(make_bundle(log, SECOND, checkpoint=KEPT))
         report = verify_bundle(grown, KEPT)
@@ -211,7 +211,15 @@ def test_an_upgraded_log_reads_the_same_with_its_caches_and_without(tmp_path: Pa
 def seen(log: DiskLog) -> list[object]:
     pages = [log.page(info.id) for info in log.pages()]
     told = [log.history(number) for number in range(log.head + 1)]
-    return [log.identity, pages, log.filling(), list(log.records()), told, log.standing(), log.times()]
+    return [
+        log.identity,
+        pages,
+        log.filling(),
+        list(log.records()),
+        told,
+        log.current_checkpoint(),
+        log.times(),
+    ]
 
 
 class TestErasing:
@@ -300,7 +308,7 @@ class TestCutShort:
                     DiskLog("/log", SPACE, files=files, upgraded=True)
                 again = SimFiles(files.image(loss, chance))
                 log = DiskLog("/log", SPACE, files=again, upgraded=True)
-                assert log.standing().format == 2
+                assert log.current_checkpoint().format == 2
                 assert log.verify(KEPT).ok
                 assert log.verify(LATER).ok
                 lines = b"".join(data for name, data in again.contents().items() if ".jsonl" in name)

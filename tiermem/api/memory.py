@@ -408,7 +408,7 @@ class AsyncMemory:
         """
         components = self._open
         return await (
-            components.ledger.standing() if components.read_only else components.ledger.checkpoint()
+            components.ledger.current_checkpoint() if components.read_only else components.ledger.checkpoint()
         )
 
     @cut_short
@@ -487,7 +487,7 @@ class AsyncMemory:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         ledger = self._open.ledger
         before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
-        return await ledger.prove_growth(before, after or await ledger.standing())
+        return await ledger.prove_growth(before, after or await ledger.current_checkpoint())
 
     @cut_short
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:

@@ -328,9 +328,9 @@ class Ledger:
             return ()
         return clock_problems(await self._blocking(self._log.times), now=datetime.now(UTC))
 
-    async def standing(self) -> Checkpoint:
+    async def current_checkpoint(self) -> Checkpoint:
         """What a checkpoint would commit to now, without logging it."""
-        return await self._blocking(self._proving.standing)
+        return await self._blocking(self._proving.current_checkpoint)
 
     async def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
         """That what `old` commits to is the beginning of what `new` commits to; raises `Corrupt`."""
