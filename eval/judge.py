@@ -44,7 +44,7 @@ class Verdict(BaseModel):
 class ByWords:
     """Right when the answer holds a gold answer's words in order, or shares enough of them.
 
-    A stand-in where no model judges: it is blind to paraphrase and lenient with long answers, so it
+    What grades where no model judges: it is blind to paraphrase and lenient with long answers, so it
     compares systems of one run and nothing else. An unanswerable question is answered by abstaining.
     """
 

@@ -87,8 +87,8 @@ if TYPE_CHECKING:
         OmissionsAt,
         PageOmissions,
         Replay,
-        Standing,
         UnitHistory,
+        WordsOnPage,
     )
     from tiermem.reasoning import Engine
     from tiermem.settings import Settings
@@ -127,7 +127,7 @@ _LAZY = {
     "SavedSpace": "pagestore.backup",
     "Settings": "tiermem.settings",
     "Signature": "pagestore.bundle",
-    "Standing": "tiermem.reading",
+    "WordsOnPage": "tiermem.reading",
     "UnitHistory": "tiermem.reading",
     "Stats": "tiermem.api",
     "TurnAt": "tiermem.ledger",
@@ -199,7 +199,6 @@ __all__ = [
     "Signature",
     "SpaceId",
     "Span",
-    "Standing",
     "Stats",
     "StepUsage",
     "SummaryUnit",
@@ -217,6 +216,7 @@ __all__ = [
     "VerifyReport",
     "Wanted",
     "Withdrawn",
+    "WordsOnPage",
     "WriteBack",
     "open",
     "restore",

@@ -26,7 +26,7 @@ def test_a_question_is_answered_with_the_words_it_rests_on(open_memory: OpenMemo
     assert "1,450" in answer.text
     assert not answer.abstained
     audit = memory.audit(answer.id)
-    shown = audit.citations[0].standing[0]
+    shown = audit.citations[0].words_on_page[0]
     page = memory.page(shown.page_id)
     assert "1,450 dollars" in page.text[shown.start : shown.end] == shown.words
     assert (shown.speaker, str(shown.said_at)) == ("Melanie", "2023-06-01 09:00:00")

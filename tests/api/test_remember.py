@@ -97,7 +97,7 @@ def test_a_correction_takes_the_place_of_a_unit_and_of_its_words(memory: tiermem
     assert memory.audit(answer.id).intact
     old, new = memory.trail(unit.id)
     assert (old.state, old.superseded_by, new.state) == ("superseded", (done.unit.id,), "holds")
-    assert [place.words for place in old.standing] == ["My rescue dog Biscuit is allergic to chicken."]
+    assert [place.words for place in old.words_on_page] == ["My rescue dog Biscuit is allergic to chicken."]
     (taken,) = memory.page(unit.spans[0].page_id).taken_back
     assert (taken.unit_id, taken.reason) == (unit.id, f"corrected to {BEEF!r}")
     assert memory.verify().ok

@@ -85,7 +85,7 @@ def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:
     assert "in place of Ann: My dog Biscuit is allergic to chicken." in told
     assert "beef" in run("ask", "What is Biscuit allergic to?", *at)
     newer = json.loads(run("remember", "Ann lives in Oslo.", "--speaker", "Ann", *at, "--json"))["unit"]["id"]
-    page = json.loads(run("trail", biscuit, *at, "--json"))["trail"][0]["standing"][0]["page_id"]
+    page = json.loads(run("trail", biscuit, *at, "--json"))["trail"][0]["words_on_page"][0]["page_id"]
     shown = " ".join(run("page", page, *at).replace("│", " ").split())
     assert "taken back: 'My dog Biscuit is allergic to chicken.'" in shown
     assert "corrected to 'Biscuit is allergic to beef.'" in shown

@@ -29,9 +29,9 @@ from pagestore.errors import PageStoreError
 from pagestore.store import directory_name
 from pagestore.values import texts_in
 from tiermem.index.folder import FILE
-from tiermem.ledger import told_in
+from tiermem.ledger import entry_texts
 from tiermem.ledger.entries import decode_body
-from tiermem.ledger.held import INSTEAD
+from tiermem.ledger.replacements import REPLACEMENT
 from tiermem.proof import FEW, Fingerprints, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded")
@@ -152,10 +152,10 @@ def _told(line: bytes) -> Iterator[str]:
 
 
 def _told_by(kind: str, body: Mapping[str, Any], *, seq: int) -> Iterator[str]:
-    if kind == INSTEAD:
+    if kind == REPLACEMENT:
         kind, body = body["kind"], body["body"]
     entry = decode_body(kind, body, seq=seq)
-    yield from told_in(entry) if entry is not None else _strings(body)
+    yield from entry_texts(entry) if entry is not None else _strings(body)
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -4,7 +4,7 @@ from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.check import check
 from tiermem.reading.compose import ABSTENTION, Composed
 from tiermem.reading.context import Context
-from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, Standing
+from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, WordsOnPage
 from tiermem.reading.looking_back.omissions import (
     OmissionReport,
     OmissionsAt,
@@ -37,8 +37,8 @@ __all__ = [
     "Replay",
     "Reranker",
     "Scope",
-    "Standing",
     "UnitHistory",
+    "WordsOnPage",
     "answered",
     "check",
     "differences_between",

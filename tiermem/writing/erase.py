@@ -1,7 +1,7 @@
 """Erasing: the words, everything that rests on them, and every trace of both in log and index.
 
 The order: announce in the ledger which turns go; erase turns and records in one step of the log, with
-what stands in for them; take out of the index what they left there and have its storage rewritten; record
+what replaces them; take out of the index what they left there and have its storage rewritten; record
 that it is done. A crash before the second step leaves an announcement, after it only the index to do: both
 are finished by running the same steps again, which `finish` does at opening. It puts the whole space into
 the index again, for it no longer knows what stood there.
@@ -102,7 +102,7 @@ class Eraser:
         self, seq: int, announced: Erasing, gone: Gone, *, from_its_start: bool = False
     ) -> Erasure:
         before = self._ledger.tier1
-        held = await self._ledger.held()
+        held = await self._ledger.logged_entries()
         found: Closure = await to_thread.run_sync(lambda: closure(held, gone))
         # The reason stands in the ledger alone, where a later erasing reaches it.
         told = f"record {seq} tells the reason"

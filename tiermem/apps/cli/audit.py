@@ -64,8 +64,8 @@ def audit(
 
 def _show_audit(memory: tiermem.Memory, answer_id: str, looking: options.Looking) -> None:
     trail = memory.audit(answer_id)
-    standing = {place.page_id for cited in trail.citations for place in cited.standing}
-    pages = {page_id: memory.page(page_id) for page_id in standing}
+    ids = {place.page_id for cited in trail.citations for place in cited.words_on_page}
+    pages = {page_id: memory.page(page_id) for page_id in ids}
     cost = reading_cost(memory, trail.answer)
     shown = {"intact": trail.intact, "answer": trail.answer, "citations": trail.citations}
     looking.show(shown, lambda: _trail(trail, pages, cost, out()))

@@ -50,8 +50,8 @@ def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
             tiermem.open(store, space=space, engine="local", create=False, reindex=number == 0) as memory,
         ):
             report(number + 1, len(spaces))
-            standing = memory.stats()
-        done.append(Rebuilt(space=space, units=standing.units, pages=standing.pages))
+            stats = memory.stats()
+        done.append(Rebuilt(space=space, units=stats.units, pages=stats.pages))
     return tuple(done)
 
 

@@ -25,7 +25,9 @@ def _units(found: Sequence[tiermem.UnitHistory]) -> Group:
             short(one.unit.id),
             one.state + (f": {one.because}" if one.because else ""),
             one.unit.text,
-            "\n".join(f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.standing),
+            "\n".join(
+                f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.words_on_page
+            ),
         )
         for one in found
     ]

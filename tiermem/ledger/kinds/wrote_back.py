@@ -42,7 +42,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     if goes.everything:
         return spent
     # The fact is of its answer's wording; a merged text and the reason are of whoever was shown the units.
-    astray = decision.finding_id not in past.standing
+    astray = decision.finding_id not in past.findings_left
     weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
     if unit is not None:
         left = goes.unit_left(unit, shown=astray or (weighed and decision.op == "UPDATE"))

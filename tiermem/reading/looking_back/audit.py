@@ -19,7 +19,7 @@ from tiermem.reading.view import FetchedPages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class WordsOnPage:
     """Cited words where they stand: page, turn (counted from 1), who said them and when, what is around."""
 
     page_id: PageId
@@ -44,7 +44,7 @@ class AuditedCitation:
 
     citation: Citation
     chosen_by: str
-    standing: tuple[Standing, ...]
+    words_on_page: tuple[WordsOnPage, ...]
     missing: tuple[str, ...]
     intact: bool
 
@@ -121,7 +121,7 @@ def _cited_in_words(cited: AuditedCitation) -> str:
         f"\n[{cited.citation.number}] {cited.citation.claim}",
         f"    {cited.citation.support}; {cited.chosen_by}",
     ]
-    for place in cited.standing:
+    for place in cited.words_on_page:
         time = f"{place.said_at:%Y-%m-%d %H:%M}" if place.said_at else "no time"
         where = f"session {place.session!r}, page {place.page_number}, turn {place.turn}"
         rows.append(f"    {where} (page id {place.page_id})")
@@ -152,7 +152,7 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
     """A term with the words and the time that stand at its spans; one without spans as it was recorded."""
     if not term.spans:
         return term
-    found = standings(term.spans, pages, context=0)
+    found = words_on_pages(term.spans, pages, context=0)
     if len(found) < len(term.spans):
         return None
     # A term without words stands for the time its turn was said at.
@@ -161,26 +161,28 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
 
 
 def _audited(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
-    standing = standings(citation.spans, fetched.pages, context=context)
+    words_on_page = words_on_pages(citation.spans, fetched.pages, context=context)
     gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
     return AuditedCitation(
         citation=citation,
         chosen_by=chosen_by(citation, trace),
-        standing=standing,
+        words_on_page=words_on_page,
         missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in gone),
-        intact=not gone and citation.quote == " … ".join(place.words for place in standing),
+        intact=not gone and citation.quote == " … ".join(place.words for place in words_on_page),
     )
 
 
-def standings(spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int) -> tuple[Standing, ...]:
+def words_on_pages(
+    spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int
+) -> tuple[WordsOnPage, ...]:
     """Where spans stand now; those of pages that cannot be read are left out."""
-    return tuple(_standing(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
+    return tuple(_words_on_page(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
 
 
-def _standing(page: Page, span: Span, context: int) -> Standing:
+def _words_on_page(page: Page, span: Span, context: int) -> WordsOnPage:
     touched = lines(page, span)
     turn = touched[0].turn if touched else None
-    return Standing(
+    return WordsOnPage(
         page_id=page.id,
         session=page.session,
         page_number=page.number,
