@@ -50,7 +50,7 @@ class Reader:
         return list(self._turns([(seq - found.part + 1, found.parts)]))
 
     def record_line(self, seq: int) -> Line:
-        """The line of a record that a caller wrote, or its stub; raises `RecordNotFound` for any other."""
+        """The line of a record that a caller wrote, or its tombstone; raises `RecordNotFound` for any other."""
         raw = self._lines.read(seq)[0] if self._state.records.row(seq) is not None else b""
         fields = decode(raw)
         if fields is None or fields["t"] not in ("rec", "void"):
@@ -91,7 +91,7 @@ class Reader:
 
     def record(self, seq: int) -> Record:
         """A record that is no turn, as callers see it; of an erased one only when it was."""
-        fields = self._state.stub_of(seq) or self._fields(seq)
+        fields = self._state.tombstone_of(seq) or self._fields(seq)
         if fields["t"] == "page":
             return _seal_as_record(fields)
         at = datetime.fromisoformat(fields["at"])
@@ -152,10 +152,10 @@ class Reader:
         )
 
     def _turns(self, runs: Iterable[Run]) -> Iterator[Line]:
-        """The lines of turns, or their stubs."""
+        """The lines of turns, or their tombstones."""
         for first, count in runs:
             for seq, raw in enumerate(self._lines.read(first, count), start=first):
-                fields = self._state.stub_of(seq) or decode(raw)
+                fields = self._state.tombstone_of(seq) or decode(raw)
                 if fields is None or fields["t"] not in TURNS or fields["q"] != seq:
                     raise Corrupt(f"{self._lines.where(seq)}: the turn there is unreadable; run `verify`")
                 yield line_of(raw, fields)

@@ -211,12 +211,12 @@ class State:
         """The tree a checkpoint commits to."""
         return self.old_tree if checkpoint.format == 1 else self.tree
 
-    def stub_of(self, seq: int) -> Fields | None:
-        """The stub of a line whose erasure was begun and is not known to be done."""
+    def tombstone_of(self, seq: int) -> Fields | None:
+        """The tombstone of a line whose erasure was begun and is not known to be done."""
         for intent in self.erasing.values():
-            for stub in intent["e"]:
-                if stub["q"] == seq:
-                    return dict(stub)
+            for tombstone in intent["e"]:
+                if tombstone["q"] == seq:
+                    return dict(tombstone)
         return None
 
     def _fold_turn(self, line: Line) -> None:
@@ -257,8 +257,10 @@ class State:
 
     def _fold_erase(self, line: Line) -> None:
         self.erasing[line.seq] = line.fields
-        stubs = line.fields["e"]
-        self.erased += sum(stub["t"] == "gone" and stub.get("p", (1, 1))[0] == 1 for stub in stubs)
+        tombstones = line.fields["e"]
+        self.erased += sum(
+            tombstone["t"] == "gone" and tombstone.get("p", (1, 1))[0] == 1 for tombstone in tombstones
+        )
 
     def _fold_erased(self, line: Line) -> None:
         self.erasing.pop(line.fields["e"], None)

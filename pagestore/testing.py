@@ -120,10 +120,10 @@ class LinesContract:
     def test_what_is_overwritten_is_gone_and_the_rest_is_not(self) -> None:
         lines = self.new_lines()
         told = self._put(lines, 15)
-        stubs = {number: told[number].replace(b"word", b"gone") for number in (1, 7, 25)}
-        lines.overwrite(stubs)
-        assert lines.read(0, len(told)) == [stubs.get(number, raw) for number, raw in enumerate(told)]
-        assert not any(told[number] in lines.data(part) for number in stubs for part in lines.parts())
+        tombstones = {number: told[number].replace(b"word", b"gone") for number in (1, 7, 25)}
+        lines.overwrite(tombstones)
+        assert lines.read(0, len(told)) == [tombstones.get(number, raw) for number, raw in enumerate(told)]
+        assert not any(told[number] in lines.data(part) for number in tombstones for part in lines.parts())
 
     def _put(self, lines: Lines, batches: int) -> list[bytes]:
         """Put batches of lines in, headers where they are due; returns all that must now be there."""

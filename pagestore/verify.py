@@ -80,7 +80,7 @@ class _Check:
         if line.kind in ("gone", "void"):
             self._gone[line.seq] = fields
         elif line.kind == "erase":
-            self._erased |= {stub["q"]: stub for stub in fields["e"]}
+            self._erased |= {tombstone["q"]: tombstone for tombstone in fields["e"]}
         elif line.kind == "page":
             return self._wrong_page(line)
         elif line.kind in ("ckpt", "upgraded") and self._complete and not self._commits_to_what_is(fields):
@@ -110,10 +110,10 @@ class _Check:
 
     def against_state(self) -> None:
         """What was believed at opening, and since, is what the bytes say."""
-        for seq, stub in self._gone.items():
+        for seq, tombstone in self._gone.items():
             if seq not in self._erased:
                 self.damage.append(Damage(where=f"record {seq}", what="it is erased, and no record says so"))
-            elif _content(stub) != _content(self._erased[seq]):
+            elif _content(tombstone) != _content(self._erased[seq]):
                 what = "what is left of it is not what the record of its erasure says"
                 self.damage.append(Damage(where=f"record {seq}", what=what))
         ours, theirs = self.fresh, self._state
@@ -153,5 +153,5 @@ class _Check:
             self.damage.append(Damage(where=where, what=what))
 
 
-def _content(stub: Fields) -> Fields:
-    return {name: value for name, value in stub.items() if name not in ("_", "c")}
+def _content(tombstone: Fields) -> Fields:
+    return {name: value for name, value in tombstone.items() if name not in ("_", "c")}

@@ -161,14 +161,14 @@ class FileLines:
         for raw in batch:
             part.add(part.first + len(part.offsets), Place(number, part.end, len(raw)), ())
 
-    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
-        places = {number: self._place(number) for number in stubs}
-        for number, stub in stubs.items():
-            if len(stub) != places[number].length:
-                raise InvalidInput(f"the stub of record {number} is not as long as its line")
+    def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
+        places = {number: self._place(number) for number in tombstones}
+        for number, tombstone in tombstones.items():
+            if len(tombstone) != places[number].length:
+                raise InvalidInput(f"the tombstone of record {number} is not as long as its line")
         with self._lock:
-            for number, stub in stubs.items():
-                self._segments.write(places[number].segment, places[number].offset, stub)
+            for number, tombstone in tombstones.items():
+                self._segments.write(places[number].segment, places[number].offset, tombstone)
         changed = sorted({place.segment for place in places.values()})
         for segment in changed:
             self._segments.sync(segment)

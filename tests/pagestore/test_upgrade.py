@@ -225,7 +225,7 @@ def seen(log: DiskLog) -> list[object]:
 class TestErasing:
     @pytest.fixture
     def begun(self, tmp_path: Path) -> Path:
-        """A store with an intent and stubs, and no word that they are done."""
+        """A store with an intent and tombstones, and no word that they are done."""
         shutil.copytree(GOLDEN / "format-1-erasing", tmp_path / "store")
         return tmp_path / "store"
 
@@ -233,10 +233,10 @@ class TestErasing:
     def test_an_erasure_that_was_begun_before_is_finished(self, begun: Path, half_written: bool) -> None:
         path = begun / "spaces" / "ann" / "00000001.jsonl"
         content = path.read_bytes()
-        stubs = [(at, raw) for at, raw in split(content) if b'"t":"gone"' in raw or b'"t":"void"' in raw]
-        assert len(stubs) == 2
+        tombstones = [(at, raw) for at, raw in split(content) if b'"t":"gone"' in raw or b'"t":"void"' in raw]
+        assert len(tombstones) == 2
         if half_written:
-            at, _ = stubs[0]
+            at, _ = tombstones[0]
             path.write_bytes(content[: at + 70] + b"x" * 40 + content[at + 110 :])
         with opened(begun, read_only=True) as log:
             assert log.page(log.pages()[0].id).lines[0].turn is None
