@@ -2,8 +2,8 @@
 
 Short names keep lines short: `s` session, `k` turn id, `at` time recorded, `ts` time said, `r` role, `l`
 trust, `sp` speaker, `x` text, `m` metadata, `p` part and parts of a turn too long for a page, `w` tokens, `z`
-salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n` length on the page, `y` key of the
-turn id. What is unknown is left out.
+salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n` length on the page, `y` key of
+the turn id. What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the

@@ -1,8 +1,8 @@
 """Erasing turns and records: an intent in the log, tombstones over their lines, a done record.
 
 The rule: the intent is durable before the first byte is overwritten, the tombstones are durable before the
-erasure is called done. Whatever a crash leaves between, the next opening finishes it. A tombstone is as long as
-the line it replaces and keeps the line's digest, so every page id, leaf and proof stays true.
+erasure is called done. Whatever a crash leaves between, the next opening finishes it. A tombstone is as long
+as the line it replaces and keeps the line's digest, so every page id, leaf and proof stays true.
 """
 
 from __future__ import annotations

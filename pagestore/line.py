@@ -41,8 +41,8 @@ _SURROGATE = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
 class Line:
     """One intact record: its fields, and how many bytes its line has.
 
-    `digest` is what a tombstone keeps of it: of a turn the SHA-256 of its line, of which ids of pages are made;
-    of any other record its leaf.
+    `digest` is what a tombstone keeps of it: of a turn the SHA-256 of its line, of which ids of pages are
+    made; of any other record its leaf.
     """
 
     fields: Fields

@@ -50,7 +50,7 @@ class Reader:
         return list(self._turns([(seq - found.part + 1, found.parts)]))
 
     def record_line(self, seq: int) -> Line:
-        """The line of a record that a caller wrote, or its tombstone; raises `RecordNotFound` for any other."""
+        """The line of a record that a caller wrote, or its tombstone; `RecordNotFound` for any other."""
         raw = self._lines.read(seq)[0] if self._state.records.row(seq) is not None else b""
         fields = decode(raw)
         if fields is None or fields["t"] not in ("rec", "void"):

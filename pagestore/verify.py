@@ -49,7 +49,7 @@ class _Check:
         self._checkpoint = checkpoint
         self._then: Checkpoint | None = None
         self._complete = True
-        self._gone: dict[int, Fields] = {}
+        self._tombstones: dict[int, Fields] = {}
         self._erased: dict[int, Fields] = {}
 
     def part(self, part: int) -> None:
@@ -78,7 +78,7 @@ class _Check:
     def _wrong(self, line: Line, part: int, *, first: bool) -> str | None:
         fields = line.fields
         if line.kind in ("gone", "void"):
-            self._gone[line.seq] = fields
+            self._tombstones[line.seq] = fields
         elif line.kind == "erase":
             self._erased |= {tombstone["q"]: tombstone for tombstone in fields["e"]}
         elif line.kind == "page":
@@ -110,7 +110,7 @@ class _Check:
 
     def against_state(self) -> None:
         """What was believed at opening, and since, is what the bytes say."""
-        for seq, tombstone in self._gone.items():
+        for seq, tombstone in self._tombstones.items():
             if seq not in self._erased:
                 self.damage.append(Damage(where=f"record {seq}", what="it is erased, and no record says so"))
             elif _content(tombstone) != _content(self._erased[seq]):

@@ -73,7 +73,7 @@ class Scanner:
             yield Broken(rest, f"record {self.expected} is cut off")
 
     def _begun_tombstone(self) -> Fields | None:
-        """The tombstone that an unfinished intent, here or in a later segment, puts over the expected record."""
+        """The tombstone of the expected record in an unfinished intent, here or in a later segment."""
         if self._tombstones is None:
             self._tombstones = _intended_tombstones(self._segments, self.number)
         return self._tombstones.get(self.expected)

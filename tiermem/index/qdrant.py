@@ -106,8 +106,8 @@ class QdrantIndex(ProjectedIndex):
         there = self._there()
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all collections.
-            gone = [name for name in COLLECTIONS if name not in there]
-            raise IndexMismatch(self._told(f"has no {' and no '.join(gone)} collection"))
+            missing = [name for name in COLLECTIONS if name not in there]
+            raise IndexMismatch(self._told(f"has no {' and no '.join(missing)} collection"))
         for name in reversed(COLLECTIONS):
             if name not in there:
                 self._create(name, mine)

@@ -103,8 +103,8 @@ class QdrantEdgeIndex(ProjectedIndex):
         there = [name for name in COLLECTIONS if (self._path / name).exists()]
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all shards.
-            gone = [name for name in COLLECTIONS if name not in there]
-            raise damaged(self._path, f"its {' and '.join(gone)} are gone")
+            missing = [name for name in COLLECTIONS if name not in there]
+            raise damaged(self._path, f"its {' and '.join(missing)} are gone")
 
     def _opened(self, collection: Collection) -> Any:
         from qdrant_edge import EdgeShard

@@ -261,8 +261,8 @@ class IndexContract:
             await index.put(ANN, "units", [entry("u2", "Ann sold the piano")])
             assert await index.count(ANN, "units") == len(GARDEN)
             assert ids(await index.search(ANN, "units", "piano", limit=5, mode="words")) == ["u2"]
-            for gone in ("bicycle", "cello"):
-                assert await index.search(ANN, "units", gone, limit=5, mode="words") == ()
+            for erased in ("bicycle", "cello"):
+                assert await index.search(ANN, "units", erased, limit=5, mode="words") == ()
 
         self.run(tmp_path, scenario)
 

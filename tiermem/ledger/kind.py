@@ -62,13 +62,13 @@ class WhatGoes(Protocol):
 class Past:
     """What the records up to here come to, in the order of the log: a step was shown only what was before it.
 
-    `changed` are units that go, or lose words or a revision, `gone` those that go, whose ids, made of their
+    `changed` are units that go, or lose words or a revision, `erased` those that go, whose ids, made of their
     words, are named no more, and `kept` those of which some revision stays, the newest of them; `sceneless`
     lose their scene, and `findings_left` are the findings of answers that stay.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
-    gone: set[UnitId] = field(default_factory=set)
+    erased: set[UnitId] = field(default_factory=set)
     kept: dict[UnitId, SummaryUnit] = field(default_factory=dict)
     superseded: set[UnitId] = field(default_factory=set)
     sceneless: set[UnitId] = field(default_factory=set)
@@ -83,9 +83,9 @@ class Past:
         if left is not None:
             self.kept[unit.id] = left
             self.superseded.update(left.supersedes)
-            self.gone.discard(unit.id)
+            self.erased.discard(unit.id)
         elif unit.id not in self.kept:  # else an earlier revision of it stays
-            self.gone.add(unit.id)
+            self.erased.add(unit.id)
 
     def texts_on(self, page_id: PageId) -> list[str]:
         """What the units tell that rest on a page, those superseded or withdrawn aside."""
@@ -94,7 +94,7 @@ class Past:
 
     def left_of(self, ids: Iterable[UnitId]) -> tuple[UnitId, ...]:
         """Those of some units that do not go."""
-        return tuple(unit_id for unit_id in ids if unit_id not in self.gone)
+        return tuple(unit_id for unit_id in ids if unit_id not in self.erased)
 
     def units_left(
         self, units: Iterable[SummaryUnit], goes: WhatGoes, *, shown: bool

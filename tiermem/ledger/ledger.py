@@ -214,7 +214,7 @@ class Ledger:
         return await to_thread.run_sync(record, limiter=self._one_writer)
 
     async def logged_entries(self) -> tuple[LoggedEntry, ...]:
-        """Everything the log holds besides turns and page seals, as it counts now; see `ledger.replacements`."""
+        """Everything the log holds besides turns and page seals, as it counts now (`ledger.replacements`)."""
         return await self._blocking(lambda: tuple(logged_entries(self._log)))
 
     async def erase(

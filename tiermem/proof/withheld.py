@@ -31,7 +31,7 @@ def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
         length = line.end - line.start
         parts += (page.text[at : line.start], _MARK[:length].ljust(length))
         at = line.end
-    kept = (replace(line, turn=None) if gone else line for line, gone in zip(page.lines, hidden, strict=True))
+    kept = (replace(line, turn=None) if hide else line for line, hide in zip(page.lines, hidden, strict=True))
     return replace(page, text="".join((*parts, page.text[at:])), lines=tuple(kept))
 
 

@@ -304,7 +304,7 @@ def fused_decision(first: Composed) -> Decision:
     if first.suffices:
         told = "no reading would tell more" if first.abstained else "what was recalled tells it"
         return Decision(action="ANSWER", score=None, reason=told, router=FUSED)
-    reason = first.missing or first.withheld or "what was recalled does not tell it"
+    reason = first.missing or first.declined or "what was recalled does not tell it"
     return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED)
 
 

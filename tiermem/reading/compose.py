@@ -50,7 +50,7 @@ class EvidenceItem:
 class Composed:
     """A worded answer that is not recorded yet. `checks` are those of every wording, the last one last.
 
-    `withheld` says why a wording is not given as an answer; it is empty where one is. `cited` are the
+    `declined` says why a wording is not given as an answer; it is empty where one is. `cited` are the
     pieces of evidence behind the citations.
     """
 
@@ -64,7 +64,7 @@ class Composed:
     complete: bool = True
     missing: str = ""
     statement: LinkedFact | None = None
-    withheld: str = ""
+    declined: str = ""
     by_rules: bool = False
     """Whether rules worded it because the budget was spent."""
     degradations: tuple[Degradation, ...] = ()
@@ -72,12 +72,12 @@ class Composed:
     @property
     def holds(self) -> bool:
         """Whether there is an answer that may be given."""
-        return not self.abstained and not self.withheld
+        return not self.abstained and not self.declined
 
     @property
     def suffices(self) -> bool:
         """Whether nothing more is to be read: all is answered, or no reading would answer it."""
-        return self.complete and not self.withheld
+        return self.complete and not self.declined
 
     @property
     def support(self) -> Support | None:
@@ -105,7 +105,7 @@ def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
         cited=(),
         facts=(),
         statement=None,
-        missing=after.missing or after.withheld,
+        missing=after.missing or after.declined,
     )
 
 
@@ -179,7 +179,7 @@ class Composer:
             complete=draft.complete,
             missing=draft.missing,
             statement=await self._statement(draft, cited, pages),
-            withheld=_withheld(verdict, self._unproved),
+            declined=_declined(verdict, self._unproved),
         )
 
     async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
@@ -226,7 +226,7 @@ class Composer:
         return tuple(self._degradations)
 
 
-def _withheld(verdict: Check, unproved: Unproved) -> str:
+def _declined(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
     if unproved == "abstain" and verdict.support == "worded":

@@ -40,7 +40,7 @@ Replacement = tuple[int, str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class ErasedTurns:
     """The turns that go: their pages as they were (under every id), their numbers, what betrays them.
 
     `read` brings the other pages that units rest on; `also` are turns that stay and say some of the same.
@@ -123,7 +123,7 @@ class _Taken:
     stripped: int = 0
 
 
-def closure(entries: Iterable[LoggedEntry], gone: Gone) -> Closure:
+def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
     """Which of all entries must go with the turns, and what of it may stay."""
     taken, past = _Taken(), Past()
     for one in entries:
@@ -132,10 +132,10 @@ def closure(entries: Iterable[LoggedEntry], gone: Gone) -> Closure:
             continue
         entry = decode_body(one.kind, one.body, seq=one.logged_at)
         if entry is None:
-            if _unknown_goes(one, gone, past):
+            if _unknown_goes(one, erased, past):
                 taken.records.append(one.logged_at)
             continue
-        left = _left_of(entry, one, gone, past)
+        left = _left_of(entry, one, erased, past)
         if left == entry:
             continue
         taken.records.append(one.logged_at)
@@ -145,11 +145,11 @@ def closure(entries: Iterable[LoggedEntry], gone: Gone) -> Closure:
     return Closure(records=tuple(taken.records), instead=tuple(taken.instead), stripped=taken.stripped)
 
 
-def _left_of(entry: Entry, one: LoggedEntry, gone: Gone, past: Past) -> Entry | None:
+def _left_of(entry: Entry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> Entry | None:
     """What may stay of an entry by the rule of its kind, and what was paid where that cannot be told."""
     kind = kind_of(entry)
     try:
-        return kind.may_stay(entry, gone, past)
+        return kind.may_stay(entry, erased, past)
     except (Closed, Inaccessible):
         raise  # nothing is erased yet, and what was announced is finished later
     except Exception as error:  # noqa: BLE001  # logged; what nobody can tell apart from what goes, goes
@@ -181,16 +181,16 @@ def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
     return still_proved(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
 
 
-def _unknown_goes(one: LoggedEntry, gone: Gone, past: Past) -> bool:
+def _unknown_goes(one: LoggedEntry, erased: ErasedTurns, past: Past) -> bool:
     """Of a record of a kind that a newer version added: whether it holds the words, or names what goes."""
     values = list(_values(one.body))
     texts = [value for value in values if isinstance(value, str)]
     places = (v for v in values if isinstance(v, Mapping) and v.keys() == {"page_id", "start", "end"})
     return (
-        gone.everything
-        or any(text in gone.pages or text in past.changed for text in texts)
-        or gone.repeated_in(texts)
-        or any(gone.touches(Span(**place)) for place in places)
+        erased.everything
+        or any(text in erased.pages or text in past.changed for text in texts)
+        or erased.repeated_in(texts)
+        or any(erased.touches(Span(**place)) for place in places)
     )
 
 

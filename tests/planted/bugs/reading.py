@@ -199,7 +199,7 @@ BUGS = (
     Bug(
         name="a refused answer is given",
         file="tiermem/reading/compose.py",
-        before="return not self.abstained and not self.withheld",
+        before="return not self.abstained and not self.declined",
         after="return not self.abstained",
         found_by=_ALL,
     ),

@@ -71,7 +71,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
     return pairs(
         [
             ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
-            ("gone with it", _gone(receipt)),
+            ("gone with it", _what_went(receipt)),
             ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
             ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
             ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
@@ -102,7 +102,7 @@ def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     return told
 
 
-def _gone(receipt: tiermem.Receipt) -> str:
+def _what_went(receipt: tiermem.Receipt) -> str:
     erasure = receipt.erasure
     parts = (
         counted(erasure.records, "record"),

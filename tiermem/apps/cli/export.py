@@ -42,8 +42,8 @@ def export(
 
 def _in_words(done: tiermem.Exported, file: str) -> str:
     command = f"tiermem ingest {'FILE' if file == '-' else file}{' --stamps' if done.stamped else ''}"
-    gone = f", {counted(done.erased, 'turn')} erased before" if done.erased else ""
+    without = f", {counted(done.erased, 'turn')} erased before" if done.erased else ""
     return safe(
-        f"{counted(done.turns, 'turn')} of {counted(done.sessions, 'session')}{gone}. "
+        f"{counted(done.turns, 'turn')} of {counted(done.sessions, 'session')}{without}. "
         f"`{command}` reads it back; {done.keeps}."
     )

@@ -56,7 +56,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     elif astray:
         return spent
     decision = replace(decision, superseded=past.left_of(decision.superseded))
-    named = any(unit_id in decision.reason for unit_id in past.gone)
+    named = any(unit_id in decision.reason for unit_id in past.erased)
     if astray or weighed or named or goes.repeated_in([decision.reason]):
         decision = replace(decision, reason="")
     shown = None if entry.shown is None else past.left_of(entry.shown)

@@ -162,13 +162,13 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
 
 def _audited(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
     words_on_page = words_on_pages(citation.spans, fetched.pages, context=context)
-    gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
+    unread = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
     return AuditedCitation(
         citation=citation,
         chosen_by=chosen_by(citation, trace),
         words_on_page=words_on_page,
-        missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in gone),
-        intact=not gone and citation.quote == " … ".join(place.words for place in words_on_page),
+        missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in unread),
+        intact=not unread and citation.quote == " … ".join(place.words for place in words_on_page),
     )
 
 
