@@ -52,11 +52,11 @@ class RenderedTurn:
 
 
 def as_rendered(turn: Turn, part: int = 1, parts: int = 1) -> RenderedTurn:
-    """The turn as a page shows it: speaker made safe, every kind of line break shown as one kind."""
-    printable = (c if c.isprintable() and c not in "[]:" else "_" for c in turn.speaker[:_SPEAKER_LENGTH])
+    """The turn as a page shows it: speaker in printable characters, line breaks of every kind as one kind."""
+    speaker = (c if c.isprintable() and c not in "[]:" else "_" for c in turn.speaker[:_SPEAKER_LENGTH])
     return RenderedTurn(
         said_at=_moment(turn.said_at) + (f", part {part} of {parts}" if parts > 1 else ""),
-        speaker="".join(printable) or "_",
+        speaker="".join(speaker) or "_",
         text=_BREAK.sub("\n", turn.text),
     )
 

@@ -21,7 +21,6 @@ from pagestore.bundle.words import (
     cut,
     cut_out,
     only_close,
-    printable,
     quotes_of,
     same_moment,
     shown_turn,
@@ -31,6 +30,7 @@ from pagestore.line import Fields
 from pagestore.line import decode as decode_line
 from pagestore.merkle import leaf_hash, verify_consistency, verify_inclusion
 from pagestore.prover import as_bytes
+from pagestore.unicode import replace_surrogates
 from pagestore.values import Checkpoint, Damage, GrowthProof, ProvedPage, ProvedRecord
 
 _ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
@@ -218,7 +218,7 @@ class _Check:
         words = self._words(where, citation)
         if words is None:
             return
-        if printable(words.text) != citation["quote"]:
+        if replace_surrogates(words.text) != citation["quote"]:
             raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(citation['quote'])!r}")
         speaker, said_at = words.said_by()
         if speaker is not None and citation["speaker"] != speaker:

@@ -14,11 +14,11 @@ from pagestore.codec import said_of
 from pagestore.line import Fields, decode
 from pagestore.prover import as_bytes
 from pagestore.rendering import render_turn
+from pagestore.unicode import replace_surrogates
 from pagestore.values import Span, TurnLine
 
 _HEAD = re.compile(r"^[^\S\n]{0,8}\[[^\]\n]{0,40}\][^\S\n]{0,8}(?:[^:\n]{0,80}:)?", re.MULTILINE)
 """The head of a page's line (when, who), which a model may have copied into its quote."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Wrong(Exception):
@@ -81,7 +81,7 @@ class Words:
     def said_by(self) -> tuple[str | None, str | None]:
         """Speaker and time of the first turn."""
         fields = self.turns[0][1].fields
-        return (None, None) if fields is None else (printable(fields["sp"]), fields.get("ts"))
+        return (None, None) if fields is None else (replace_surrogates(fields["sp"]), fields.get("ts"))
 
     def whose(self) -> str:
         """The turn, in words."""
@@ -129,11 +129,6 @@ def cut_out(turns: list[ShownTurn], span: Span) -> str:
 def cut(text: str, length: int = 80) -> str:
     """The beginning of a text that is long."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def printable(text: str) -> str:
-    """Text as answers carry it: without lone surrogates."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def quotes_of(fact: Mapping[str, Any]) -> tuple[str, ...]:

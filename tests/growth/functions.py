@@ -63,7 +63,7 @@ ROOTS = (
     "tiermem.reading.check",
     "tiermem.index.bm25",
     "tiermem.index.encoding",
-    "tiermem.llm.characters",
+    "pagestore.unicode",
     "tiermem.llm.json_reply",
     "pagestore.tokens",
     "pagestore.pager",

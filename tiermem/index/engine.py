@@ -24,8 +24,8 @@ from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
 from tiermem.index.fusion import Ranking, fuse, ranked
 from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.index.newest import Newest
-from tiermem.llm.characters import sendable
 from tiermem.text import words
+from tiermem.text.unicode import join_surrogates
 
 T = TypeVar("T")
 
@@ -202,7 +202,7 @@ class ProjectedIndex(ABC):
         `score` is the cosine in `dense` mode, BM25 in `words` mode, the fused rank score (0 to 1)
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
-        query = sendable(query).strip()
+        query = join_surrogates(query).strip()
         if not VECTORS[collection]:
             if mode == "dense":
                 return ()
@@ -252,7 +252,7 @@ class ProjectedIndex(ABC):
         told: Sequence[Period] = (),
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
-        question = sendable(question).strip()
+        question = join_surrogates(question).strip()
         if limit < 1 or not question:
             return TurnHits()
         vector = await self._vector(question)

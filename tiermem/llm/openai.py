@@ -19,7 +19,6 @@ from anyio.lowlevel import RunVar
 
 from tiermem.errors import InvalidInput, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import wire
-from tiermem.llm.characters import sendable
 from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
@@ -27,6 +26,7 @@ from tiermem.llm.redaction import Redaction
 from tiermem.llm.request_format import RequestFormat
 from tiermem.llm.retry import Transient, retry, seconds_asked
 from tiermem.model import Usage
+from tiermem.text.unicode import join_surrogates
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -108,9 +108,9 @@ class OpenAIModel:
         endpoint = self._roles.get(call.role, self._main)
         async with self._turn(endpoint) as client:
             body, usage = await self._negotiate(client, endpoint, call)
-        clean = self._redactions[endpoint].in_reply
-        model = wire.model_in(body, clean) or endpoint.model
-        return Reply(text=wire.answer_in(body, clean), usage=usage, model=model)
+        redact = self._redactions[endpoint].in_reply
+        model = wire.model_in(body, redact) or endpoint.model
+        return Reply(text=wire.answer_in(body, redact), usage=usage, model=model)
 
     async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
         request_format = self._formats.get(endpoint, RequestFormat())
@@ -141,7 +141,7 @@ class OpenAIModel:
 
     async def _embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         # OpenAI rejects a whole batch for one empty text; a space stands for it.
-        sent = [sendable(text) or " " for text in texts]
+        sent = [join_surrogates(text) or " " for text in texts]
         async with self._turn(self._embedding) as client:
             send = partial(
                 client.embeddings.with_raw_response.create,
@@ -282,7 +282,7 @@ def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> E
         return Transient(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")
     if not isinstance(error, openai.APIStatusError):
         return ModelRefused(f"{endpoint} cannot be asked: {redaction.in_error(str(error))}")
-    told = redaction.in_error(sendable(error.message))[:500]
+    told = redaction.in_error(join_surrogates(error.message))[:500]
     if error.status_code == 429 and error.code == "insufficient_quota":
         return ModelRefused(f"the quota at {endpoint} is used up: {told}")
     if error.status_code in (408, 429) or error.status_code >= 500:

@@ -28,10 +28,11 @@ from tiermem.model import (
 )
 from tiermem.proof import link, proof_rank
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_turns, lines, printable, quoted, said, size, words
+from tiermem.reading.quoting import closest_turns, lines, quoted, said, size, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source
+from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 ABSTENTION = "Nothing that was found in memory answers this."
@@ -111,7 +112,7 @@ def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
 
 def _unknown(draft: Draft) -> str:
     """What an abstention says is not known, for whoever looks further."""
-    said = printable(draft.text).strip()
+    said = replace_surrogates(draft.text).strip()
     return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
 
 
@@ -148,7 +149,7 @@ class Composer:
         if not items:
             return abstention()
         draft, by_rules = await self._draft([item.evidence for item in items])
-        text = printable(draft.text).strip()
+        text = replace_surrogates(draft.text).strip()
         if draft.abstained or not text:
             settled = draft.abstained and draft.complete
             worded = replace(abstention(missing=_unknown(draft)), complete=settled)
@@ -201,7 +202,7 @@ class Composer:
         quotes = tuple(words(pages[s.page_id], s) for spans in turns for s in spans if s.page_id in pages)
         if not draft.statement.strip() or not quotes:
             return None
-        claim = Claim(text=printable(draft.statement).strip(), quotes=quotes)
+        claim = Claim(text=replace_surrogates(draft.statement).strip(), quotes=quotes)
         linked = await to_thread.run_sync(link, claim, tuple(pages.values()))
         return linked if isinstance(linked, LinkedFact) and is_proved(linked.support) else None
 
@@ -240,7 +241,7 @@ def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
     quote = quoted(fact.spans, pages)
     proved = is_proved(fact.support) or not quote
     evidence = Evidence(
-        text=printable(fact.claim if proved else quote),
+        text=replace_surrogates(fact.claim if proved else quote),
         quote=quote if proved else "",
         spans=fact.spans,
         score=1.0,

@@ -6,25 +6,18 @@ another id and the same text, so offsets are used and ids are not compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
 from tiermem.proof import kept, readable, remaining
 from tiermem.text import Source, stems
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """`text` as it can be written to JSON and sent over HTTP: lone surrogates become U+FFFD, one for one."""
-    return _SURROGATE.sub("\ufffd", text)
+from tiermem.text.unicode import replace_surrogates
 
 
 def words(page: Page, span: Span) -> str:
-    """The characters `span` covers, printable."""
-    return printable(page.text[span.start : span.end])
+    """The characters `span` covers, with surrogates replaced."""
+    return replace_surrogates(page.text[span.start : span.end])
 
 
 def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
@@ -36,9 +29,9 @@ def said(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(
         Source(
-            printable(remaining(page, line.body, line.end)),
+            replace_surrogates(remaining(page, line.body, line.end)),
             line.turn.said_at,
-            printable(line.turn.speaker),
+            replace_surrogates(line.turn.speaker),
             kept(page, line.body, line.end),
         )
         for line in lines(page, span)
@@ -54,9 +47,9 @@ def turn_evidence(
     Words that were taken back are not among them; an ellipsis stands in their place.
     """
     turn = line.turn
-    said = printable(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
+    said = replace_surrogates(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
     return Evidence(
-        text=f"{printable(turn.speaker)}: {said}" if turn is not None else said,
+        text=f"{replace_surrogates(turn.speaker)}: {said}" if turn is not None else said,
         spans=kept(page, line.body, line.end),
         score=score,
         source="turn",
@@ -79,7 +72,7 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
     """A whole page as evidence."""
     first = next((line.turn for line in page.lines if line.turn is not None), None)
     return Evidence(
-        text=printable(readable(page.text)),
+        text=replace_surrogates(readable(page.text)),
         spans=(Span(page_id=page.id, start=0, end=len(page.text)),),
         score=score,
         source="page",

@@ -38,12 +38,13 @@ from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence, printable
+from tiermem.reading.quoting import page_evidence
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
+from tiermem.text.unicode import replace_surrogates
 
 log = logging.getLogger("tiermem")
 
@@ -260,7 +261,9 @@ def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -
     start, end = (0, len(page.text)) if line is None else (line.body, line.end)
     head = "" if line is None or line.turn is None else f"{line.turn.speaker}: "
     words = marked(page, start, end, taken)
-    return replace(evidence, text=printable(head + (words if line is None else words.replace("\n\t", "\n"))))
+    return replace(
+        evidence, text=replace_surrogates(head + (words if line is None else words.replace("\n\t", "\n")))
+    )
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:

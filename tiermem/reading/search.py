@@ -34,11 +34,11 @@ from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
-from tiermem.reading.quoting import printable
 from tiermem.reading.ranking import rank_groups
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
 from tiermem.text import stems
+from tiermem.text.unicode import replace_surrogates
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
@@ -227,7 +227,7 @@ class LookUp:
         index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
             self.view.ledger.indexed_as,
-            printable(question.text),
+            replace_surrogates(question.text),
             limit=limit,
             session=scope.session,
             told=question.told,
@@ -307,7 +307,7 @@ class LookUp:
         return await index.search(
             self.view.ledger.indexed_as,
             collection,
-            printable(query),
+            replace_surrogates(query),
             limit=limit,
             mode=mode,
             session=self.view.scope.session,

@@ -41,7 +41,7 @@ BUGS = (
     Bug(
         name="what was erased comes back when its file was edited",
         file="tiermem/writing/placing.py",
-        before="found |= dict.fromkeys(gone)",
+        before="found |= dict.fromkeys(stays_away)",
         after="gone = frozenset()",
         found_by=("tests/api/test_files_again.py", "tests/api"),
     ),

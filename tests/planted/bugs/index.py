@@ -28,10 +28,10 @@ BUGS = (
     ),
     Bug(
         name="half a surrogate pair breaks an entry",
-        file="tiermem/llm/characters.py",
+        file="tiermem/text/unicode.py",
         before='return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")',
         after="return text",
-        found_by=("tests/llm/test_characters.py", *_ALL),
+        found_by=("tests/text/test_unicode.py", *_ALL),
     ),
     Bug(
         name="pieces of a long text overrun",

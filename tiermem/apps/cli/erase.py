@@ -12,7 +12,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_DAMAGE
 from tiermem.apps.present.tables import counted, pairs
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 _PLACES = 5
 """Turns that are named one by one."""
@@ -57,7 +57,7 @@ def erase(
 def _named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
     """What is to be erased, in words."""
     parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
-    return safe(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
+    return show_controls(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
 
 
 def _receipt(receipt: tiermem.Receipt) -> Table:

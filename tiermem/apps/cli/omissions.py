@@ -11,7 +11,8 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import short, table
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
+from tiermem.text.unicode import show_controls
 
 if TYPE_CHECKING:
     from tiermem import PageOmissions
@@ -68,7 +69,7 @@ def _report(report: tiermem.OmissionReport) -> Group:
 
 def _lost(page: PageOmissions) -> Text:
     more = len(page.lost) - _SHOWN
-    told = Text(safe("; ".join(page.lost[:_SHOWN])) or "nothing")
+    told = Text(show_controls("; ".join(page.lost[:_SHOWN])) or "nothing")
     if more > 0:
         told.append(f"; and {more:,} more", style="dim")
     if page.redistilled:

@@ -14,8 +14,9 @@ from rich.text import Text
 from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.apps.present.tables import counted, page_ids, short
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
 from tiermem.model import Answer, Evidence, MarkedPage, Way
+from tiermem.text.unicode import show_controls
 
 MARK = "bold black on bright_yellow"
 _WAYS: Mapping[Way, tuple[str, str]] = {
@@ -39,7 +40,7 @@ def nearest(answer: Answer) -> list[RenderableType]:
 
 def _passage(item: Evidence) -> Text:
     words = " ".join(item.text.split())
-    told = Text(safe(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
+    told = Text(show_controls(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
     where = ", ".join(map(short, page_ids(item.spans)))
     kind = "summary, " if item.source == "unit" else ""
     return told.append(f"\n{kind}{when(item.said_at)} · {where}", style="dim")
@@ -54,7 +55,7 @@ def route(answer: Answer) -> Text:
     told = Text(words, style=style)
     if answer.abstained:
         told.append(", abstained", style="yellow")
-    return told.append(safe(f" · {decision_in_words(decision)}"), style="dim")
+    return told.append(show_controls(f" · {decision_in_words(decision)}"), style="dim")
 
 
 def tokens(cost: ReadingCost) -> str:
@@ -80,10 +81,10 @@ def support(answer: Answer) -> Text:
     """How far the cited words bear the answer out, and what of it is missing."""
     from tiermem.proof.in_words import support_in_words
 
-    told = Text(safe(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
+    told = Text(show_controls(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
     if answer.support is None or answer.complete:
         return told
-    return told.append(f"; incomplete: {safe(answer.missing or 'not told what')}", style="yellow")
+    return told.append(f"; incomplete: {show_controls(answer.missing or 'not told what')}", style="yellow")
 
 
 def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
@@ -114,11 +115,13 @@ def page_view(
         for one in taken:
             if _touches(line, one.span, page):
                 told = f"taken back: {page.words(one.span)!r} ({one.reason})"
-                grid.add_row("", Text(safe(told), style="yellow"))
+                grid.add_row("", Text(show_controls(told), style="yellow"))
         last = number
     if last + 1 < len(page.lines):
         grid.add_row("", Text("…", style="dim"))
-    title = Text.assemble((short(page.id), "cyan"), f" · session {safe(page.session)}, page {page.number}")
+    title = Text.assemble(
+        (short(page.id), "cyan"), f" · session {show_controls(page.session)}, page {page.number}"
+    )
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
     foot = Text(
         f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"
@@ -143,9 +146,9 @@ def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -
     for start, end in marks:
         if start < at:
             continue
-        told.append(safe(body[at:start])).append("«" if plain else "")
-        told.append(safe(body[start:end]), style=MARK).append("»" if plain else "")
+        told.append(show_controls(body[at:start])).append("«" if plain else "")
+        told.append(show_controls(body[start:end]), style=MARK).append("»" if plain else "")
         at = end
-    told.append(safe(body[at:]))
+    told.append(show_controls(body[at:]))
     told.stylize("dim", 0, line.body - line.start)
     return told

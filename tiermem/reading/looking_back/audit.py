@@ -14,8 +14,9 @@ from pagestore import Page, PageId, SessionId, Span
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.proof import recomputed
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
-from tiermem.reading.quoting import lines, printable, words
+from tiermem.reading.quoting import lines, words
 from tiermem.reading.view import FetchedPages
+from tiermem.text.unicode import replace_surrogates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,13 +188,13 @@ def _words_on_page(page: Page, span: Span, context: int) -> WordsOnPage:
         session=page.session,
         page_number=page.number,
         turn=page.lines.index(touched[0]) + 1 if touched else 0,
-        speaker=printable(turn.speaker) if turn else "",
+        speaker=replace_surrogates(turn.speaker) if turn else "",
         said_at=turn.said_at if turn else None,
         start=span.start,
         end=span.end,
-        before=printable(page.text[max(0, span.start - context) : span.start]),
+        before=replace_surrogates(page.text[max(0, span.start - context) : span.start]),
         words=words(page, span),
-        after=printable(page.text[span.end : span.end + context]),
+        after=replace_surrogates(page.text[span.end : span.end + context]),
     )
 
 

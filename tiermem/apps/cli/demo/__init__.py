@@ -19,7 +19,8 @@ from tiermem.apps.cli.ingest import Ingested
 from tiermem.apps.present.answers import cited_in_page, next_step, route, support, tokens
 from tiermem.apps.present.as_json import print_json
 from tiermem.apps.present.tables import pairs, table
-from tiermem.apps.present.terminal import out, program, safe
+from tiermem.apps.present.terminal import out, program
+from tiermem.text.unicode import show_controls
 
 QUESTIONS, RIGHT, ABSTAINED, ABSTAINED_RIGHTLY = 215, 0.251, 0.191, 0.492
 """Of the local engine on LoCoMo, as measured in docs/results/answers.md."""
@@ -76,9 +77,9 @@ def _stored(ingested: Ingested) -> Text:
 
 def _answered(number: int, one: Asked, console: Console) -> Group:
     answer = one.answer
-    head = Text(f"{number}  ", style="cyan").append(safe(one.asked.question), style="bold")
+    head = Text(f"{number}  ", style="cyan").append(show_controls(one.asked.question), style="bold")
     why = Text(one.asked.why, style="dim italic")
-    words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold green")
+    words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
     rows = pairs([("support", support(answer)), ("route", route(answer)), ("read", tokens(one.cost))])
     trail = [
         cited_in_page(page, citation.spans, console)
