@@ -44,8 +44,8 @@ from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import PageView
 from tiermem.reasoning.rules.distil import sentences_of
-from tiermem.reasoning.rules.passages import Matcher, passages_of
-from tiermem.reasoning.rules.questions import read_question
+from tiermem.reasoning.rules.questions import parse_question
+from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
 from tiermem.text.readings import People
 from tiermem.trust import DEFAULT_TRUST
@@ -166,10 +166,10 @@ def derivation(text: str) -> Derivation:
 
 
 def scored(text: str) -> Any:
-    found = list(passages_of(f"Ann: dogs {text}", 0, SAID))
+    found = list(sentences_read(f"Ann: dogs {text}", 0, SAID))
     return max(
-        Matcher(read_question(QUESTION), found).best(found),
-        key=lambda one: len(one.passage.text),
+        Matcher(parse_question(QUESTION), found).best(found),
+        key=lambda one: len(one.sentence.text),
         default=None,
     )
 
@@ -223,7 +223,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Callable[[str], int]": lambda _: EstimateCounter().count,
     "Callable[[Turn], int]": lambda _: lambda turn: len(turn.text) % 2,
     "Callable[[PageLine], bool]": lambda _: lambda line: line.seq % 2 == 0,
-    "Question": lambda _: read_question(QUESTION),
+    "ParsedQuestion": lambda _: parse_question(QUESTION),
     "Scored": scored,
     "Evidence": evidence,
     "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
@@ -256,7 +256,7 @@ def _chosen(text: str) -> dict[str, Any]:
 
 
 def _answer_from(text: str) -> dict[str, Any]:
-    return {"question": read_question(QUESTION), "best": scored(text)}
+    return {"question": parse_question(QUESTION), "best": scored(text)}
 
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
