@@ -38,7 +38,7 @@ from tiermem.model import (
 )
 from tiermem.proof.check import LONGEST
 from tiermem.proof.derive import Moment
-from tiermem.proof.support import Ground, Told
+from tiermem.proof.support import Ground, QuotedTurn
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
@@ -153,10 +153,10 @@ def claim(text: str) -> Claim:
 
 def ground(text: str) -> Ground:
     told = (
-        Told(quote=text[:4_000], turn=source(text)),
-        Told(quote="I have 3 dogs.", turn=source("I have 3 dogs.")),
+        QuotedTurn(quote=text[:4_000], turn=source(text)),
+        QuotedTurn(quote="I have 3 dogs.", turn=source("I have 3 dogs.")),
     )
-    return Ground(told=told, asked=text, beside=text, earlier=text, everyone=("Ann", "Ben"))
+    return Ground(quoted=told, asked=text, beside=text, earlier=text, everyone=("Ann", "Ben"))
 
 
 def derivation(text: str) -> Derivation:

@@ -97,9 +97,9 @@ def fingerprints(erased: Iterable[str], stays: Iterable[str]) -> Fingerprints:
     common: set[str] = set()
     also = []
     for place, text in enumerate(stays):
-        held = set(wanted.found_in(text))
-        if held:
-            common |= held
+        shared = set(wanted.found_in(text))
+        if shared:
+            common |= shared
             also.append(place)
     left = {size: phrases - common for size, phrases in found.items()}
     silent = sum(common.issuperset(phrases) for phrases in known)

@@ -66,10 +66,10 @@ def _claim(fact: LinkedFact, line: PageLine, said: str, asked: str) -> Claim:
 def _sentences(page: Page, line: PageLine, start: int, end: int) -> tuple[int, int]:
     """The whole sentences of the turn that the words from `start` to `end` stand in."""
     body = page.text[line.body : line.end]
-    held = [
+    within = [
         piece for piece in sentences(body) if piece.start < end - line.body and start - line.body < piece.end
     ]
-    return (line.body + held[0].start, line.body + held[-1].end) if held else (start, end)
+    return (line.body + within[0].start, line.body + within[-1].end) if within else (start, end)
 
 
 def _asked(page: Page, index: int, said: str) -> str:
