@@ -385,7 +385,7 @@ def _holds_number(number: str, amount: Amount | None, case: _Case, source: Sourc
     for piece, counts in _counting(source):
         if number == "1" and _one_of(piece.text, units, article=article):
             return True
-        if number in cited_stems and _beside(number, amount, units, about, piece):
+        if number in counts and _beside(number, amount, units, about, piece):
             return True
     return False
 

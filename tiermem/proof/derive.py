@@ -310,7 +310,7 @@ def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
         ]
         for source in sources
     ]
-    for one, two in combinations(_differing(amount for group in held for amount in group), 2):
+    for one, two in combinations(_differing(amount for group in ages for amount in group), 2):
         larger, smaller = (one, two) if one.value >= two.value else (two, one)
         if larger.value - smaller.value == value and one.source.text != two.source.text:
             return _of_amounts("difference", Decimal(value), "", (larger, smaller))
