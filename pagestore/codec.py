@@ -157,8 +157,8 @@ def times_of(fields: Fields) -> TurnTimes:
 
 
 def _moment(fields: Fields, name: str) -> datetime | None:
-    told = fields.get(name)
-    return datetime.fromisoformat(told) if told is not None else None
+    text = fields.get(name)
+    return datetime.fromisoformat(text) if text is not None else None
 
 
 def key_in(fields: Fields, salt: bytes) -> bytes | None:

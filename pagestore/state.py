@@ -147,8 +147,8 @@ class State:
     def _note_time(self, line: Line) -> None:
         if line.kind not in _TIMED or "at" not in line.fields:
             return
-        told = datetime.fromisoformat(line.fields["at"])
-        at = told if told.tzinfo else told.replace(tzinfo=UTC)
+        recorded = datetime.fromisoformat(line.fields["at"])
+        at = recorded if recorded.tzinfo else recorded.replace(tzinfo=UTC)
         if self.newest is not None and at < self.newest - TOLERANCE:
             self.set_back.append(SetBack(seq=line.seq, was=self.newest, now=at))
             self.newest = at

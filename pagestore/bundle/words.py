@@ -68,14 +68,14 @@ class Words:
         Quotes may share words, which are found in one place then: each quote is some of the pieces, and
         each piece is in a quote.
         """
-        pieces, told = (
+        pieces, quoted = (
             [bare(piece) for piece in self.pieces],
             [bare(_HEAD.sub(" ", quote)) for quote in quotes],
         )
-        if "".join(pieces) == "".join(told):
+        if "".join(pieces) == "".join(quoted):
             return True
-        return all(_made_of(quote, pieces) for quote in told) and all(
-            any(piece in quote for quote in told) for piece in pieces
+        return all(_made_of(quote, pieces) for quote in quoted) and all(
+            any(piece in quote for quote in quoted) for piece in pieces
         )
 
     def said_by(self) -> tuple[str | None, str | None]:

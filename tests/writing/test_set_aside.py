@@ -32,7 +32,7 @@ class Choosy(DictIndex):
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            if self.error is not None and "Quibble" in f"{entry.text} {entry.said}":
+            if self.error is not None and "Quibble" in f"{entry.text} {entry.context}":
                 raise self.error
         await super().put(space, collection, entries)
 

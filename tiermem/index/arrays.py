@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tiermem.embedding.interface import Embedder
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, PointFilter, Probe, ProjectedIndex
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection
 
@@ -97,11 +97,11 @@ class ArraysIndex(ProjectedIndex):
         """The entries of a space, as they are now; called and used under the lock."""
 
     def _find(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
         with self._lock:
-            table = self._table(collection, scope.match["space"])
-            seen = table.seen(scope)
+            table = self._table(collection, allowed.match["space"])
+            seen = table.seen(allowed)
             found = [table.best(probe, seen, limit) for probe in probes]
             return [[(table.entry(at), score) for at, score in ranking] for ranking in found]
 
@@ -117,10 +117,10 @@ class ArraysIndex(ProjectedIndex):
             return len(self._table(collection, space))
 
     def _values(
-        self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]
+        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
         with self._lock:
-            table = self._table(collection, scope.match["space"])
+            table = self._table(collection, allowed.match["space"])
             return {value for value in wanted if table.has(field, key(value))}
 
     def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
@@ -206,20 +206,20 @@ class Table:
             column.keep(there)
         self._said = +self._said
 
-    def seen(self, scope: Scope) -> NDArray[np.bool_]:
+    def seen(self, allowed: PointFilter) -> NDArray[np.bool_]:
         """Which places a search may see."""
         import numpy as np
 
         seen = self._there.rows.copy()
-        for field, value in scope.match.items():
+        for field, value in allowed.match.items():
             if field != "space":
                 seen &= self._names[field].are(value)
-        if scope.said:
+        if allowed.periods:
             days = self._days.rows
-            seen &= np.any([(days >= _number(a)) & (days <= _number(z)) for a, z in scope.said], axis=0)
-        if scope.among is not None:
+            seen &= np.any([(days >= _number(a)) & (days <= _number(z)) for a, z in allowed.periods], axis=0)
+        if allowed.among is not None:
             among = np.zeros_like(seen)
-            among[[self._place[point_id] for point_id in scope.among if point_id in self._place]] = True
+            among[[self._place[point_id] for point_id in allowed.among if point_id in self._place]] = True
             seen &= among
         return seen
 

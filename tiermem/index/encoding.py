@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
 from tiermem.index.bm25 import Terms, document_terms, unit_terms
-from tiermem.index.interface import Collection, Entry, Said
+from tiermem.index.interface import Collection, Entry, TurnContext
 from tiermem.text import sentences
 from tiermem.text.unicode import join_surrogates
 
@@ -57,16 +57,16 @@ def encoded(entry: Entry, collection: Collection) -> Encoded:
     words = {"words": document_terms(entry.text, collection)}
     if collection == "pages":
         return Encoded(terms=words)
-    said = entry.said or Said()
+    context = entry.context or TurnContext()
     whole, before = (
-        spoken(join_surrogates(entry.text).strip(), said.speaker),
-        join_surrogates(said.before).strip(),
+        spoken(join_surrogates(entry.text).strip(), context.speaker),
+        join_surrogates(context.before).strip(),
     )
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
     return Encoded(
-        meaning=tuple(turn_pieces(entry.text, said.speaker)),
+        meaning=tuple(turn_pieces(entry.text, context.speaker)),
         exchange=(whole, before) if short else (),
-        terms={**words, "around": document_terms(said.around, "around")},
+        terms={**words, "around": document_terms(context.around, "around")},
     )
 
 

@@ -22,7 +22,7 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.errors import MemoryClosed
-from tiermem.index.interface import Entry, Hit, Index, Mode, Said
+from tiermem.index.interface import Entry, Hit, Index, Mode, TurnContext
 
 T = TypeVar("T")
 
@@ -73,8 +73,8 @@ def turn(
     said_at: datetime | None = None,
 ) -> Entry:
     """A turn of Ann's with these words."""
-    said = Said(speaker="Ann", before=before, around=around or text, near=near)
-    return Entry(id=id_, session=session, text=text, said=said, said_at=said_at)
+    context = TurnContext(speaker="Ann", before=before, around=around or text, near=near)
+    return Entry(id=id_, session=session, text=text, context=context, said_at=said_at)
 
 
 TALK = (
@@ -217,7 +217,7 @@ class IndexContract:
 
             async def found(first: date, last: date, **scope: SessionId) -> set[str]:
                 told = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
-                hits = await index.turns(ANN, "Which concert?", limit=1, told=told, **scope)
+                hits = await index.turns(ANN, "Which concert?", limit=1, periods=told, **scope)
                 return {hit.id for hit in hits.hits} - {"c0"}
 
             assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}

@@ -416,8 +416,8 @@ def _beside(number: str, amount: Amount | None, units: set[str], about: set[str]
         return amount.sign in signs or "" in signs
     if units and there:
         return any(each.things & {*units, ONES} for each in there)
-    cited_stems = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
-    return bool(cited_stems & about)
+    stems_there = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
+    return bool(stems_there & about)
 
 
 def _derived_number(number: str, amount: Amount | None, case: _Case) -> Derivation | None:

@@ -80,14 +80,14 @@ class Waiting:
         return sorted(scores.items(), key=lambda pair: -pair[1])
 
     def best_turns(
-        self, wanted: Iterable[str], session: SessionId | None, *, limit: int, told: Sequence[Period] = ()
+        self, wanted: Iterable[str], session: SessionId | None, *, limit: int, periods: Sequence[Period] = ()
     ) -> list[str]:
         """The ids of the best `limit` turns that hold one of these stems, and of those right beside them.
 
-        With `told`, as many again of those said in one of these periods.
+        With `periods`, as many again of those said in one of these periods.
         """
         ranked = [at for at, _ in self._by_turn.rank(wanted) if session in (None, self._turns[at].session)]
-        then = [at for at in ranked if _said_in(self._turns[at].said_at, told)] if told else []
+        then = [at for at in ranked if _said_in(self._turns[at].said_at, periods)] if periods else []
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
         found = (self._turns[at] for at in dict.fromkeys((*best, *beside)))

@@ -121,7 +121,7 @@ def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
         score += options.named
     if question.time and _TELLS_TIME.search(text):
         score += options.time
-    if _told_then(question, line.turn.said_at):
+    if _said_in_periods(question, line.turn.said_at):
         score += options.dated
     if text.rstrip().endswith("?"):
         score += options.asks
@@ -134,8 +134,8 @@ def _is_meant(question: Asked, turn: Turn) -> bool:
     return question.speaker is not None and question.speaker in words(turn.speaker)
 
 
-def _told_then(question: Asked, said_at: datetime | None) -> bool:
-    return said_at is not None and any(first <= said_at.date() <= last for first, last in question.told)
+def _said_in_periods(question: Asked, said_at: datetime | None) -> bool:
+    return said_at is not None and any(first <= said_at.date() <= last for first, last in question.periods)
 
 
 def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:

@@ -193,7 +193,7 @@ class LookUp:
         named = found.named | waiting.speakers.intersection(question.words)
         stems = query_stems(question.text, without=named)
         newer = await to_thread.run_sync(
-            partial(waiting.best_turns, stems, session, limit=limit, told=question.told)
+            partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods)
         )
         held = await self._held() if found.rarity else 0
         rarity = {stem: waiting.rarity(stem, held=held, known=found.rarity.get(stem)) for stem in stems}
@@ -230,7 +230,7 @@ class LookUp:
             replace_surrogates(question.text),
             limit=limit,
             session=scope.session,
-            told=question.told,
+            periods=question.periods,
         )
         hits = {hit.id: hit for hit in found.hits}
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()

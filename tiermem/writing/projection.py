@@ -29,7 +29,7 @@ from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Said, turn_id
+from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, TurnContext, turn_id
 from tiermem.ledger import Changes, Ledger, SetAside
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.writing.values import Projected, Unfinished
@@ -393,7 +393,7 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
             session=page.session,
             text=texts[at],
             said_at=line.turn.said_at if line.turn else None,
-            said=Said(
+            context=TurnContext(
                 speaker=_name(line),
                 before=_spoken(turns[at - 1][2]) if at else "",
                 around="\n".join(texts[max(0, at - _AROUND) : at + _AROUND + 1]),

@@ -101,8 +101,8 @@ BUGS = (
     Bug(
         name="one result more than asked for",
         file="tiermem/index/engine.py",
-        before="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[:limit]",
-        after="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[: limit + 1]",
+        before="order = ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]",
+        after="order = ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[: limit + 1]",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
     Bug(
