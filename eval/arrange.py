@@ -21,7 +21,7 @@ from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
 from eval.progress import watching
 from eval.recorded import read_facts, recorded, renamed_claim
-from eval.runner import Plan, qa, replay, retrieval
+from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.systems.profiles import profile
 from eval.types import CaseId, Dataset
@@ -128,7 +128,7 @@ async def run(request: Request) -> RunFolder:
     folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
     try:
         with watching() as watcher:
-            plan = Plan(
+            plan = RunPlan(
                 dataset=dataset,
                 candidates=taking_part,
                 folder=folder,

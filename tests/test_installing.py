@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
-from eval.systems.ranking import Keywords
+from eval.systems.ranking import Bm25System
 from pagestore import EstimateCounter
 from tests.eval.tiny import sessions
 from tiermem.apps.cli.app import app
@@ -102,7 +102,7 @@ def test_a_model_without_its_client_is_refused_with_the_extra_that_brings_it(
 @pytest.mark.anyio
 async def test_evaluation_without_its_baseline_names_the_extra(without: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
-        await Keywords(EstimateCounter()).observe(sessions())
+        await Bm25System(EstimateCounter()).observe(sessions())
 
 
 @pytest.mark.parametrize("without", ["mcp"], indirect=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from eval.types import Case, Passage, Question
+from eval.types import Case, LabelledQuestion, Passage
 from pagestore.values import SessionId
 
 CUTOFFS: Final = (1, 3, 5, 10, 20)
@@ -83,7 +83,7 @@ class Labels:
         return list(self.names.values())
 
 
-def session_labels(case: Case, question: Question) -> Labels:
+def session_labels(case: Case, question: LabelledQuestion) -> Labels:
     """Sessions as documents; those without a labelled user turn become "noans" and are no target."""
     labelled = {turn.session for turn in _user_evidence(case, question)}
     names, targets = {}, set()
@@ -97,7 +97,7 @@ def session_labels(case: Case, question: Question) -> Labels:
     return Labels(names=names, targets=frozenset(targets), scored=question.answerable and bool(targets))
 
 
-def turn_labels(case: Case, question: Question) -> Labels:
+def turn_labels(case: Case, question: LabelledQuestion) -> Labels:
     """User turns as documents; a question without a labelled one is not scored at this level."""
     evidence = frozenset(_user_evidence(case, question))
     names, targets = {}, set()
@@ -114,11 +114,11 @@ def turn_labels(case: Case, question: Question) -> Labels:
     return Labels(names=names, targets=frozenset(targets), scored=question.answerable and bool(targets))
 
 
-def _user_evidence(case: Case, question: Question) -> list[Passage]:
+def _user_evidence(case: Case, question: LabelledQuestion) -> list[Passage]:
     return [turn for turn in question.evidence if case.turn(turn).role == "user"]
 
 
-def vendor_sessions(case: Case, question: Question) -> Labels:
+def vendor_sessions(case: Case, question: LabelledQuestion) -> Labels:
     """Sessions as documents, every evidence session a target, all questions scored: as vendors report."""
     names = {
         Passage(session=session.id, start=0, end=len(session.turns)): case.official[session.id]
@@ -128,7 +128,7 @@ def vendor_sessions(case: Case, question: Question) -> Labels:
     return Labels(names=names, targets=targets, scored=bool(targets))
 
 
-def evidence_documents(question: Question, documents: Sequence[Passage]) -> frozenset[Passage]:
+def evidence_documents(question: LabelledQuestion, documents: Sequence[Passage]) -> frozenset[Passage]:
     """The documents (turns, pages or sessions) that hold a turn of the question's evidence."""
     return frozenset(document for document in documents if any(map(document.holds, question.evidence)))
 

@@ -27,7 +27,7 @@ _WORD: Final = re.compile(r"\w+")
 _LEVELS: Final[tuple[Level, ...]] = ("turn", "page", "session")
 
 
-class Keywords:
+class Bm25System:
     """BM25 (Okapi) as `rank-bm25` ships it, over lower-cased words; one index a level."""
 
     def __init__(self, counter: TokenCounter, *, name: str = "bm25", speaks: Speaks = anybody) -> None:

@@ -61,10 +61,10 @@ def test_the_demo_stores_every_turn_and_verifies(demo: Demo) -> None:
 
 def test_every_question_takes_its_route_and_is_answered_right_and_what_nobody_said_is_not(demo: Demo) -> None:
     told = tuple(
-        (one.asked.question, one.answer.text, one.answer.route, one.answer.support) for one in demo.answers
+        (one.question.question, one.answer.text, one.answer.route, one.answer.support) for one in demo.answers
     )
     assert told == EXPECTED
-    assert [one.asked.question for one in demo.answers if one.answer.abstained] == [EXPECTED[7][0]]
+    assert [one.question.question for one in demo.answers if one.answer.abstained] == [EXPECTED[7][0]]
 
 
 def test_every_answer_cites_words_that_stand_on_their_page(demo: Demo) -> None:

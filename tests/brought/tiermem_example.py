@@ -22,7 +22,7 @@ from tiermem.embedding import Embedder, EmbedderRequest
 from tiermem.index import AbsentIndex, Collection, Index, IndexRequest
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import COLLECTIONS, Point, Probe, ProjectedIndex, PointFilter
+from tiermem.index.engine import COLLECTIONS, Point, PointFilter, Probe, ProjectedIndex
 from tiermem.index.fusion import Ranking
 from tiermem.llm.meter import pay
 from tiermem.model import Usage

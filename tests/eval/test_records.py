@@ -12,7 +12,7 @@ from eval.corpus import Corpus
 from eval.folder import RunFolder
 from eval.metrics.retrieval import score, session_labels
 from eval.records import Begun, Ranking, Retrieved, from_line, rankings, to_line
-from eval.types import Case, CaseId, Level, Passage, Question, QuestionId, Result
+from eval.types import Case, CaseId, LabelledQuestion, Level, Passage, QuestionId, Result
 from pagestore import EstimateCounter, SessionId, Turn
 from tests.eval import tiny
 from tests.eval.test_retrieval_metrics import at, case, question, session
@@ -21,7 +21,9 @@ from tiermem.model import Usage
 NAMES = st.sampled_from(["answer_a", "answer_b", "x", "y", "z"])
 
 
-def judged(asked: Question, of: Case, found: Mapping[Level, tuple[Passage, ...]]) -> dict[str, Ranking]:
+def judged(
+    asked: LabelledQuestion, of: Case, found: Mapping[Level, tuple[Passage, ...]]
+) -> dict[str, Ranking]:
     corpus = Corpus(of.sessions, EstimateCounter())
     return {f"{one.level}/{one.labels}": one for one in rankings(of, asked, corpus, found)}
 

@@ -19,7 +19,7 @@ from eval.metrics.retrieval import (
     turn_labels,
     vendor_sessions,
 )
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
 
 
@@ -32,9 +32,11 @@ def at(number: int, start: int, end: int | None = None) -> Passage:
     return Passage(session=SessionId(f"s{number}"), start=start, end=start + 1 if end is None else end)
 
 
-def question(*evidence: Passage, sessions: Sequence[int] | None = None, answerable: bool = True) -> Question:
+def question(
+    *evidence: Passage, sessions: Sequence[int] | None = None, answerable: bool = True
+) -> LabelledQuestion:
     named = [SessionId(f"s{n}") for n in sessions] if sessions is not None else [e.session for e in evidence]
-    return Question(
+    return LabelledQuestion(
         id=QuestionId("q"),
         text="?",
         category="multi-session",
@@ -45,7 +47,7 @@ def question(*evidence: Passage, sessions: Sequence[int] | None = None, answerab
     )
 
 
-def case(asked: Question, *sessions: Session, official: dict[str, str]) -> Case:
+def case(asked: LabelledQuestion, *sessions: Session, official: dict[str, str]) -> Case:
     return Case(
         id=CaseId("c"),
         sessions=sessions,

@@ -236,7 +236,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "TrustLevels": lambda _: DEFAULT_TRUST,
     "TurnLike | Iterable[TurnLike]": lambda text: [{"role": "user", "content": text}],
     "Mapping[str, Any]": lambda text: {text: [text]},
-    "Asked": lambda _: asked_for(QUESTION, SAID).among((), {}),
+    "TurnQuery": lambda _: asked_for(QUESTION, SAID).among((), {}),
     "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], own=0, beside=(0,))],
     "Lexicon": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),

@@ -14,7 +14,7 @@ from tests.reading.world import MAIN, SPACE, World
 from tiermem.embedding.words import Stems
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.interface import TurnHit, turn_id, turn_place
-from tiermem.reading.question import Asked, read_question, telling_periods
+from tiermem.reading.question import TurnQuery, read_question, telling_periods
 from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ def candidate(text: str, *, speaker: str = "Ann", hit: TurnHit | None = NOWHERE)
     return Candidate(hit=hit, line=line(text, speaker), own=0, beside=(0,))
 
 
-def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -> float:
+def score(question: TurnQuery, one: Candidate, texts: Sequence[str] | None = None) -> float:
     said = one.line.turn.text if one.line.turn else ""
     (found,) = rescore(question, [one], texts or [said], Stems(), OPTIONS)
     return found
@@ -39,7 +39,7 @@ def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -
 
 def asked(
     question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})
-) -> Asked:
+) -> TurnQuery:
     return read_question(question).among(named, rarity)
 
 

@@ -113,7 +113,7 @@ def _opening(line: str) -> re.Match[str] | None:
 def _heading(line: str, *, first: bool) -> str | None:
     """The title of a heading, `None` for any other line.
 
-    Within a session a `#` line must speak of a sitting or tell a date: answers quote headings too.
+    Within a session a `#` line must speak of a session or tell a date: answers quote headings too.
     """
     if len(line) > _LONGEST_HEADING:
         return None

@@ -21,7 +21,7 @@ TELLING_DAYS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TurnQuery:
     """What a question says about the turn that holds its answer."""
 
     words: tuple[str, ...]
@@ -68,7 +68,7 @@ class Question:
     addresses: bool
     """Whether it asks for what the other side said or did before."""
 
-    def among(self, named: Iterable[str], rarity: Mapping[str, float]) -> Asked:
+    def among(self, named: Iterable[str], rarity: Mapping[str, float]) -> TurnQuery:
         """What it asks for, where `named` and `rarity` are what the index knows of its words."""
         names = frozenset(named)
         content = [word for word in self.words if word not in STOP_WORDS and word not in names]
@@ -77,7 +77,7 @@ class Question:
         worth = (
             next((rarity[stem] for stem in stems(word) if stem in rarity), rarest) for word in looked_for
         )
-        return Asked(
+        return TurnQuery(
             words=tuple(looked_for),
             worth=tuple(worth),
             speaker=next(iter(names)) if len(names) == 1 and not self.first_person else None,

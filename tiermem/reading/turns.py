@@ -9,7 +9,7 @@ from pagestore import Page, PageLine, Span
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit, turn_id
 from tiermem.model import Evidence
-from tiermem.reading.question import Asked
+from tiermem.reading.question import TurnQuery
 from tiermem.reading.quoting import turn_evidence
 from tiermem.reading.ranking import Candidate, RankingOptions, rescore
 
@@ -59,7 +59,7 @@ def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> Gathere
 
 
 def ranked_turns(
-    question: Asked, gathered: Gathered, lexicon: Lexicon, options: RankingOptions
+    question: TurnQuery, gathered: Gathered, lexicon: Lexicon, options: RankingOptions
 ) -> tuple[FoundTurn, ...]:
     """The candidates with their scores, best first. Blocking."""
     if not gathered.candidates:

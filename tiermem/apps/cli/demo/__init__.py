@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from tiermem.apps.cli import options
-from tiermem.apps.cli.demo.run import SPACE, Asked, Demo, dialogue, run_demo
+from tiermem.apps.cli.demo.run import SPACE, Demo, DemoAnswer, dialogue, run_demo
 from tiermem.apps.cli.ingest import Ingested
 from tiermem.apps.present.answers import cited_in_page, next_step, route, support, tokens
 from tiermem.apps.present.as_json import print_json
@@ -75,10 +75,10 @@ def _stored(ingested: Ingested) -> Text:
     return Text(f"{told}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
 
 
-def _answered(number: int, one: Asked, console: Console) -> Group:
+def _answered(number: int, one: DemoAnswer, console: Console) -> Group:
     answer = one.answer
-    head = Text(f"{number}  ", style="cyan").append(show_controls(one.asked.question), style="bold")
-    why = Text(one.asked.why, style="dim italic")
+    head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
+    why = Text(one.question.why, style="dim italic")
     words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
     rows = pairs([("support", support(answer)), ("route", route(answer)), ("read", tokens(one.cost))])
     trail = [
@@ -95,7 +95,7 @@ def _answered(number: int, one: Asked, console: Console) -> Group:
 def _sums(result: Demo) -> Group:
     read, asked = sum(one.cost.read for one in result.answers), len(result.answers)
     rows = [
-        (str(number), one.asked.question, _tier(one), f"{one.cost.read:,}", f"{result.dialogue_tokens:,}")
+        (str(number), one.question.question, _tier(one), f"{one.cost.read:,}", f"{result.dialogue_tokens:,}")
         for number, one in enumerate(result.answers, start=1)
     ]
     whole = result.dialogue_tokens * asked
@@ -112,7 +112,7 @@ def _sums(result: Demo) -> Group:
     )
 
 
-def _tier(one: Asked) -> str:
+def _tier(one: DemoAnswer) -> str:
     return _TIERS[one.answer.trace.way] + (", abstained" if one.answer.abstained else "")
 
 
