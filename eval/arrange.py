@@ -212,7 +212,9 @@ def _recorded(request: Request, others: Engine) -> _Judging:
         written = read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case))
         if request.rename:
             to = renaming(cases[case], seed=request.choice.seed)
-            written = {turn: [renamed_claim(claim, to) for claim in told] for turn, told in written.items()}
+            written = {
+                turn: [renamed_claim(claim, to) for claim in claims] for turn, claims in written.items()
+            }
         return recorded(written, others)
 
     return _Judging(name=recorded({}, others).name, of=engine)

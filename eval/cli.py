@@ -430,11 +430,11 @@ def _run(request: Request, *, as_json: bool) -> None:
     try:
         anyio.run(run, request)
     except BaseExceptionGroup as group:
-        raise _told(group) from group
+        raise _one_cause(group) from group
     _show([request.out], request.out, full=False, as_json=as_json)
 
 
-def _told(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _one_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """What went wrong among things done at once: the first of the errors that are told in one line."""
     expected, other = group.split(TierMemError)
     if expected is None or other is not None:

@@ -376,9 +376,9 @@ def _put_in_place(staging: Path, target: Path) -> None:
     if not target.exists():
         staging.replace(target)
         return
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for space in Store(target, read_only=True).spaces() if any(target.iterdir()) else ():
-            held.callback(files.close, files.lock(f"{target}/spaces/{directory_name(space)}/LOCK"))
+            locks.callback(files.close, files.lock(f"{target}/spaces/{directory_name(space)}/LOCK"))
         replaced = target.with_name(f"{target.name}.replaced-{os.getpid()}")
         target.replace(replaced)
         try:

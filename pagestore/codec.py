@@ -21,7 +21,7 @@ from datetime import datetime
 
 from pagestore.errors import InvalidInput
 from pagestore.line import Fields, canonical, encode
-from pagestore.rendering import Said
+from pagestore.rendering import TurnPart
 from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
 
 UPGRADED = {"n": "size", "root": "root", "head": "head", "waiting": "waiting"}
@@ -130,10 +130,10 @@ def encode_tombstone(fields: Fields, length: int) -> bytes:
     return encode({**fields, "_": " " * missing})
 
 
-def said_of(fields: Fields) -> Said:
+def turn_part_of(fields: Fields) -> TurnPart:
     """The turn a line holds, or what is left of it, on its way to a page."""
     part, parts = fields.get("p", (1, 1))
-    said = Said(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
+    said = TurnPart(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
     if fields["t"] == "gone":
         return said
     return replace(said, turn=_turn_of(fields), recorded_at=_moment(fields, "at"))

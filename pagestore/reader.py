@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from pagestore.codec import key_of, open_page_id, page_id, said_of
+from pagestore.codec import key_of, open_page_id, page_id, turn_part_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
 from pagestore.lines.interface import Lines
@@ -120,7 +120,7 @@ class Reader:
         if seal.get("id") != info.id:
             raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
         lines = self.lines_of(info)
-        text, page_lines = render_page(said_of(line.fields) for line in lines)
+        text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
         return Page(
             id=info.id,
             space=self._state.space,
@@ -138,7 +138,7 @@ class Reader:
         full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
         turns = session.waiting[: full or None]
         lines = self._turns(runs_of(turns))
-        text, page_lines = render_page(said_of(line.fields) for line in lines)
+        text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
         return Page(
             id=open_page_id(self._state.space, name, session.next_number),
             space=self._state.space,
@@ -182,5 +182,5 @@ def _seal_as_record(fields: Fields) -> Record:
 
 def rendered_length(line: Line) -> int:
     """How many characters a turn's line takes on its page."""
-    text, _ = render_page([said_of(line.fields)])
+    text, _ = render_page([turn_part_of(line.fields)])
     return len(text)

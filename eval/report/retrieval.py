@@ -90,8 +90,10 @@ def _notes(systems: Mapping[str, Judged]) -> tuple[str, ...]:
     ]
     counts = {name: len(one) for name, one in systems.items()}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name} {count}" for name, count in counts.items())
-        notes.append(f"NOT COMPARABLE: the systems have answered different numbers of questions ({told}).")
+        numbers_answered = ", ".join(f"{name} {count}" for name, count in counts.items())
+        notes.append(
+            f"NOT COMPARABLE: the systems have answered different numbers of questions ({numbers_answered})."
+        )
     return tuple(notes)
 
 

@@ -63,8 +63,8 @@ def _okapi(documents: Sequence[Sequence[str]]) -> Any:
     try:
         from rank_bm25 import BM25Okapi
     except ImportError as error:
-        told = "the keyword systems need an extra: pip install 'tiermem[eval]'"
-        raise InvalidInput(f"{told} ({error})") from error
+        needs = "the keyword systems need an extra: pip install 'tiermem[eval]'"
+        raise InvalidInput(f"{needs} ({error})") from error
     return BM25Okapi(documents)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pagestore.bundle.build import ANSWER_KIND, placed, spans_of, told
+from pagestore.bundle.build import ANSWER_KIND, answer_shown, placed, spans_of
 from pagestore.bundle.layout import Malformed, decode
 from pagestore.bundle.values import Bundle, BundleReport
 from pagestore.bundle.words import (
@@ -82,10 +82,10 @@ def _leaf(record: ProvedRecord, checkpoint: Checkpoint) -> Fields | None:
     """The fields of a record that is in the tree of a checkpoint; `None` for any other."""
     raw, proof = as_bytes(record.line), record.proof
     path = [bytes.fromhex(node) for node in proof.path]
-    held = verify_inclusion(
+    is_included = verify_inclusion(
         leaf_hash(raw), proof.index, checkpoint.size, path, bytes.fromhex(checkpoint.root)
     )
-    return decode_line(raw) if held else None
+    return decode_line(raw) if is_included else None
 
 
 class _Check:
@@ -152,7 +152,7 @@ class _Check:
         logged = fields["b"]
         if logged["answer"]["space"] != self._bundle.space:
             raise Wrong(f"it is an answer of space {logged['answer']['space']!r}")
-        if told(logged) != dict(self._bundle.answer):
+        if answer_shown(logged) != dict(self._bundle.answer):
             raise Wrong("the answer shown is not the one that was recorded")
         index, size = self._bundle.record.proof.index, self._bundle.checkpoint.size
         self.proved.append(

@@ -450,7 +450,7 @@ def test_a_budget_that_is_none_says_how_to_write_one(tmp_path: Path, wrong: str)
     assert "calls=5,tokens=4000" in result.output
 
 
-def test_python_runs_the_package_and_dir_names_the_door() -> None:
+def test_python_runs_the_package_and_dir_names_the_api() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "tiermem", "--version"], capture_output=True, text=True, check=True
     )

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from pagestore import Page, SessionId, Span, Turn
-from pagestore.rendering import Said
+from pagestore.rendering import TurnPart
 from pagestore.tokens import EstimateCounter
 from tests.growth.expressions import modules
 from tests.growth.measure import growth
@@ -208,8 +208,8 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[LinkedFact]": lambda text: (fact(text), fact("I have 3 dogs.")),
     "Turn": turn,
     "Iterable[Turn]": lambda text: [turn(line) for line in text.split("\n")],
-    "Iterable[Said]": lambda text: [
-        Said(seq=at, turn=turn(line)) for at, line in enumerate(text.split("\n"))
+    "Iterable[TurnPart]": lambda text: [
+        TurnPart(seq=at, turn=turn(line)) for at, line in enumerate(text.split("\n"))
     ],
     "Page": page,
     "Sequence[Page]": lambda text: (page(text),),

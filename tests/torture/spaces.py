@@ -166,7 +166,7 @@ def erased_lives(share: Share) -> Outcome:
 
 
 def erased_memories(share: Share) -> Outcome:
-    """Turns, pages and sessions erased at the door, beside answers and the embedded index.
+    """Turns, pages and sessions erased through the API, beside answers and the embedded index.
 
     Every second memory has a model that repeats in each text of each reply, back to front, what it was shown.
     """
@@ -178,7 +178,7 @@ def erased_memories(share: Share) -> Outcome:
             form = chance.choice(tuple(FORMS))
             outcome.seen[f"index: {form}"] += 1
             with kept_as(form):
-                _erase_at_the_door(Path(folder, "store"), chance, outcome, model)
+                _erase_through_the_api(Path(folder, "store"), chance, outcome, model)
     return outcome
 
 
@@ -207,7 +207,7 @@ def repeats(call: Call) -> Any:
     return replies[call.schema["title"]]
 
 
-def _erase_at_the_door(
+def _erase_through_the_api(
     store: Path, chance: random.Random, outcome: Outcome, model: FunctionModel | None
 ) -> None:
     words = {
@@ -355,7 +355,7 @@ ROWS = (
     ),
     Row(
         name="erased-memory",
-        failure="erasure at the door",
+        failure="erasure through the API",
         done="turns, pages and sessions erased beside answers and the embedded index in either form, half of "
         "it by a model that repeats all it is shown; every file searched, open and after closing",
         unit="canaries",

@@ -132,10 +132,10 @@ def _among_words(file: Path, store: Path, words: Fingerprints) -> set[str]:
     if file.suffix != ".jsonl":
         return {p for data in _written(file) for text in _readings(data) for p in words.found_in(text)}
     with file.open("rb") as lines:
-        return {p for line in lines for text in _told(line) for p in words.found_in(text)}
+        return {p for line in lines for text in _words_of_line(line) for p in words.found_in(text)}
 
 
-def _told(line: bytes) -> Iterator[str]:
+def _words_of_line(line: bytes) -> Iterator[str]:
     """The words in a line of a log, of whatever kind; what does not read as one is words throughout."""
     try:
         fields = json.loads(line)
@@ -144,14 +144,14 @@ def _told(line: bytes) -> Iterator[str]:
         elif fields.get("t") in _WORDLESS:
             return
         elif isinstance(fields.get("b"), dict):
-            yield from _told_by(fields["n"], fields["b"], seq=fields["q"])
+            yield from _words_of_record(fields["n"], fields["b"], seq=fields["q"])
         else:
             yield from _strings(fields)
     except (ValueError, KeyError, TypeError, AttributeError, PageStoreError):
         yield from _readings(line)
 
 
-def _told_by(kind: str, body: Mapping[str, Any], *, seq: int) -> Iterator[str]:
+def _words_of_record(kind: str, body: Mapping[str, Any], *, seq: int) -> Iterator[str]:
     if kind == REPLACEMENT:
         kind, body = body["kind"], body["body"]
     entry = decode_body(kind, body, seq=seq)

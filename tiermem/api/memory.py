@@ -196,13 +196,13 @@ class AsyncMemory:
         known = await placed(components.ledger, into, worded)
         idle = await self._sealed(await components.writer.seal_idle(components.clock()))
         appended = await components.writer.observe(into, known.turns)
-        told = (
+        added_turns = (
             TurnTimes(seq=seq, said_at=turn.said_at)
             for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
-        behind = await components.writer.seal_behind(into, told)
+        behind = await components.writer.seal_behind(into, added_turns)
         await self._sealed((*appended.sealed, *behind))
-        self._index_said()
+        self._index_open_turns()
         if not self._jobs.is_due(_SEALING):
             await self._look_later()
         return Added(
@@ -219,10 +219,14 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        components, only, told = self._writable, arguments.any_session(session), arguments.progress(progress)
+        components, only, report = (
+            self._writable,
+            arguments.any_session(session),
+            arguments.progress(progress),
+        )
         sealed = await components.writer.seal(only)
         await self._jobs.drain()
-        return replace(await self._index_pending(told), sealed=sealed)
+        return replace(await self._index_pending(report), sealed=sealed)
 
     @cut_short
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
@@ -230,9 +234,9 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        _, told = self._writable, arguments.progress(progress)
+        _, report = self._writable, arguments.progress(progress)
         await self._jobs.drain()
-        return await self._index_pending(told)
+        return await self._index_pending(report)
 
     @cut_short
     @spelled_out(Filters)
@@ -270,7 +274,7 @@ class AsyncMemory:
         components, question = self._open, arguments.question(question)
         scope, moment = self._confined(only, as_of=as_of)
         mode, limits = arguments.mode(mode), arguments.budget(budget)
-        await self._said_is_indexed()
+        await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
             with components.paying(Meter(budget=limits)) as meter:
@@ -304,7 +308,7 @@ class AsyncMemory:
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._confined(only)
-        await self._said_is_indexed()
+        await self._open_turns_are_indexed()
         return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cut_short
@@ -323,7 +327,7 @@ class AsyncMemory:
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
         scope, moment = self._confined(only)
-        await self._said_is_indexed()
+        await self._open_turns_are_indexed()
         return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
     @cut_short
@@ -620,7 +624,7 @@ class AsyncMemory:
     async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
         remembered, sealed = done
         await self._sealed(sealed)
-        self._index_said()
+        self._index_open_turns()
         return remembered
 
     @cut_short
@@ -747,7 +751,7 @@ class AsyncMemory:
                 await self._fill_index()
             await components.writer.seal_at_opening(components.clock())
             await self._when(components.settings.distil, "distilling", self._distil)
-            self._index_said()
+            self._index_open_turns()
             await self._look_later()
 
     async def _finish_erasing(self) -> str:
@@ -766,17 +770,17 @@ class AsyncMemory:
             await self._when(self._open.settings.distil, "distilling", self._distil)
         return pages
 
-    def _index_said(self) -> None:
+    def _index_open_turns(self) -> None:
         self._jobs.start(_INDEXING, self._index)
 
-    async def _said_is_indexed(self) -> None:
+    async def _open_turns_are_indexed(self) -> None:
         """Wait a little for what was said to be in the index; what is not by then is found by its words."""
         await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
 
     async def _index(self) -> None:
         async with self._lock.shared():
             with self._open.paying(Meter()):
-                left = await self._open.writer.index_said()
+                left = await self._open.writer.index_open_turns()
         self._jobs.note([left] if left is not None else [])
 
     async def _look_later(self) -> None:
@@ -803,8 +807,8 @@ class AsyncMemory:
         except (TierMemError, PageStoreError) as error:
             self._jobs.note([f"the index could not be filled and is tried again: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged
-            told = unexpected(error, "filling the index")
-            self._jobs.note([f"the index could not be filled and is tried again: {told}"])
+            reason = unexpected(error, "filling the index")
+            self._jobs.note([f"the index could not be filled and is tried again: {reason}"])
 
     async def _scanned(self, words: Fingerprints) -> LeftoverScan:
         components = self._open

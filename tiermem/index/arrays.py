@@ -168,7 +168,7 @@ class Table:
         self._place.update((entry.id, first + at) for at, entry in enumerate(entries))
         self._payloads += [entry.payload for entry in entries]
         for entry in entries:
-            self._said.update(self._told(entry.payload))
+            self._said.update(self._named_in(entry.payload))
         self._there.append([True] * len(entries))
         self._days.append([_day(entry.payload) for entry in entries])
         for name, column in self._names.items():
@@ -183,13 +183,13 @@ class Table:
         for point_id in point_ids:
             place = self._place.pop(point_id, None)
             if place is not None:
-                self._said.subtract(self._told(self._payloads[place]))
+                self._said.subtract(self._named_in(self._payloads[place]))
                 self._payloads[place] = {}
                 self._there.rows[place] = False
         if len(self._payloads) - len(self) > max(FEW, len(self) // 2):
             self.close_up()
 
-    def _told(self, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _named_in(self, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for field in self._named:
             value = payload.get(field, ())
             yield from ((field, one) for one in ([value] if isinstance(value, str) else value or ()))
@@ -238,8 +238,8 @@ class Table:
 
     def holders(self, field: str, term: int) -> int:
         """How many entries have a term."""
-        held = self._terms[field]
-        return int(self._there.rows[held.owner.rows[held.terms.rows == term]].sum())
+        column = self._terms[field]
+        return int(self._there.rows[column.owner.rows[column.terms.rows == term]].sum())
 
     def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The cosine of the nearest vector of each entry that is seen."""
@@ -262,8 +262,8 @@ class Table:
         """BM25 with the IDF of the space, where an entry has one of the terms."""
         import numpy as np
 
-        held = self._terms[probe.field]
-        owner, terms, weights = held.owner.rows, held.terms.rows, held.weights.rows
+        column = self._terms[probe.field]
+        owner, terms, weights = column.owner.rows, column.terms.rows, column.weights.rows
         there, count = self._there.rows, len(self)
         scores = np.zeros(len(self._payloads))
         touched = np.zeros(len(self._payloads), dtype=bool)

@@ -93,8 +93,8 @@ class QdrantIndex(ProjectedIndex):
             try:
                 yield
             except (ApiException, OSError, ValueError, RuntimeError) as error:
-                told = self._redaction.in_error(str(error))[:500]
-                raise IndexUnavailable(f"Qdrant at {self._where!r} could not be used: {told}") from (
+                reason = self._redaction.in_error(str(error))[:500]
+                raise IndexUnavailable(f"Qdrant at {self._where!r} could not be used: {reason}") from (
                     None if self._redaction.tells(error) else error
                 )
 
@@ -107,14 +107,14 @@ class QdrantIndex(ProjectedIndex):
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all collections.
             missing = [name for name in COLLECTIONS if name not in there]
-            raise IndexMismatch(self._told(f"has no {' and no '.join(missing)} collection"))
+            raise IndexMismatch(self._message(f"has no {' and no '.join(missing)} collection"))
         for name in reversed(COLLECTIONS):
             if name not in there:
                 self._create(name, mine)
             theirs = self._description(name)
             if theirs != mine:
                 raise IndexMismatch(
-                    self._told(f"was built with {json.dumps(theirs)}, not {json.dumps(mine)}")
+                    self._message(f"was built with {json.dumps(theirs)}, not {json.dumps(mine)}")
                 )
 
     def _there(self) -> set[Collection]:
@@ -155,7 +155,7 @@ class QdrantIndex(ProjectedIndex):
         others = models.Filter(must_not=[own, marks])
         return self._client.count(self._names[collection], count_filter=others, exact=True).count > 0
 
-    def _told(self, what: str) -> str:
+    def _message(self, what: str) -> str:
         return (
             f"the index in {self._names['units']!r} at {self._where!r} {what}; "
             "`reindex` rebuilds it from pages and ledger, without model calls"

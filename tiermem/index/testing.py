@@ -208,16 +208,16 @@ class IndexContract:
 
     def test_turns_told_in_a_period_are_candidates_whatever_else_is_nearer(self, tmp_path: Path) -> None:
         late_in_may = datetime(2023, 5, 24, 23, 30, tzinfo=timezone(-timedelta(hours=8)))
-        told = turn("told", "I bought a red bicycle.", said_at=late_in_may)
+        red_bicycle = turn("told", "I bought a red bicycle.", said_at=late_in_may)
         june = [datetime(2023, 6, day, tzinfo=UTC) for day in range(1, 10)]
         crowd = [turn(f"c{n}", "We went to a concert.", said_at=day) for n, day in enumerate(june)]
 
         async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", [told, *crowd, *TALK])
+            await index.put(ANN, "turns", [red_bicycle, *crowd, *TALK])
 
             async def found(first: date, last: date, **scope: SessionId) -> set[str]:
-                told = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
-                hits = await index.turns(ANN, "Which concert?", limit=1, periods=told, **scope)
+                periods = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
+                hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, **scope)
                 return {hit.id for hit in hits.hits} - {"c0"}
 
             assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}

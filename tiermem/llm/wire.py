@@ -107,13 +107,13 @@ def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
     tokens = _tokens(body)
     if tokens is not None:
         cached = (tokens.prompt_tokens_details or _Cached()).cached_tokens or 0
-        told = Usage(
+        usage = Usage(
             calls=1,
             input_tokens=tokens.prompt_tokens,
             output_tokens=tokens.completion_tokens or 0,
             cached_tokens=min(cached, tokens.prompt_tokens),
         )
-        return told, True
+        return usage, True
     asked = estimated_tokens([message.content for message in call.messages])
     return Usage(calls=1, input_tokens=asked, output_tokens=_estimated_answer(body)), False
 

@@ -328,7 +328,7 @@ def _in_words(code: str, case: _Case) -> bool:
     return any(found.search(text) for text in (case.question, *(source.text for source in case.cited)))
 
 
-def _asked_unit(case: _Case) -> set[str]:
+def _unit_wanted(case: _Case) -> set[str]:
     """Stems of what the question wants a number of."""
     asked = _HOW_MANY.search(case.question)
     if asked is None:
@@ -339,7 +339,7 @@ def _asked_unit(case: _Case) -> set[str]:
 
 def _units(amount: Amount | None, case: _Case) -> set[str]:
     """Stems of what a number is of, by the answer or else by the question."""
-    return {amount.unit} if amount is not None and amount.unit else _asked_unit(case)
+    return {amount.unit} if amount is not None and amount.unit else _unit_wanted(case)
 
 
 def _stated_number(number: str, amount: Amount | None, case: _Case) -> bool:
@@ -540,7 +540,7 @@ def _count(number: str, amount: Amount, case: _Case) -> Derivation | None:
     # A summary or a date beside the turn it tells of is no other thing: where turns are cited, they count.
     turns = [source for source in case.cited if source.spans] or case.cited
     distinct = {(source.text, source.said_at): source for source in turns}
-    units = _asked_unit(case)
+    units = _unit_wanted(case)
     if str(len(distinct)) != number or any(not _tells_of_one(source, units) for source in turns):
         return None
     return count_of([term(source, 0, len(source.text)) for source in distinct.values()])
@@ -637,7 +637,7 @@ def _too_many(case: _Case, found: _Findings) -> str | None:
 
 def _most(case: _Case) -> int | None:
     """How many things the cited words can tell of at most; `None` where they leave it open."""
-    asked = _asked_unit(case)
+    asked = _unit_wanted(case)
     total = 0
     for source in case.cited:
         if _SEVERAL.search(source.text) or _plural(source.text, asked):

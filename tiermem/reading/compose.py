@@ -313,14 +313,16 @@ def _trust(
     item: EvidenceItem, spans: Sequence[Span], pages: Mapping[PageId, Page], trust: TrustLevels
 ) -> str | None:
     """The level of the least trusted turn that a citation needs; `None` when its turns cannot be read."""
-    held = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
-    turns = [line.turn for span in spans if span.page_id in held for line in lines(held[span.page_id], span)]
+    there = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
+    turns = [
+        line.turn for span in spans if span.page_id in there for line in lines(there[span.page_id], span)
+    ]
     levels = [trust.of(turn) for turn in turns if turn is not None]
     if levels and item.evidence.source == "unit":
         levels.append(item.evidence.trust or trust.names[0])
     if levels and item.fact is not None and is_proved(item.support):
         claim = Claim(text=item.fact.claim, quotes=item.fact.quotes, event_at=item.fact.event_at)
-        levels.append(trust.names[proof_rank(claim, spans, tuple(held.values()), trust.rank_of)])
+        levels.append(trust.names[proof_rank(claim, spans, tuple(there.values()), trust.rank_of)])
     return trust.lowest(levels)
 
 

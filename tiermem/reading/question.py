@@ -108,10 +108,10 @@ def telling_periods(question: str, asked_at: datetime | None) -> tuple[Period, .
     """
     found = resolve_dates(question, asked_at)
     outright = [mention for mention in found if mention.kind == "absolute"]
-    return tuple(_told(mention, asked_at) for mention in outright or found)
+    return tuple(_period(mention, asked_at) for mention in outright or found)
 
 
-def _told(mention: DateMention, asked_at: datetime | None) -> Period:
+def _period(mention: DateMention, asked_at: datetime | None) -> Period:
     first, last = mention.first, _moved(mention.last, TELLING_DAYS)
     if mention.kind == "relative" and mention.precision in ROUGHLY:
         first = _moved(first, -ROUGHLY[mention.precision])

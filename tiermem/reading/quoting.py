@@ -91,15 +91,15 @@ def closest_turns(page: Page, answer: str, question: str) -> tuple[Span, ...]:
     and those that hold further words of the answer, as they stand on the page.
     """
     turns = (turn_evidence(page, line) for line in page.lines if line.turn is not None)
-    held = {turn.spans: set(stems(turn.text)) for turn in turns}
-    if not held:
+    stems_of = {turn.spans: set(stems(turn.text)) for turn in turns}
+    if not stems_of:
         return (Span(page_id=page.id, start=0, end=len(page.text)),)
     wanted = set(stems(answer))
     about = wanted.union(stems(question))
-    chosen = [max(held, key=lambda spans: len(about & held[spans]))]
+    chosen = [max(stems_of, key=lambda spans: len(about & stems_of[spans]))]
     while True:
-        lacking = wanted.difference(*(held[spans] for spans in chosen))
-        best = max(held, key=lambda spans: len(lacking & held[spans]))
-        if not lacking & held[best]:
+        lacking = wanted.difference(*(stems_of[spans] for spans in chosen))
+        best = max(stems_of, key=lambda spans: len(lacking & stems_of[spans]))
+        if not lacking & stems_of[best]:
             return tuple(sorted((span for spans in chosen for span in spans), key=lambda span: span.start))
         chosen.append(best)

@@ -90,7 +90,7 @@ def rescore(
         scores.append(
             _near(candidate.hit, own, coverage, options)
             + options.coverage * coverage
-            + _said(question, candidate.line, options)
+            + _worth_of_turn(question, candidate.line, options)
         )
     return scores
 
@@ -111,7 +111,7 @@ def _coverage(question: TurnQuery, covered: Sequence[Sequence[float]], beside: S
     )
 
 
-def _said(question: TurnQuery, line: PageLine, options: RankingOptions) -> float:
+def _worth_of_turn(question: TurnQuery, line: PageLine, options: RankingOptions) -> float:
     """What the turn itself is worth, whatever the question's words."""
     if line.turn is None:
         return 0.0

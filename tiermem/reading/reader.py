@@ -111,8 +111,8 @@ class Reader:
                 )
             )
         )
-        told = (*outcome.degradations, *going.degradations)
-        return replace(outcome, degradations=told, aside=going.aside)
+        degradations = (*outcome.degradations, *going.degradations)
+        return replace(outcome, degradations=degradations, aside=going.aside)
 
     def answered(
         self, outcome: Outcome, *, meter: Meter, recorded: bool = True
@@ -178,9 +178,9 @@ class Reader:
 
         going = GoingOn(await self._view(scope))
         context, degradations = await going.run(filled)
-        told = tuple(dict.fromkeys((*degradations, *going.degradations)))
-        _warn(told)
-        return replace(context, degradations=told)
+        all_degradations = tuple(dict.fromkeys((*degradations, *going.degradations)))
+        _warn(all_degradations)
+        return replace(context, degradations=all_degradations)
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
@@ -244,13 +244,13 @@ async def _found(
         return found.units, found.degradations
     if kind == "turns":
         turns = await lookup.turns(query)
-        told = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
-        return tuple(told), turns.degradations
+        marked = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
+        return tuple(marked), turns.degradations
     ranked = await lookup.pages(query, limit=limit, mode="hybrid")
     pages = await lookup.read(ranked.pages, limit=limit)
     evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
-    told = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
-    return tuple(told), ranked.degradations
+    marked = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
+    return tuple(marked), ranked.degradations
 
 
 def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:

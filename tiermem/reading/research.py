@@ -241,10 +241,10 @@ def with_round(findings: Findings, number: int, searches: tuple[Search, ...], pa
 
 def with_outcomes(findings: Findings, outcomes: Iterable[LinkedFact | Rejected], coverage: str) -> Findings:
     """What linking made of the round's claims; a fact told twice counts once."""
-    told = list(outcomes)
-    rejected = [outcome for outcome in told if isinstance(outcome, Rejected)]
+    outcomes_seen = list(outcomes)
+    rejected = [outcome for outcome in outcomes_seen if isinstance(outcome, Rejected)]
     # The pages of a round are never shown again, so only within a round can a fact come twice.
-    facts = list(dict.fromkeys(outcome for outcome in told if isinstance(outcome, LinkedFact)))
+    facts = list(dict.fromkeys(outcome for outcome in outcomes_seen if isinstance(outcome, LinkedFact)))
     last = replace(findings.rounds[-1], facts=len(facts), rejected=len(rejected), coverage=coverage)
     return replace(
         findings,

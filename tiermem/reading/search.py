@@ -195,11 +195,11 @@ class LookUp:
         newer = await to_thread.run_sync(
             partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods)
         )
-        held = await self._held() if found.rarity else 0
-        rarity = {stem: waiting.rarity(stem, held=held, known=found.rarity.get(stem)) for stem in stems}
+        indexed = await self._turns_indexed() if found.rarity else 0
+        rarity = {stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem)) for stem in stems}
         return _Candidates(hits={**dict.fromkeys(newer), **found.hits}, named=named, rarity=rarity)
 
-    async def _held(self) -> int:
+    async def _turns_indexed(self) -> int:
         """How many turns the index holds; none that count, where it lacks all there are."""
         if (await self._waiting()).mark < 0:
             return 0
@@ -210,7 +210,7 @@ class LookUp:
     ) -> tuple[_Candidates, Lexicon, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
         try:
-            return (*await self._from_index(question, limit), await self._told_behind())
+            return (*await self._from_index(question, limit), await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -284,7 +284,7 @@ class LookUp:
         """Ask the index, without vectors where there are none; without the index where it is out of use."""
         try:
             hits = await self._ask(collection, query, limit, mode)
-            return _Hits(hits=hits, degradations=await self._told_behind())
+            return _Hits(hits=hits, degradations=await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -322,7 +322,7 @@ class LookUp:
         waiting = await self._waiting()
         return [Hit(id=unit, score=score) for unit, score in waiting.best_units(stems(query))]
 
-    async def _told_behind(self) -> tuple[Degradation, ...]:
+    async def _degradations_behind(self) -> tuple[Degradation, ...]:
         """Said where the index was asked and lacks something of what may be seen; the same all along."""
         if self._behind is None:
             waiting = await self._waiting()
@@ -331,8 +331,8 @@ class LookUp:
             self._behind = tuple(unread)
             if lacking:
                 reason = f"the index has yet to take in {lacking}"
-                told = Degradation(stage="search", reason=reason, fallback="their words alone")
-                self._behind = (told, *unread)
+                lacking_words = Degradation(stage="search", reason=reason, fallback="their words alone")
+                self._behind = (lacking_words, *unread)
         return self._behind
 
     def _without_index(self, error: Exception) -> _Hits:

@@ -72,16 +72,16 @@ def ranked_turns(
     return tuple(sorted(turns, key=lambda turn: (-turn.score, turn.line.seq)))
 
 
-_Said = tuple[Page, int, PageLine]
+_PlacedTurn = tuple[Page, int, PageLine]
 
 
-def _in_order(pages: Iterable[Page]) -> list[_Said]:
+def _in_order(pages: Iterable[Page]) -> list[_PlacedTurn]:
     """The turns of pages that may be read, in the order they were said."""
     ordered = sorted(pages, key=lambda page: (page.session, page.number))
     return [(page, n, line) for page in ordered for n, line in enumerate(page.lines) if line.turn]
 
 
-def _beside(said: Sequence[_Said], at: int) -> list[int]:
+def _beside(said: Sequence[_PlacedTurn], at: int) -> list[int]:
     """The turn and its neighbours; that may reach over to the next page, where that was read too."""
     page = said[at][0]
     return [

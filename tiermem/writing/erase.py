@@ -102,17 +102,17 @@ class Eraser:
         self, seq: int, announced: Erasing, erased: ErasedTurns, *, from_its_start: bool = False
     ) -> Erasure:
         before = self._ledger.tier1
-        held = await self._ledger.logged_entries()
-        found: Closure = await to_thread.run_sync(lambda: closure(held, erased))
+        entries = await self._ledger.logged_entries()
+        found: Closure = await to_thread.run_sync(lambda: closure(entries, erased))
         # The reason stands in the ledger alone, where a later erasing reaches it.
-        told = f"record {seq} tells the reason"
-        await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=told)
+        reason = f"record {seq} tells the reason"
+        await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=reason)
         after = self._ledger.tier1
         pages = tuple({page.id: page for page in erased.pages.values()}.values())
         # Of a page that the index went on without, nobody knows what it holds.
         known = from_its_start and before.aside_at("index").keys().isdisjoint(erased.pages)
         index = await self._index(pages if known else None, _changed(before, after))
-        erasure = _told(announced, erased, found, before=before, after=after, index=index)
+        erasure = _erasure(announced, erased, found, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(
                 Erased(
@@ -241,8 +241,8 @@ def _announced(
         raise UnknownId(f"nothing to erase: {_named(selection)} is not in this space")
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
     if selection.turn is not None and len(sessions) > 1:
-        told = ", ".join(map(repr, sessions))
-        raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {told}")
+        names = ", ".join(map(repr, sessions))
+        raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {names}")
     # Every part of a turn that stands in parts, on whatever page.
     wanted = {
         seq
@@ -271,8 +271,8 @@ def _announced(
 
 
 def _named(selection: Selection) -> str:
-    told = {"turn": selection.turn, "page": selection.page, "session": selection.session}
-    return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None) or "a turn"
+    parts = {"turn": selection.turn, "page": selection.page, "session": selection.session}
+    return ", ".join(f"{name} {value!r}" for name, value in parts.items() if value is not None) or "a turn"
 
 
 def _words(
@@ -313,17 +313,17 @@ def _known_by(erased: Sequence[str], stays: Sequence[str]) -> Fingerprints:
         return fingerprints(erased, stays)
     except Exception as error:  # noqa: BLE001  # logged; whatever one text does, the words of all can go
         unexpected(error, "telling what words are known by")
-    odd = [text for text in erased if not _told_apart([text], [])]
+    odd = [text for text in erased if not _have_fingerprints([text], [])]
     plain = fingerprints(
         [text for text in erased if text not in odd],
-        [text if _told_apart([], [text]) else "" for text in stays],
+        [text if _have_fingerprints([], [text]) else "" for text in stays],
     )
     whole = fingerprints_of(odd)
     sizes = tuple(sorted({*plain.sizes, *whole.sizes}))
     return replace(plain, phrases=plain.phrases | whole.phrases, sizes=sizes)
 
 
-def _told_apart(erased: Sequence[str], stays: Sequence[str]) -> bool:
+def _have_fingerprints(erased: Sequence[str], stays: Sequence[str]) -> bool:
     try:
         fingerprints(erased, stays)
     except Exception:  # noqa: BLE001  # the first one was logged
@@ -331,7 +331,7 @@ def _told_apart(erased: Sequence[str], stays: Sequence[str]) -> bool:
     return True
 
 
-def _told(
+def _erasure(
     announced: Erasing, erased: ErasedTurns, found: Closure, *, before: Tier1, after: Tier1, index: str
 ) -> Erasure:
     units = before.all_units()

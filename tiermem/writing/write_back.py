@@ -193,8 +193,8 @@ class WriteBacks:
         proved = candidate.proved
         same = find_duplicate(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
         if same is not None:
-            told = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
-            return replace(told, shown=(same.id,))
+            already = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
+            return replace(already, shown=(same.id,))
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
         with step("reconcile"):
             operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])

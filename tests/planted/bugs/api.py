@@ -11,7 +11,7 @@ BUGS = (
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
     ),
     Bug(
-        name="a failure behind the door is not kept",
+        name="a failure behind the API is not kept",
         file="tiermem/runtime/jobs.py",
         before="            self._problems.append(str(problem))\n",
         after="",

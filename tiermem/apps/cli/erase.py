@@ -86,20 +86,20 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
 
 def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
     unread = ", ".join(receipt.leftovers.unread)
-    told = f"{unread}, which could not be read; the words may be left there"
-    return [("NOT LOOKED THROUGH", Text(told, style="bold red"))] if unread else []
+    words = f"{unread}, which could not be read; the words may be left there"
+    return [("NOT LOOKED THROUGH", Text(words, style="bold red"))] if unread else []
 
 
 def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     """Words that are somebody else's too, and where these said them; the words themselves are not told."""
     also, silent = receipt.erasure.also_said, receipt.leftovers.silent
-    told = []
+    rows = []
     if also:
         first = ", ".join(str(turn.seq) for turn in also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
-        told.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
+        rows.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
     if silent:
-        told.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
-    return told
+        rows.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
+    return rows
 
 
 def _what_went(receipt: tiermem.Receipt) -> str:

@@ -69,10 +69,10 @@ def _report(report: tiermem.OmissionReport) -> Group:
 
 def _lost(page: PageOmissions) -> Text:
     more = len(page.lost) - _SHOWN
-    told = Text(show_controls("; ".join(page.lost[:_SHOWN])) or "nothing")
+    shown = Text(show_controls("; ".join(page.lost[:_SHOWN])) or "nothing")
     if more > 0:
-        told.append(f"; and {more:,} more", style="dim")
+        shown.append(f"; and {more:,} more", style="dim")
     if page.redistilled:
         again = f"\nsummarised again {page.redistilled} times, {page.lost_at_first:,} at first"
-        told.append(again, style="dim")
-    return told
+        shown.append(again, style="dim")
+    return shown

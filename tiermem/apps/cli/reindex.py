@@ -61,8 +61,8 @@ def _rebuilt_space(store: Path, space: str) -> Rebuilt:
         progress(f"{space}: indexing", "entries"),
         tiermem.open(store, space=space, engine="local", create=False) as memory,
     ):
-        held = memory.reindex()
-    return Rebuilt(space=space, units=held.units, pages=held.pages)
+        stats = memory.reindex()
+    return Rebuilt(space=space, units=stats.units, pages=stats.pages)
 
 
 def _listed(done: Sequence[Rebuilt]) -> Table:

@@ -82,9 +82,9 @@ def _differences(past: tiermem.Replay) -> Group:
 
 
 def _difference(one: Difference) -> Text:
-    told = Text(f"  {show_controls(one.what)}\n", style="bold")
-    told.append(f"    then  {show_controls(one.then)}\n", style="default not bold")
-    return told.append(f"    now   {show_controls(one.now)}", style="yellow not bold")
+    shown = Text(f"  {show_controls(one.what)}\n", style="bold")
+    shown.append(f"    then  {show_controls(one.then)}\n", style="default not bold")
+    return shown.append(f"    now   {show_controls(one.now)}", style="yellow not bold")
 
 
 def _agreement(past: tiermem.Replay) -> Text:

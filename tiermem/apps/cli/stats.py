@@ -82,4 +82,4 @@ def _today(figures: tiermem.Stats) -> str:
         (f"{spent.cost or 0:.4f} cost", daily.cost),
     )
     failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
-    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid) + failed
+    return ", ".join(amount if most is None else f"{amount} of {most:g}" for amount, most in paid) + failed

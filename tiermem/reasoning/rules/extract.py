@@ -230,14 +230,14 @@ def _nearest(pattern: re.Pattern[str], question: ParsedQuestion, best: Scored) -
     """The match in the part of the statement that holds most words of the question, and its head if any."""
     text = best.sentence.text
     edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
-    held = [
+    matches = [
         (len(best.matched & near), -start, found)
         for start, end in pairwise(edges)
         if (found := pattern.search(text, start, end))
         for near in [{stem(word) for word in words(text[start:end])}]
         if question.head not in best.sentence.near or question.head in near
     ]
-    return max(held, key=lambda one: one[:2])[2].group() if held else None
+    return max(matches, key=lambda one: one[:2])[2].group() if matches else None
 
 
 def _how_long(question: ParsedQuestion, best: Scored) -> str | None:

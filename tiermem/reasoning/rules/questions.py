@@ -168,5 +168,5 @@ def _head(text: str, named: tuple[str, ...]) -> str:
 
 def missing_terms(question: ParsedQuestion, texts: Sequence[str]) -> list[str]:
     """Terms of the question that none of the texts holds."""
-    held = {stem(word) for text in texts for word in words(text)}
-    return [term for term in question.terms if term not in held]
+    there = {stem(word) for text in texts for word in words(text)}
+    return [term for term in question.terms if term not in there]

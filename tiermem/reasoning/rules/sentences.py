@@ -137,8 +137,8 @@ class Matcher:
 
     def __init__(self, question: ParsedQuestion, found: Sequence[EvidenceSentence]) -> None:
         self._question = question
-        held = {term: sum(term in p.near for p in found) for term in question.terms}
-        self._weight = {term: math.log(1 + (len(found) + 30) / (count + 1)) for term, count in held.items()}
+        counts = {term: sum(term in p.near for p in found) for term in question.terms}
+        self._weight = {term: math.log(1 + (len(found) + 30) / (count + 1)) for term, count in counts.items()}
         if question.kind in ("what", "list") and question.head in self._weight:
             self._weight[question.head] *= _CATEGORY
         self._speakers = {sentence.speaker for sentence in found} - {""}

@@ -67,8 +67,8 @@ def features(question: str, units: Sequence[Evidence]) -> Features:
 
 def _names_held(question: ParsedQuestion, units: Sequence[Evidence]) -> bool:
     """Whether every name of the question stands in some unit."""
-    held = {stem(word) for unit in units for word in words(unit.text)}
-    return all(name in held for name in question.names)
+    there = {stem(word) for unit in units for word in words(unit.text)}
+    return all(name in there for name in question.names)
 
 
 def holds_detail(question: ParsedQuestion, best: Scored) -> bool:

@@ -65,14 +65,14 @@ def _opening() -> Text:
     turns = [turn for session in conversation.sessions for turn in session.turns]
     speakers = " and ".join(dict.fromkeys(turn.speaker for turn in turns))
     first, last = (f"{turn.said_at:%B %Y}" for turn in (turns[0], turns[-1]))
-    told = f"{len(turns)} turns in {len(conversation.sessions)} sessions, {first} to {last}.\n"
-    return Text(f"{speakers} plan a party. ", style="bold").append(told, style="not bold")
+    words = f"{len(turns)} turns in {len(conversation.sessions)} sessions, {first} to {last}.\n"
+    return Text(f"{speakers} plan a party. ", style="bold").append(words, style="not bold")
 
 
 def _stored(ingested: Ingested) -> Text:
     known = f" ({ingested.known} were known)" if ingested.known else ""
-    told = f"Stored {ingested.new} turns{known} on {ingested.pages} pages"
-    return Text(f"{told}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
+    words = f"Stored {ingested.new} turns{known} on {ingested.pages} pages"
+    return Text(f"{words}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
 
 
 def _answered(number: int, one: DemoAnswer, console: Console) -> Group:
@@ -102,13 +102,13 @@ def _sums(result: Demo) -> Group:
     rows.append(("", "all", f"{1 - read / whole:.0%} saved", f"{read:,}", f"{whole:,}"))
     columns = ("", "question", "answered from", "tokens read", "raw dialogue")
     verified = result.verified
-    held = f"{verified.records} records, {verified.turns} turns, {verified.pages} pages"
+    counts = f"{verified.records} records, {verified.turns} turns, {verified.pages} pages"
     state = ("intact", "green") if verified.ok else ("DAMAGED", "bold red")
     return Group(
         Text(),
         Rule(style="dim"),
         table(columns, rows, numbers=("tokens read", "raw dialogue")),
-        Text(f"{held}: every hash re-derived, ").append(*state),
+        Text(f"{counts}: every hash re-derived, ").append(*state),
     )
 
 
@@ -136,11 +136,11 @@ def _expected(result: Demo) -> list[Text]:
 
     if result.engine != by_rules().name:
         return []
-    told = (
+    words = (
         f"No model was asked, and this dialogue suits that. On chats of people, do not expect as much: of "
         f"{QUESTIONS} questions with an answer (LoCoMo) the local rules got {RIGHT:.0%} right and abstained "
         f"from {ABSTAINED:.0%}; of those without one they abstained from {ABSTAINED_RIGHTLY:.0%} "
         "(docs/results/answers.md). An answer says what it rests on, an abstention what comes nearest; with "
         "a model (TIERMEM_MODEL) the model words answers from what is found."
     )
-    return [Text(f"\n{told}", style="yellow")]
+    return [Text(f"\n{words}", style="yellow")]
