@@ -227,8 +227,8 @@ BUGS = (
     Bug(
         name="what was only worded is written back",
         file="tiermem/reading/ask.py",
-        before="return tuple(fact for fact in (*facts, *told) if is_proved(fact.support))",
-        after="return (*facts, *told)",
+        before="return tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))",
+        after="return (*facts, *stated)",
         found_by=_ALL,
     ),
     Bug(
