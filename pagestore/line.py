@@ -61,7 +61,7 @@ class Line:
 
     @property
     def leaf(self) -> bytes:
-        """Its leaf in the Merkle tree: of a turn, that of its session and digest, which its tombstone keeps."""
+        """Its leaf in the Merkle tree: of a turn, that of session and digest, which its tombstone keeps."""
         if self.kind not in TURNS:
             return self.digest
         return leaf_hash(canonical([self.fields["s"], self.digest.hex()]))
