@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from eval.datasets.files import read_folder
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
 from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
@@ -79,11 +79,11 @@ class Beam:
         asked: Mapping[str, Any],
         places: Mapping[int, Passage],
         sessions: list[Session],
-    ) -> Question:
+    ) -> LabelledQuestion:
         named = _numbers(asked.get("source_chat_ids"))
         self._defects["evidence not in the chat"] += sum(number not in places for number in named)
         evidence = tuple(dict.fromkeys(places[number] for number in named if number in places))
-        return Question(
+        return LabelledQuestion(
             id=question,
             text=asked["question"],
             category=ability.replace("_", " "),

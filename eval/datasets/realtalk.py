@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from eval.datasets.files import read_folder
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
 from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
@@ -71,7 +71,7 @@ class RealTalk:
         for number, qa in enumerate(content["qa"]):
             evidence = self._evidence(qa.get("evidence", ()), places)
             questions.append(
-                Question(
+                LabelledQuestion(
                     id=QuestionId(f"{name}#{number}"),
                     text=qa["question"],
                     category=CATEGORIES[qa["category"]],

@@ -70,16 +70,22 @@ def server(memory: tiermem.AsyncMemory, *, read_only: bool = False) -> MCPServer
     tools = _Tools(memory)
     for name, does in _TOOLS.items():
         if not read_only or name in _READ_ONLY_TOO:
-            made.tool(name=name, annotations=_LOOKS if read_only else does)(_told(getattr(tools, name)))
-    made.resource("tiermem://pages/{page_id}", name="page", mime_type="text/plain")(_told(tools.page))
-    made.resource("tiermem://answers/{answer_id}", name="answer", mime_type="text/plain")(_told(tools.audit))
+            made.tool(name=name, annotations=_LOOKS if read_only else does)(
+                _refusing_in_words(getattr(tools, name))
+            )
+    made.resource("tiermem://pages/{page_id}", name="page", mime_type="text/plain")(
+        _refusing_in_words(tools.page)
+    )
+    made.resource("tiermem://answers/{answer_id}", name="answer", mime_type="text/plain")(
+        _refusing_in_words(tools.audit)
+    )
     made.prompt(name="from_memory", description="Answer from memory alone, with who said it and when.")(
         _from_memory
     )
     return made
 
 
-def _told(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
+def _refusing_in_words(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
     """The call, with what the memory refuses told to the model."""
 
     @wraps(call)
@@ -197,7 +203,7 @@ class _Tools:
             return f"This would be destroyed for ever:\n{shown}\nCall again with confirm=true to do it."
         receipt = await self._memory.erase(**wanted, reason=reason)
         turns, units = len(receipt.erasure.turns), len(receipt.erasure.units)
-        found = ", ".join(one.file for one in receipt.residual.found)
+        found = ", ".join(one.file for one in receipt.leftovers.found)
         left = f"WORDS ARE LEFT in {found}." if found else "No file of the store holds the words."
         return f"Destroyed: {turns} turns, {units} facts. {left} Not reached: {receipt.not_reached}."
 
