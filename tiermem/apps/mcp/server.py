@@ -70,14 +70,10 @@ def server(memory: tiermem.AsyncMemory, *, read_only: bool = False) -> MCPServer
     tools = _Tools(memory)
     for name, does in _TOOLS.items():
         if not read_only or name in _READ_ONLY_TOO:
-            made.tool(name=name, annotations=_LOOKS if read_only else does)(
-                _refusing_in_words(getattr(tools, name))
-            )
-    made.resource("tiermem://pages/{page_id}", name="page", mime_type="text/plain")(
-        _refusing_in_words(tools.page)
-    )
+            made.tool(name=name, annotations=_LOOKS if read_only else does)(_explained(getattr(tools, name)))
+    made.resource("tiermem://pages/{page_id}", name="page", mime_type="text/plain")(_explained(tools.page))
     made.resource("tiermem://answers/{answer_id}", name="answer", mime_type="text/plain")(
-        _refusing_in_words(tools.audit)
+        _explained(tools.audit)
     )
     made.prompt(name="from_memory", description="Answer from memory alone, with who said it and when.")(
         _from_memory
@@ -85,7 +81,7 @@ def server(memory: tiermem.AsyncMemory, *, read_only: bool = False) -> MCPServer
     return made
 
 
-def _refusing_in_words(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
+def _explained(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
     """The call, with what the memory refuses told to the model."""
 
     @wraps(call)
