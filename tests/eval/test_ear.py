@@ -1,0 +1,102 @@
+"""HTM-EAR's tiers give the source's figures to the digit; its gate and scores do what its code does."""
+
+from statistics import mean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval.ear.facts import SCENARIOS, SEEDS, told
+from eval.ear.survival import survival
+from eval.ear.tiers import Bounded, Item, Policy, Tiers
+
+
+def test_a_fact_and_its_question_read_as_in_the_source() -> None:
+    fact = told(1, 42)[0]
+    assert fact.text == "ENTRY 1: Auth-Svc in Region-20 logged Memory Overflow at Subsystem-1. Hex: 0x0001."
+    assert fact.query == (
+        "Retrieve the Hex Code for the Memory Overflow event in Region-20 involving Auth-Svc at Subsystem-1."
+    )
+    assert [fact.importance for fact in told(10, 42)][-1] == 0.95
+
+
+def test_a_tier_makes_room_when_it_is_full_and_then_for_fifteen_percent_at_once() -> None:
+    tier = Bounded(20, lambda item: item.importance)
+    for key in range(20):
+        assert tier.add(Item(key, importance=key % 2, last_used=key)) == []
+    assert [item.key for item in tier.add(Item(20, 0.0, 20))] == [0, 2, 4]
+    assert (len(tier), 20 in tier) == (18, True)
+
+
+def test_a_tier_of_one_gives_up_its_one_item() -> None:
+    tier = Bounded(1, lambda item: item.importance)
+    tier.add(Item(1, 1.0, 1))
+    assert [item.key for item in tier.add(Item(2, 0.0, 2))] == [1]
+
+
+def test_ten_uses_weigh_as_much_as_a_third_of_importance() -> None:
+    tiers = Tiers(2, 10, "ear")
+    tiers.add(1, 0.5)
+    tiers.add(2, 0.8)
+    for _ in range(11):
+        tiers.use(1)
+    tiers.add(3, 0.5)
+    assert (list(tiers.first), list(tiers.second)) == ([1, 3], [2])
+
+
+def test_a_use_is_counted_where_the_fact_lies_and_lru_heeds_it() -> None:
+    tiers = Tiers(2, 10, "lru")
+    tiers.add(1, 0.5)
+    tiers.add(2, 0.5)
+    tiers.use(1)
+    tiers.add(3, 0.5)
+    assert (list(tiers.first), list(tiers.second)) == ([1, 3], [2])
+    tiers.use(2)
+    assert (tiers.second[2].uses, tiers.first[1].uses) == (1, 1)
+
+
+@given(
+    importances=st.lists(st.sampled_from((0.5, 0.95)), max_size=80),
+    first=st.integers(1, 12),
+    second=st.integers(1, 12),
+    policy=st.sampled_from(("ear", "lru")),
+)
+@settings(max_examples=60)
+def test_every_fact_is_in_one_tier_or_deleted_and_no_tier_holds_more_than_it_may(
+    importances: list[float], first: int, second: int, policy: Policy
+) -> None:
+    tiers = Tiers(first, second, policy)
+    for key, importance in enumerate(importances):
+        tiers.add(key, importance)
+        assert len(tiers.first) <= first
+        assert len(tiers.second) <= second
+    assert sorted([*tiers.first, *tiers.second, *tiers.deleted]) == list(range(len(importances)))
+
+
+def test_saturated_tiers_lose_what_the_source_says_they_lose() -> None:
+    """Scenario B, five seeds: every figure of the source that needs no embedder, and what they come from."""
+    scenario = SCENARIOS["B"]
+    ear = [survival(scenario, seed, "ear") for seed in SEEDS]
+    lru = [survival(scenario, seed, "lru") for seed in SEEDS]
+    assert {(one.deleted, one.in_first, one.in_second) for one in [*ear, *lru]} == {(13 * 750, 450, 4_800)}
+    assert [one.essential_lost for one in ear] == [0] * 5
+    assert [one.essential_lost for one in lru] == [2_455, 2_403, 2_406, 2_420, 2_398]
+    assert [round(one.active_in_first, 3) for one in ear] == [0.465, 0.396, 0.436, 0.436, 0.426]
+    assert [one.active_in_first for one in lru] == [1.0] * 5
+    assert {one.active_alive for one in [*ear, *lru]} == {1.0}
+    assert [one.history_alive for one in ear] == [0.21, 0.20, 0.26, 0.25, 0.20]
+    assert [one.history_alive for one in ear] == [one.history_essential for one in ear]
+    assert [one.history_alive for one in lru] == [0.0] * 5
+    assert [one.essential_in_first for one in ear] == [431, 432, 432, 435, 431]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "policy", "active_in_first"),
+    [("A", "ear", 0.446), ("A", "lru", 1.0), ("C", "ear", 1.0), ("C", "lru", 1.0)],
+)
+def test_tiers_that_are_large_enough_delete_nothing(
+    scenario: str, policy: Policy, active_in_first: float
+) -> None:
+    found = [survival(SCENARIOS[scenario], seed, policy) for seed in SEEDS]
+    assert {one.deleted for one in found} == {0}
+    assert round(mean(one.active_in_first for one in found), 3) == active_in_first
