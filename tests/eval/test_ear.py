@@ -2,11 +2,13 @@
 
 from statistics import mean
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.ear.facts import SCENARIOS, SEEDS, told
+from eval.ear.search import Corpus, Fallback, Gate, Mode, reciprocal, retrieve, score
 from eval.ear.survival import survival
 from eval.ear.tiers import Bounded, Item, Policy, Tiers
 
@@ -100,3 +102,58 @@ def test_tiers_that_are_large_enough_delete_nothing(
     found = [survival(SCENARIOS[scenario], seed, policy) for seed in SEEDS]
     assert {one.deleted for one in found} == {0}
     assert round(mean(one.active_in_first for one in found), 3) == active_in_first
+
+
+NAMED = {1: frozenset({"subsystem-1"}), 2: frozenset({"subsystem-2", "0x0002"})}
+
+
+@pytest.mark.parametrize(
+    ("hits", "asked", "enough"),
+    [
+        ([], set(), False),
+        ([], {"subsystem-1"}, False),
+        ([(1, 0.84)], set(), True),
+        ([(1, 0.84)], {"subsystem-1"}, True),
+        ([(1, 0.84)], {"subsystem-1", "0x0002"}, False),
+        ([(1, 0.83)], {"subsystem-1"}, False),
+        ([(1, 0.83)], set(), False),
+        ([(2, 0.99), (1, 0.90)], {"subsystem-1"}, False),
+    ],
+)
+def test_the_gate_wants_one_that_is_near_and_names_all_that_is_asked(
+    hits: list[tuple[int, float]], asked: set[str], enough: bool
+) -> None:
+    assert Gate(tau=0.84).enough(hits, frozenset(asked), NAMED) is enough
+
+
+def test_the_score_cubes_similarity_and_counts_names_nearly_as_much_as_a_whole_match() -> None:
+    assert score(0.5, 0, 0.0) == 0.125
+    assert score(1.0, 2, 0.95) == pytest.approx(1 + 1.6 + 0.095)
+
+
+def corpus_of(*vectors: tuple[float, float]) -> Corpus:
+    return Corpus(
+        vectors=np.array(vectors, np.float32),
+        places={number: number - 1 for number in range(1, len(vectors) + 1)},
+        named={number: frozenset({f"subsystem-{number}"}) for number in range(1, len(vectors) + 1)},
+        importance=dict.fromkeys(range(1, len(vectors) + 1), 0.5),
+    )
+
+
+def test_what_replaces_the_first_tier_loses_what_stood_there_and_what_is_merged_does_not() -> None:
+    corpus = corpus_of((0.6, 0.8), (0.8, 0.6), (1.0, 0.0))
+    tiers = Tiers(2, 10, "ear")
+    for key in (1, 2, 3):
+        tiers.add(key, 0.5)
+    assert (list(tiers.first), list(tiers.second)) == ([2, 3], [1])
+    query, asked = np.array((1.0, 0.0), np.float32), frozenset({"subsystem-2"})
+
+    def found(mode: Mode, fallback: Fallback) -> list[int]:
+        gate = Gate(tau=0.5, fallback=fallback)
+        return retrieve(corpus, tiers, query, asked, mode=mode, gate=gate)
+
+    assert found("tiers", "replace") == [1]
+    assert found("tiers", "merge") == [2, 3, 1]
+    assert found("no gate", "replace") == [2, 3]
+    assert found("unbounded", "replace") == [2, 3, 1]
+    assert (reciprocal([2, 3, 1], 3), reciprocal([1], 2)) == (0.5, 0.0)
