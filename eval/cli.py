@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from eval.ear.command import ear_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -369,6 +370,9 @@ def audit_command(
             for differs in one.differences:
                 typer.echo(f"  {differs.what}: {differs.then!r} then, {differs.now!r} now")
     raise typer.Exit(int(bool(found.differing)))
+
+
+app.command("ear")(ear_command)
 
 
 @app.command("systems")

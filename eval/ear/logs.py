@@ -98,7 +98,9 @@ def _line(number: int, text: str, drawn: random.Random) -> Line:
     there = sorted(entities(text, PATTERNS))
     focus = tuple(drawn.sample(there, min(2, len(there))))
     query = (
-        drawn.choice(_TEMPLATES).format(focus=" and ".join(focus)) if focus else f"Retrieve log entry {number}"
+        drawn.choice(_TEMPLATES).format(focus=" and ".join(focus))
+        if focus
+        else f"Retrieve log entry {number}"
     )
     importance = IMPORTANT if _ALARM.search(text) else ORDINARY
     return Line(number=number, text=text, importance=importance, query=query, focus=focus)

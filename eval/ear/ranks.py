@@ -5,43 +5,44 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from eval.ear.facts import Scenario, told
+from eval.ear.facts import SCENARIOS, Scenario, told
 from eval.ear.logs import Log
-from eval.ear.search import Corpus, Gate, Mode, entities, reciprocal, retrieve
+from eval.ear.search import Corpus, Gate, Part, entities, reciprocal, retrieve
 from eval.ear.tiers import Policy, Tiers
 from tiermem.embedding.interface import Embedder
 
 PRINTED: Final = 0.84
 """The source's threshold: a cosine of E5-large."""
-TAU: Final = 0.74
-"""For all-MiniLM-L6-v2: no question of 100 (facts of seed 42, scenario A) is less near its own fact."""
+TAU: Final = 0.75
+"""For all-MiniLM-L6-v2: no question of the first 100 of seed 41 is less near its own fact."""
+
+
+Store = Policy | Literal["unbounded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to evict and to look; `source` is the mode of the paper it stands for."""
+    """One way to evict, or not to, and one to look; without a gate the first tier is all there is."""
 
     name: str
-    source: str
-    policy: Policy
-    mode: Mode
-    gate: Gate
+    store: Store
+    gate: Gate | None
 
 
 def ways(tau: float) -> tuple[Way, ...]:
-    """The source's modes as far as they need no cross-encoder, and what its text says in place of its code."""
+    """The source's modes as far as they need no cross-encoder, as its code has them and as its text."""
     replace, merge = Gate(tau=tau), Gate(tau=tau, fallback="merge")
     return (
-        Way(name="no_ce", source="no_ce", policy="ear", mode="tiers", gate=replace),
-        Way(name="no_ce, merging", source="no_ce", policy="ear", mode="tiers", gate=merge),
-        Way(name="no_gate", source="no_gate", policy="ear", mode="no gate", gate=replace),
-        Way(name="lru", source="lru", policy="lru", mode="tiers", gate=replace),
-        Way(name="lru, merging", source="lru", policy="lru", mode="tiers", gate=merge),
-        Way(name="unbounded", source="oracle_unbounded", policy="ear", mode="unbounded", gate=replace),
+        Way(name="no_ce", store="ear", gate=replace),
+        Way(name="no_ce, merging", store="ear", gate=merge),
+        Way(name="no_gate", store="ear", gate=None),
+        Way(name="lru", store="lru", gate=replace),
+        Way(name="lru, merging", store="lru", gate=merge),
+        Way(name="oracle_unbounded", store="unbounded", gate=replace),
     )
 
 
@@ -53,19 +54,21 @@ class Told:
     corpus: Corpus
     asked: Mapping[int, tuple[Any, frozenset[str]]]
 
-    def filled(self, policy: Policy) -> Tiers:
-        """The tiers once all is told."""
-        tiers = Tiers(self.scenario.first, self.scenario.second, policy)
+    def stored(self, store: Store) -> tuple[Part, Part]:
+        """What the two tiers hold once all is told."""
+        if store == "unbounded":
+            return self.corpus.part(()), self.corpus.part(self.corpus.places)
+        tiers = Tiers(self.scenario.first, self.scenario.second, store)
         for key, importance in self.corpus.importance.items():
             tiers.add(key, importance)
-        return tiers
+        return self.corpus.part(list(tiers.first)), self.corpus.part(list(tiers.second))
 
-    def rank(self, way: Way, tiers: Tiers, keys: Collection[int]) -> float:
+    def rank(self, way: Way, stored: tuple[Part, Part], keys: Collection[int]) -> float:
         """The mean reciprocal rank of some facts, each asked for by its own question."""
         found = []
         for key in keys:
             query, names = self.asked[key]
-            best = retrieve(self.corpus, tiers, query, names, mode=way.mode, gate=way.gate)
+            best = retrieve(self.corpus, *stored, query, names, gate=way.gate)
             found.append(reciprocal(best, key))
         return mean(found)
 
@@ -120,3 +123,36 @@ async def _corpus(
 
 async def _vectors(embedder: Embedder, texts: Sequence[str]) -> Any:
     return np.array(await embedder.embed(texts), np.float32)
+
+
+async def ranks_of_seeds(
+    seeds: Sequence[int], embedder: Embedder
+) -> dict[tuple[float, str], tuple[float, float]]:
+    """Scenario B by threshold and way: the MRR of the newest and of the first facts, over the seeds."""
+    scenario = SCENARIOS["B"]
+    found: dict[tuple[float, str], list[tuple[float, float]]] = {}
+    for seed in seeds:
+        all_told = await synthetic(scenario, seed, embedder)
+        stored = {way.store: all_told.stored(way.store) for way in ways(TAU)}
+        for tau in (TAU, PRINTED):
+            for way in ways(tau):
+                ranked = [
+                    all_told.rank(way, stored[way.store], keys)
+                    for keys in (scenario.active, scenario.history)
+                ]
+                found.setdefault((tau, way.name), []).append((ranked[0], ranked[1]))
+    return {
+        key: (mean(active for active, _ in of), mean(history for _, history in of))
+        for key, of in found.items()
+    }
+
+
+async def ranks_of_log(log: Log, embedder: Embedder) -> dict[tuple[bool, str], float]:
+    """A log by whether its own names are known, and way: the MRR of its questions."""
+    found = {}
+    for own in (False, True):
+        all_told = await logged(log, embedder, own=own)
+        for way in ways(TAU):
+            if way.gate is not None:
+                found[own, way.name] = all_told.rank(way, all_told.stored(way.store), log.asked)
+    return found

@@ -7,20 +7,17 @@ comparing with all, not by HNSW. Its cross-encoder is not here; modes are named 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
-
-from eval.ear.tiers import Tiers
 
 PATTERNS: Final = (r"Node-\d+", r"ERR_[A-Z_]+", r"Subsystem-\d+", r"0x[0-9A-F]{4}")
 """What the source's engine takes for an entity, whatever it reads."""
 FIRST_DEPTH: Final = 100
 SECOND_DEPTH: Final = 200
 RETURNED: Final = 5
-Mode = Literal["tiers", "no gate", "unbounded"]
 Fallback = Literal["replace", "merge"]
 Hits = list[tuple[int, float]]
 """Keys with their similarity, nearest first."""
@@ -48,6 +45,22 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Some facts that are searched together: their keys, and a unit vector each."""
+
+    keys: Sequence[int]
+    vectors: Any
+
+    def nearest(self, query: Any, depth: int) -> Hits:
+        """The nearest, best first."""
+        if not self.keys:
+            return []
+        near = self.vectors @ query
+        order = np.argsort(-near, kind="stable")[:depth]
+        return [(self.keys[at], float(near[at])) for at in order]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
     """All facts there ever were, by key: unit vectors, what they name, how important they are."""
 
@@ -56,13 +69,10 @@ class Corpus:
     named: Mapping[int, frozenset[str]]
     importance: Mapping[int, float]
 
-    def nearest(self, query: Any, keys: Sequence[int], depth: int) -> Hits:
-        """The nearest of some facts, best first."""
-        if not keys:
-            return []
-        near = self.vectors[[self.places[key] for key in keys]] @ query
-        order = np.argsort(-near, kind="stable")[:depth]
-        return [(keys[at], float(near[at])) for at in order]
+    def part(self, keys: Collection[int]) -> Part:
+        """Some of the facts."""
+        held = tuple(keys)
+        return Part(keys=held, vectors=self.vectors[[self.places[key] for key in held]])
 
 
 def score(similarity: float, shared: int, importance: float) -> float:
@@ -71,27 +81,21 @@ def score(similarity: float, shared: int, importance: float) -> float:
 
 
 def retrieve(
-    corpus: Corpus, tiers: Tiers, query: Any, asked: frozenset[str], *, mode: Mode, gate: Gate
+    corpus: Corpus, first: Part, second: Part, query: Any, asked: frozenset[str], *, gate: Gate | None
 ) -> list[int]:
-    """The keys of the five best, as the source's engine would return them without its cross-encoder."""
-    hits = _candidates(corpus, tiers, query, asked, mode=mode, gate=gate)
+    """The keys of the five best, as the source's engine returns them without its cross-encoder.
+
+    Without a gate the second tier is never asked. An unbounded memory is a second tier alone.
+    """
+    hits = first.nearest(query, FIRST_DEPTH)
+    if gate is not None and not gate.enough(hits, asked, corpus.named):
+        further = second.nearest(query, SECOND_DEPTH)
+        hits = further if gate.fallback == "replace" else hits + further
     scored = {
         key: score(similarity, len(asked & corpus.named[key]), corpus.importance[key])
         for key, similarity in hits
     }
     return sorted(scored, key=lambda key: -scored[key])[:RETURNED]
-
-
-def _candidates(
-    corpus: Corpus, tiers: Tiers, query: Any, asked: frozenset[str], *, mode: Mode, gate: Gate
-) -> Hits:
-    if mode == "unbounded":
-        return corpus.nearest(query, list(corpus.places), SECOND_DEPTH)
-    hits = corpus.nearest(query, list(tiers.first), FIRST_DEPTH)
-    if mode == "no gate" or gate.enough(hits, asked, corpus.named):
-        return hits
-    further = corpus.nearest(query, list(tiers.second), SECOND_DEPTH)
-    return further if gate.fallback == "replace" else hits + further
 
 
 def reciprocal(returned: Sequence[int], wanted: int) -> float:

@@ -37,17 +37,11 @@ class Keywords:
 
     async def observe(self, sessions: Sequence[Session]) -> None:
         """Index the conversation at every level."""
-        try:
-            from rank_bm25 import BM25Okapi
-        except ImportError as error:
-            told = "the system 'bm25' needs an extra, in the checkout: pip install -e '.[eval]'"
-            raise InvalidInput(f"{told} ({error})") from error
-
         corpus = Corpus(sessions, self._counter, self._speaks)
         for level in _LEVELS:
             documents = corpus.documents(level)
             if documents:
-                self._ranked[level] = documents, BM25Okapi([_words(document.text) for document in documents])
+                self._ranked[level] = documents, okapi([words(document.text) for document in documents])
 
     async def retrieve(
         self, question: str, *, level: Level, limit: int, asked_at: datetime | None = None
@@ -56,7 +50,7 @@ class Keywords:
         if level not in self._ranked:
             return ()
         documents, index = self._ranked[level]
-        scores = index.get_scores(_words(question))
+        scores = index.get_scores(words(question))
         order = sorted(range(len(documents)), key=lambda at: (-scores[at], at))
         return tuple(documents[at].passage for at in order[:limit])
 
@@ -64,8 +58,19 @@ class Keywords:
         """Nothing is held open."""
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words that keywords are looked up in, in small letters."""
     return _WORD.findall(text.lower())
+
+
+def okapi(documents: Sequence[Sequence[str]]) -> Any:
+    """`rank-bm25`'s Okapi index of documents that are lists of words: k1 1.5, b .75, raw scores."""
+    try:
+        from rank_bm25 import BM25Okapi
+    except ImportError as error:
+        told = "BM25 needs an extra, in the checkout: pip install -e '.[eval]'"
+        raise InvalidInput(f"{told} ({error})") from error
+    return BM25Okapi(documents, k1=1.5, b=0.75)
 
 
 class Meaning:

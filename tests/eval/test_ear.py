@@ -1,5 +1,6 @@
 """HTM-EAR's tiers give the source's figures to the digit; its gate and scores do what its code does."""
 
+from pathlib import Path
 from statistics import mean
 
 import numpy as np
@@ -8,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.ear.facts import SCENARIOS, SEEDS, told
-from eval.ear.search import Corpus, Fallback, Gate, Mode, reciprocal, retrieve, score
+from eval.ear.logs import by_names_alone, read_log
+from eval.ear.search import Corpus, Gate, reciprocal, retrieve, score
 from eval.ear.survival import survival
 from eval.ear.tiers import Bounded, Item, Policy, Tiers
+from tiermem.errors import InvalidInput
 
 
 def test_a_fact_and_its_question_read_as_in_the_source() -> None:
@@ -142,18 +145,34 @@ def corpus_of(*vectors: tuple[float, float]) -> Corpus:
 
 def test_what_replaces_the_first_tier_loses_what_stood_there_and_what_is_merged_does_not() -> None:
     corpus = corpus_of((0.6, 0.8), (0.8, 0.6), (1.0, 0.0))
-    tiers = Tiers(2, 10, "ear")
-    for key in (1, 2, 3):
-        tiers.add(key, 0.5)
-    assert (list(tiers.first), list(tiers.second)) == ([2, 3], [1])
+    first, second = corpus.part([2, 3]), corpus.part([1])
     query, asked = np.array((1.0, 0.0), np.float32), frozenset({"subsystem-2"})
 
-    def found(mode: Mode, fallback: Fallback) -> list[int]:
-        gate = Gate(tau=0.5, fallback=fallback)
-        return retrieve(corpus, tiers, query, asked, mode=mode, gate=gate)
+    def found(gate: Gate | None) -> list[int]:
+        return retrieve(corpus, first, second, query, asked, gate=gate)
 
-    assert found("tiers", "replace") == [1]
-    assert found("tiers", "merge") == [2, 3, 1]
-    assert found("no gate", "replace") == [2, 3]
-    assert found("unbounded", "replace") == [2, 3, 1]
+    assert found(Gate(tau=0.5, fallback="replace")) == [1]
+    assert found(Gate(tau=0.5, fallback="merge")) == [2, 3, 1]
+    assert found(None) == [2, 3]
+    unbounded = retrieve(corpus, corpus.part([]), corpus.part([1, 2, 3]), query, asked, gate=Gate(tau=0.5))
+    assert unbounded == [2, 3, 1]
     assert (reciprocal([2, 3, 1], 3), reciprocal([1], 2)) == (0.5, 0.0)
+
+
+@pytest.mark.shared
+def test_the_log_has_the_confounds_the_page_tells_of(shared: Path) -> None:
+    log = read_log(shared / "data" / "bgl" / "BGL_2k.log")
+    assert log.checksum.startswith("2a819ea5")
+    assert len(log.lines) == 2_000 < log.scenario.first + log.scenario.second
+    assert sum(line.importance > 0.9 for line in log.lines) == 488
+    assert sum(not line.focus for line in log.lines) == 10
+    assert sum(bool(line.asked(own=False)) for line in log.lines) == 73
+    assert sum(bool(line.named(own=False)) for line in log.lines) == 110
+    assert by_names_alone(log.lines, log.asked) == pytest.approx(0.582, abs=5e-4)
+
+
+def test_a_log_that_is_too_short_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "short.log").write_text("one line\n")
+    for file in ("short.log", "none.log"):
+        with pytest.raises(InvalidInput, match=file):
+            read_log(tmp_path / file)
