@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from eval.ear.command import ear_command
+from eval.htm.command import htm_command
+from eval.memtier.command import memtier_command
+from eval.training.command import learn_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -373,6 +376,9 @@ def audit_command(
 
 
 app.command("ear")(ear_command)
+app.command("htm")(htm_command)
+app.command("learn")(learn_command)
+app.command("memtier")(memtier_command)
 
 
 @app.command("systems")
