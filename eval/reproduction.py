@@ -63,13 +63,13 @@ def wilson(hits: int, of: int, *, z: float = 1.959964) -> tuple[float, float]:
     rate, spread = hits / of, z * z / of
     middle = (rate + spread / 2) / (1 + spread)
     half = z / (1 + spread) * (rate * (1 - rate) / of + spread / (4 * of)) ** 0.5
-    return middle - half, middle + half
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def page(found: Reproduction, *, machine: str) -> str:
     """The page as Markdown: what it is, how to run it again, the tables, and each claim with its verdict."""
     told = [f"{name} ({digest[:8]}…{digest[-6:]})" for name, digest in found.data.items()]
-    data = f"Data (SHA-256): {'; '.join(told)}. " if told else "Data: made by the command. "
+    data = f"Data (SHA-256 of the content): {'; '.join(told)}. " if told else "Data: none. "
     parts = [
         f"# {found.title}",
         found.opening,

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eval.options import AsJson, Cache, PageTo, Threads
+
 if TYPE_CHECKING:
     from eval.ear.page import LogRanks, Ranks
     from eval.reproduction import Reproduction
-
-Page = Annotated[Path | None, typer.Option("--page", help="Write what was found to this file, as Markdown.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 
 
 def ear_command(
@@ -30,12 +29,10 @@ def ear_command(
     bgl: Annotated[
         Path | None, typer.Option("--bgl", help="BGL_2k.log of loghub: ranks of its lines too.")
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the local embedder.")] = 1,
-    cache: Annotated[
-        Path | None, typer.Option("--cache", help="Where embeddings are kept between runs.")
-    ] = None,
-    page: Page = None,
-    as_json: JsonOption = False,
+    threads: Threads = 1,
+    cache: Cache = None,
+    page: PageTo = None,
+    as_json: AsJson = False,
 ) -> None:
     """HTM-EAR's bounded tiers: what is deleted, exactly; what is found, with MiniLM; and BGL's logs."""
     from functools import partial

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-Page = Annotated[Path | None, typer.Option("--page", help="Write what was found to this file, as Markdown.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+from eval.options import AsJson, PageTo
 
 
-def htm_command(*, page: Page = None, as_json: JsonOption = False) -> None:
+def htm_command(*, page: PageTo = None, as_json: AsJson = False) -> None:
     """HTM's printed cases of eviction and of balanced contexts, by its own algorithm."""
     from eval.htm.page import found
     from eval.reproduction import present

@@ -82,7 +82,7 @@ def _scores() -> list[Claim]:
         ours = balanced(one.importance, one.hours)
         claims.append(
             Claim(
-                says=f"importance {one.importance:g}, {one.hours:.3g} hours: {one.printed:g}",
+                says=f"score of importance {one.importance:g} at {one.hours:.3g} h: {one.printed:g}",
                 found=f"{ours:.3g}",
                 verdict=_if(abs(ours - one.printed) <= 0.005),
             )

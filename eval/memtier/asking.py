@@ -16,6 +16,7 @@ from eval.memtier.measures import SCOPES, SESSIONS, Outcome, Pool, by_both, by_w
 from eval.memtier.score import fused
 from eval.types import Dataset
 from tiermem.embedding.interface import Embedder
+from tiermem.errors import InvalidInput
 
 Outcomes = Mapping[str, Sequence[Outcome]]
 
@@ -50,6 +51,8 @@ async def ask_all(dataset: Dataset, embedder: Embedder | None, *, variants: bool
             outcomes["oracle sessions"].append(oracle(hay))
             if embedder is not None:
                 await _with_meaning(hay, first, pools[-1], embedder, outcomes)
+    if not pools:
+        raise InvalidInput("there is no question to ask in this file")
     return Asked(outcomes=outcomes, pools=tuple(pools), checksum=dataset.checksum)
 
 

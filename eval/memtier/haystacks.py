@@ -50,6 +50,8 @@ class Haystack:
 
     def bm25(self, places: Any) -> Any:
         """Raw BM25 of the question over some entries alone, never below 0."""
+        if not len(places):
+            return np.zeros(0)
         index = okapi([self.words[at] or [""] for at in places])
         return np.maximum(index.get_scores(words(self.question)), 0.0)
 

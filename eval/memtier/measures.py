@@ -15,14 +15,15 @@ import numpy as np
 from eval.memtier.haystacks import Haystack
 from eval.memtier.score import (
     DEFAULT,
+    EQUAL,
     NORMALISED,
     by_age,
     decay,
     features,
     fused,
-    n4,
     ranking,
     saturated,
+    z_scored,
 )
 from eval.metrics.retrieval import score
 
@@ -137,21 +138,16 @@ class Scored:
     name: str
     rows: Callable[[Pool], Any]
     weights: tuple[float, ...] = DEFAULT
-    equal: bool = False
     needs_meaning: bool = False
-
-    def scores(self, of: Pool) -> Any:
-        """A value an entry."""
-        return n4(self.rows(of)) if self.equal else self.rows(of) @ self.weights
 
 
 WITH_MEANING: Final = (0.35, 0.35, 0.15, 0.10, 0.05)
 """The fifth signal given the weight of BM25, and the others less: ours, as the source reserves it at 0."""
 SCORED: Final = (
     Scored(name="as printed", rows=printed_rows),
-    Scored(name="N4 as printed", rows=printed_rows, equal=True),
+    Scored(name="N4 as printed", rows=lambda of: z_scored(printed_rows(of)), weights=EQUAL),
     Scored(name="decay by age", rows=aged_rows),
-    Scored(name="N4, decay by age", rows=aged_rows, equal=True),
+    Scored(name="N4, decay by age", rows=lambda of: z_scored(aged_rows(of)), weights=EQUAL),
     Scored(name="bounded BM25, decay by age", rows=bounded_rows),
     Scored(
         name="bounded BM25, decay by age, meaning",
@@ -180,18 +176,17 @@ class Say:
 
 def say(scored: Scored, pools: Sequence[Pool]) -> Say:
     """Measure one way to score."""
-    weights = np.array((0.0, 0.25, 0.25, 0.25, 0.25) if scored.equal else scored.weights)
-    ratios, reaches, still = [], [], 0
+    ratios, reaches, first, still = [], [], [], 0
     for of in pools:
-        parts = scored.rows(of) * weights
-        words, others = parts[:, 1], parts.sum(axis=1) - parts[:, 1]
+        parts = scored.rows(of) * np.array(scored.weights)
+        words, others = parts[:, 1], np.delete(parts, 1, axis=1).sum(axis=1)
         matched = of.bm25 > 0
-        ratios += (words[matched] / others[matched]).tolist()
+        ratios += np.abs(words[matched] / others[matched]).tolist()
+        first.append(ranking(words + others)[:FIRST])
         if np.ptp(others) > 1e-12:
             reaches.append(float(np.ptp(words) / np.ptp(others)))
         else:
             still += 1
-    first = [ranking(scored.scores(of))[:FIRST] for of in pools]
     alone = [ranking(of.bm25)[:FIRST] for of in pools]
     return Say(
         ratio=float(np.median(ratios)),

@@ -12,6 +12,7 @@ import numpy as np
 
 SIGNALS: Final = ("meaning", "bm25", "decay", "weight", "tier")
 DEFAULT: Final = (0.0, 0.35, 0.25, 0.25, 0.15)
+EQUAL: Final = (0.0, 0.25, 0.25, 0.25, 0.25)
 BYPASS: Final = 2.0
 """A raw BM25 above this sets decay to 1; it is also where a saturated BM25 is one half."""
 FADES: Final = 0.05
@@ -59,11 +60,12 @@ NORMALISED: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-def n4(rows: Any) -> Any:
-    """The source's fifth variant: BM25 as z-scores, and all signals of equal weight."""
-    mixed = rows.copy()
-    mixed[:, SIGNALS.index("bm25")] = z_score(rows[:, SIGNALS.index("bm25")])
-    return mixed[:, 1:].sum(axis=1) / (len(SIGNALS) - 1)
+def z_scored(rows: Any) -> Any:
+    """The source's fifth variant, N4, has BM25 as z-scores and all signals of `EQUAL` weight."""
+    bm25 = SIGNALS.index("bm25")
+    return np.column_stack(
+        [z_score(rows[:, at]) if at == bm25 else rows[:, at] for at in range(len(SIGNALS))]
+    )
 
 
 def ranking(scores: Any) -> list[int]:

@@ -27,14 +27,16 @@ class Diagnosis:
     """What was found, and what to do about it.
 
     `spread` is, by signal, how far its part of the score reaches among the entries of a question (median);
-    `dominance` is that of BM25 over that of all other parts together, `None` where they have none.
-    `circular` says that the reward does not ask whether entries are right, `rank_change` for which share of
-    the questions the weights learned show other entries.
+    `silent` names the signals that are the same for all entries of every question. `dominance` is the spread
+    of BM25 over that of all other parts together, `None` where they have none. `circular` says that the
+    reward does not ask whether entries are right, `rank_change` for which share of the questions the weights
+    learned show other entries.
     """
 
     advantage_variance: float
     gradient_norm: float
     spread: Mapping[str, float]
+    silent: tuple[str, ...]
     dominance: float | None
     circular: bool
     rank_change: float
@@ -51,6 +53,7 @@ def diagnose(
         advantage_variance=float(np.var(training.advantages)),
         gradient_norm=float(training.gradients.mean()),
         spread=spread,
+        silent=_silent(episodes),
         dominance=spread["bm25"] / others if others > 0 else None,
         circular=is_circular(episodes, reward, training.before, options=options),
         rank_change=rank_change(episodes, training.before, training.after, shown=options.shown),
@@ -87,6 +90,11 @@ def _spread(episodes: Sequence[Episode], weights: Any) -> dict[str, float]:
     return {name: float(reach) for name, reach in zip(SIGNALS, np.median(reaches, axis=0), strict=True)}
 
 
+def _silent(episodes: Sequence[Episode]) -> tuple[str, ...]:
+    reaches = np.max([np.ptp(one.features, axis=0) for one in episodes], axis=0)
+    return tuple(name for name, reach in zip(SIGNALS, reaches, strict=True) if reach == 0)
+
+
 def _spread_of_others(episodes: Sequence[Episode], weights: Any) -> float:
     others = np.array([name != "bm25" for name in SIGNALS]) * weights
     return float(np.median([np.ptp(one.features @ others) for one in episodes]))
@@ -100,9 +108,8 @@ def _advice(found: Diagnosis) -> tuple[str, ...]:
         told.append(
             "The reward does not ask whether what is shown is right: it rewards the signals for themselves."
         )
-    still = [name for name in SIGNALS if name != "bm25" and found.spread[name] <= _NOTHING]
-    if still:
-        told.append(f"The same for every entry, whatever the weight: {', '.join(still)}.")
+    if found.silent:
+        told.append(f"The same for every entry, whatever the weight: {', '.join(found.silent)}.")
     if found.dominance is not None and found.dominance >= _DOMINANT:
         told.append(f"BM25 reaches {found.dominance:.1f} times as far as the rest: bound it first.")
     if not found.rank_change:

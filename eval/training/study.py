@@ -1,4 +1,4 @@
-"""Weights learned many times over, by hits and by rewards dealt out at random: what of it is more than chance."""
+"""Weights learned many times over, by hits and by rewards dealt out at random: what is more than chance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from eval.memtier.measures import SCORED, Pool, Scored
-from eval.memtier.score import DEFAULT, SIGNALS
+from eval.memtier.score import DEFAULT, EQUAL, SIGNALS
 from eval.training.diagnosis import Diagnosis, diagnose, hits, rank_change
 from eval.training.policy import DEFAULTS, Episode, Options, Reward, Shown, hit, simplex, train
 
@@ -39,7 +39,7 @@ class Learned:
 
 def variants(*, meaning: bool) -> list[Scored]:
     """The ways to score whose weights are learned."""
-    return [one for one in SCORED if not one.equal and (meaning or not one.needs_meaning)]
+    return [one for one in SCORED if one.weights != EQUAL and (meaning or not one.needs_meaning)]
 
 
 def episodes_of(scored: Scored, pools: Sequence[Pool]) -> list[Episode]:
@@ -74,7 +74,7 @@ def dealt(rate: float, seed: int) -> Reward:
     """+1 as often as `rate`, else -1, whatever is shown."""
     drawn = np.random.default_rng((seed, 1))
 
-    def reward(shown: Shown) -> float:
+    def reward(_: Shown) -> float:
         return 1.0 if drawn.random() < rate else -1.0
 
     return reward

@@ -1,5 +1,6 @@
 """HTM-EAR's tiers give the source's figures to the digit; its gate and scores do what its code does."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
@@ -8,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.ear.facts import SCENARIOS, SEEDS, told
-from eval.ear.logs import by_names_alone, read_log
+from eval.ear import page
+from eval.ear.facts import SCENARIOS, SEEDS, Scenario, told
+from eval.ear.logs import PREDICTION, by_names_alone, read_log
+from eval.ear.page import Survivals
+from eval.ear.ranks import PRINTED, TAU, ranks_of_log, synthetic, ways
 from eval.ear.search import Corpus, Gate, reciprocal, retrieve, score
 from eval.ear.survival import survival
-from eval.ear.tiers import Bounded, Item, Policy, Tiers
+from eval.ear.tiers import RANKS, Bounded, Item, Policy, Tiers
 from tiermem.errors import InvalidInput
 
 
@@ -78,11 +82,19 @@ def test_every_fact_is_in_one_tier_or_deleted_and_no_tier_holds_more_than_it_may
     assert sorted([*tiers.first, *tiers.second, *tiers.deleted]) == list(range(len(importances)))
 
 
-def test_saturated_tiers_lose_what_the_source_says_they_lose() -> None:
+@pytest.fixture(scope="module")
+def survivals() -> Survivals:
+    """Every scenario and policy, all five seeds."""
+    return {
+        (name, policy): [survival(scenario, seed, policy) for seed in SEEDS]
+        for name, scenario in SCENARIOS.items()
+        for policy in RANKS
+    }
+
+
+def test_saturated_tiers_lose_what_the_source_says_they_lose(survivals: Survivals) -> None:
     """Scenario B, five seeds: every figure of the source that needs no embedder, and what they come from."""
-    scenario = SCENARIOS["B"]
-    ear = [survival(scenario, seed, "ear") for seed in SEEDS]
-    lru = [survival(scenario, seed, "lru") for seed in SEEDS]
+    ear, lru = survivals["B", "ear"], survivals["B", "lru"]
     assert {(one.deleted, one.in_first, one.in_second) for one in [*ear, *lru]} == {(13 * 750, 450, 4_800)}
     assert [one.essential_lost for one in ear] == [0] * 5
     assert [one.essential_lost for one in lru] == [2_455, 2_403, 2_406, 2_420, 2_398]
@@ -100,11 +112,11 @@ def test_saturated_tiers_lose_what_the_source_says_they_lose() -> None:
     [("A", "ear", 0.446), ("A", "lru", 1.0), ("C", "ear", 1.0), ("C", "lru", 1.0)],
 )
 def test_tiers_that_are_large_enough_delete_nothing(
-    scenario: str, policy: Policy, active_in_first: float
+    survivals: Survivals, scenario: str, policy: Policy, active_in_first: float
 ) -> None:
-    found = [survival(SCENARIOS[scenario], seed, policy) for seed in SEEDS]
-    assert {one.deleted for one in found} == {0}
-    assert round(mean(one.active_in_first for one in found), 3) == active_in_first
+    of = survivals[scenario, policy]
+    assert {one.deleted for one in of} == {0}
+    assert round(mean(one.active_in_first for one in of), 3) == active_in_first
 
 
 NAMED = {1: frozenset({"subsystem-1"}), 2: frozenset({"subsystem-2", "0x0002"})}
@@ -176,3 +188,60 @@ def test_a_log_that_is_too_short_is_refused_by_name(tmp_path: Path) -> None:
     for file in ("short.log", "none.log"):
         with pytest.raises(InvalidInput, match=file):
             read_log(tmp_path / file)
+
+
+class Words:
+    """An embedder of nothing but words: fewer of them in common, less alike."""
+
+    name, dimensions = "words", 64
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        vectors = []
+        for text in texts:
+            vector = np.zeros(self.dimensions)
+            for word in text.split():
+                vector[sum(word.encode()) % self.dimensions] += 1
+            vectors.append((vector / np.linalg.norm(vector)).tolist())
+        return vectors
+
+
+async def test_without_the_gate_no_more_is_found_than_the_first_tier_holds() -> None:
+    small = Scenario(name="small", facts=220, first=40, second=100)
+    everything = await synthetic(small, 42, Words())
+    by_name = {way.name: way for way in ways(0.5)}
+    stored = {way.store: everything.stored(way.store) for way in by_name.values()}
+
+    def rank(name: str) -> float:
+        return everything.rank(by_name[name], stored[by_name[name].store], small.active)
+
+    held = sum(key in stored["ear"][0].keys for key in small.active) / len(small.active)
+    assert 0 < rank("no_gate") <= held < 0.7
+    assert rank("no_gate") < rank("no_ce, merging") <= rank("oracle_unbounded") + 0.05
+
+
+async def test_the_page_tells_what_was_ranked_what_was_predicted_and_what_was_not_measured(
+    survivals: Survivals, tmp_path: Path
+) -> None:
+    (tmp_path / "log").write_text(
+        "".join(
+            f"- R{at % 7:02d}-M0 RAS KERNEL {'FATAL' if at % 5 else 'INFO'} core.{at}\n" for at in range(210)
+        )
+    )
+    log = read_log(tmp_path / "log")
+    ranks = {(tau, way.name): (1.0, 0.2) for tau in (TAU, PRINTED) for way in ways(tau)}
+    found = page.found(
+        survivals,
+        command="python -m eval ear",
+        ranks=ranks,
+        seeds=(42,),
+        log=log,
+        log_ranks=await ranks_of_log(log, Words()),
+    )
+    verdicts = {claim.says: claim.verdict for claim in found.claims}
+    assert verdicts["B: LRU deletes 2,416 essential facts on average"] == "agrees"
+    assert verdicts["B: MRR of the newest facts, `no_gate`: .432"] == "differs"
+    assert verdicts["“the most recent 100 facts” are asked for"] == "does not hold"
+    assert sum(says.startswith("predicted here: ") for says in verdicts) == 3
+    assert any(PREDICTION in table.notes for table in found.tables)
+    nothing = page.found(survivals, command="", ranks={}, seeds=(), log=None, log_ranks={})
+    assert len([one for one in nothing.claims if one.verdict == "not measured"]) == 4

@@ -1,29 +1,38 @@
 """MemTier's score: what no scaling of BM25 can change, and which signals have no say, or get one."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from eval.cli import app
+from eval.datasets import LongMemEval
+from eval.memtier.asking import ask_all
 from eval.memtier.haystacks import haystack
+from eval.memtier.page import found
 from eval.memtier.published import ABLATION, implied
 from eval.memtier.score import (
     DEFAULT,
+    EQUAL,
     NORMALISED,
     by_age,
     decay,
     features,
     fused,
-    n4,
     ranking,
     saturated,
     z_score,
+    z_scored,
 )
 from eval.reproduction import wilson
 from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
 from pagestore.values import SessionId, Turn
+from tests.eval.test_datasets import lme, write
+from tiermem.embedding.hashed import HashEmbedder
 
 SCORES = st.lists(st.integers(0, 2_000).map(lambda units: units / 64), min_size=1, max_size=40).map(np.array)
 """Raw BM25, at distances that no scaling rounds away."""
@@ -45,7 +54,7 @@ def test_signals_that_are_the_same_for_all_leave_the_ranking_of_n4_as_it_is(
     bm25: Any, weight: float, days: float, multiplier: float
 ) -> None:
     same = features(bm25, by_age(np.full(len(bm25), days)), weight=weight, multiplier=multiplier)
-    assert ranking(n4(same)) == ranking(bm25)
+    assert ranking(z_scored(same) @ EQUAL) == ranking(bm25)
 
 
 @given(
@@ -67,7 +76,7 @@ def test_signals_that_differ_turn_a_ranking_over_once_bm25_is_bounded_and_not_be
     raw = features(bm25, by_age(days))
     assert ranking(raw @ DEFAULT) == [0, 1, 2]
     assert ranking(features(saturated(bm25), by_age(days)) @ DEFAULT) == [1, 2, 0]
-    assert ranking(n4(raw)) == [1, 0, 2]
+    assert ranking(z_scored(raw) @ EQUAL) == [1, 0, 2]
 
 
 def test_decay_halves_in_a_fortnight_and_is_passed_by_strong_words_or_a_chosen_session() -> None:
@@ -145,3 +154,32 @@ def test_a_haystack_has_its_turns_in_order_and_knows_which_hold_the_evidence() -
     assert hay.first_stage() == [0, 1]
     assert list(hay.entries([1])) == [2, 3, 4]
     assert len(hay.entries(None)) == 5
+
+
+def test_a_file_of_one_question_is_measured_and_what_it_lacks_is_told(tmp_path: Path) -> None:
+    data = write(tmp_path / "lme.json", [lme()])
+    result = CliRunner().invoke(app, ["memtier", "--data", str(data), "--page", str(tmp_path / "page.md")])
+    assert result.exit_code == 0, result.output
+    written = (tmp_path / "page.md").read_text()
+    assert "python -m eval memtier --data lme.json\n" in written
+    assert (
+        "| N0 to N3 (raw, log, min-max, z-score) rank alike | the same ranking for 1 of 1 questions"
+        in written
+    )
+    assert "| R@2, knowledge-update: .500 | no such question |" in written
+    assert "see --meaning" in written
+
+
+def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
+    data = write(tmp_path / "lme.json", [])
+    result = CliRunner().invoke(app, ["memtier", "--data", str(data)])
+    assert result.exit_code == 1
+    assert "no question" in result.output
+
+
+async def test_meaning_adds_what_needs_it(tmp_path: Path) -> None:
+    dataset = LongMemEval(write(tmp_path / "lme.json", [lme()]))
+    asked = await ask_all(dataset, HashEmbedder())
+    assert {"first stage fused", "second stage fused"} <= asked.outcomes.keys()
+    titles = [table.title for table in found(asked, command="", data="lme.json").tables]
+    assert "BM25 and meaning, fused" in titles

@@ -1,11 +1,17 @@
 """Learning weights as MemTier does: both traps, and what the diagnosis says of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from eval.cli import app
 from eval.memtier.score import DEFAULT, features, saturated
 from eval.training.diagnosis import diagnose, hits, is_circular, rank_change
 from eval.training.policy import Episode, Options, Shown, hit, simplex, train
+from eval.training.study import dealt
+from tests.eval.test_datasets import lme, write
 
 PLAIN = np.random.default_rng(7)
 
@@ -53,7 +59,7 @@ def test_a_reward_that_does_not_ask_for_what_is_right_is_called_circular() -> No
 def test_signals_without_a_difference_are_named() -> None:
     episodes = questions(20)
     found = diagnose(train(episodes, hit, DEFAULT, seed=1), episodes, hit)
-    assert (found.spread["weight"], found.spread["tier"], found.spread["meaning"]) == (0, 0, 0)
+    assert found.silent == ("meaning", "weight", "tier")
     assert found.dominance is not None
     assert found.dominance > 5
     assert any("meaning, weight, tier" in one for one in found.advice)
@@ -85,3 +91,19 @@ def test_where_bm25_is_bounded_and_meaning_tells_weights_learn_to_find_more() ->
     assert after > before + 0.1
     assert rank_change(episodes, learned.before, learned.after, shown=2) > 0
     assert diagnose(learned, episodes, hit, options=options).rank_change > 0
+
+
+def test_the_command_learns_from_a_file_and_tells_why_nothing_comes_of_it(tmp_path: Path) -> None:
+    data = write(tmp_path / "lme.json", [lme()])
+    result = CliRunner().invoke(app, ["learn", "--data", str(data), "--page", str(tmp_path / "page.md")])
+    assert result.exit_code == 0, result.output
+    written = (tmp_path / "page.md").read_text()
+    assert "zero-variance trap" in written
+    assert "## Diagnosis (first seed)" in written
+    assert "needs a language model that answers" in written
+
+
+def test_rewards_by_chance_come_as_often_as_asked_and_heed_nothing() -> None:
+    reward = dealt(0.25, 3)
+    nothing = Shown(features=np.zeros((2, 5)), right=(False, False))
+    assert sum(reward(nothing) > 0 for _ in range(2_000)) == pytest.approx(500, abs=80)
