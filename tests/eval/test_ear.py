@@ -239,7 +239,8 @@ async def test_the_page_tells_what_was_ranked_what_was_predicted_and_what_was_no
     )
     verdicts = {claim.says: claim.verdict for claim in found.claims}
     assert verdicts["B: LRU deletes 2,416 essential facts on average"] == "agrees"
-    assert verdicts["B: MRR of the newest facts, `no_gate`: .432"] == "differs"
+    assert verdicts["B: MRR of the newest facts, `lru`: 1.000"] == "agrees"
+    assert verdicts["B: `no_gate` finds of the newest facts what the first tier holds"] == "differs"
     assert verdicts["“the most recent 100 facts” are asked for"] == "does not hold"
     assert sum(says.startswith("predicted here: ") for says in verdicts) == 3
     assert any(PREDICTION in table.notes for table in found.tables)
