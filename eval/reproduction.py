@@ -63,7 +63,7 @@ def wilson(hits: int, of: int, *, z: float = 1.959964) -> tuple[float, float]:
     rate, spread = hits / of, z * z / of
     middle = (rate + spread / 2) / (1 + spread)
     half = z / (1 + spread) * (rate * (1 - rate) / of + spread / (4 * of)) ** 0.5
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return max(0.0, min(rate, middle - half)), min(1.0, max(rate, middle + half))
 
 
 def page(found: Reproduction, *, machine: str) -> str:

@@ -142,8 +142,7 @@ CASES: Final = (
             "10.0, 90 days",
         ),
         remark="tiers by importance and age together are not what the sort does: all of importance 1 go "
-        "before "
-        "any of 2, however new",
+        "before any of 2, however new",
     ),
 )
 

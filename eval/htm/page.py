@@ -11,8 +11,7 @@ from eval.reproduction import Claim, Reproduction, Verdict
 _OPENING: Final = (
     "HTM keeps a working memory of so many tokens and evicts the least important first, among equals the "
     "oldest. Its decision record ADR-007 and its description print cases beside the algorithm; here each "
-    "case "
-    "is run through that algorithm, as printed. Nothing here is the library's own."
+    "case is run through that algorithm, as printed. Nothing here is the library's own."
 )
 
 

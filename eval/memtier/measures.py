@@ -162,13 +162,14 @@ SCORED: Final = (
 class Say:
     """What the other signals have to say beside BM25, over many questions.
 
-    `ratio` is the median over entries of BM25's part of the score over all other parts; `reach` the median
-    over questions of how far BM25's part reaches over how far the others reach together, `None` where
-    they do not differ. `changed` is the share of questions that are shown other entries than by BM25 alone,
-    `found` of those that are shown evidence.
+    `ratio` is BM25's part of the score over all other parts, the median of the entries that share a word
+    with their question, `None` where none does; `reach` is how far BM25's part reaches within a question
+    over how far the others reach together, the median of the questions, `None` where they do not differ.
+    `changed` is the share of questions that are shown other entries than by BM25 alone, `found` of those that
+    are shown evidence.
     """
 
-    ratio: float
+    ratio: float | None
     reach: float | None
     changed: float
     found: float
@@ -189,7 +190,7 @@ def say(scored: Scored, pools: Sequence[Pool]) -> Say:
             still += 1
     alone = [ranking(of.bm25)[:FIRST] for of in pools]
     return Say(
-        ratio=float(np.median(ratios)),
+        ratio=float(np.median(ratios)) if ratios else None,
         reach=float(np.median(reaches)) if still < len(pools) / 2 else None,
         changed=float(np.mean([set(one) != set(other) for one, other in zip(first, alone, strict=True)])),
         found=float(np.mean([of.evidence[at].any() for of, at in zip(pools, first, strict=True)])),

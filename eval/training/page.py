@@ -21,8 +21,8 @@ _OPENING: Final = (
     "+1 for a right answer of a model and −1 else; here +1 where a turn of the evidence is among the first "
     f"{DEFAULTS.shown} entries. Its optimiser and rate are not printed: plain ascent here, with a rate of "
     f"{DEFAULTS.rate} that moves weights about as far as the source's. 100 questions of LongMemEval_S, the "
-    f"entries of the five sessions chosen by BM25; {SEEDS} seeds. TierMem learns no weights in this way: the "
-    "diagnosis is what this is for."
+    f"entries of the five sessions chosen by BM25; {SEEDS} seeds. TierMem learns no weights in this way: "
+    "the diagnosis is what this is for."
 )
 
 
@@ -149,15 +149,14 @@ def _claims(learned: Sequence[Learned], trapped: tuple[float, Diagnosis]) -> lis
         Claim(
             says="a reward by cognitive weight is circular",
             found="so the diagnosis says: the reward of no episode would be another if all entries shown "
-            "were "
-            "right, or none",
+            "were right, or none",
             verdict=_if(why.circular, "agrees", "differs"),
         ),
         Claim(
             says="a direct reward gives advantages that differ, and weights move by about .03",
             found=f"variance {printed.diagnosis.advantage_variance:.2f}; by BM25 "
-            f"{_signed(float(printed.change[1]))} "
-            f"± {share(float(printed.deviation[1]))} (the rate was chosen for that)",
+            f"{_signed(float(printed.change[1]))} ± {share(float(printed.deviation[1]))} (the rate was "
+            "chosen for that)",
             verdict=_if(printed.diagnosis.advantage_variance > 0, "agrees", "differs"),
         ),
         Claim(
@@ -168,28 +167,25 @@ def _claims(learned: Sequence[Learned], trapped: tuple[float, Diagnosis]) -> lis
         Claim(
             says="“meaningful weight updates”: the zero-variance trap is broken",
             found=f"{share(printed.deaf)} of the questions are shown the same entries by 20 draws of "
-            "weights, as "
-            "must be while BM25 has any: no reward depends on the weights, and the advantages differ by "
-            "how hard questions are, nothing "
-            "else. Over the seeds the weight of BM25 deviates by "
+            "weights, as must be while BM25 has any: no reward depends on the weights, and the advantages "
+            "differ by how hard questions are, nothing else. Over the seeds the weight of BM25 deviates by "
             f"{share(float(printed.deviation[1]))}, by rewards dealt out by chance "
             f"{share(float(printed.by_chance[1]))}: the walk is as long without any reward to learn from",
             verdict=_if(printed.deaf == 1.0, "does not hold", "differs"),
         ),
         Claim(
             says="weights have no effect because BM25 dominates by 5 to 10 times",
-            found="with the signals as printed there is nothing to dominate: they do not differ. Where decay "
-            f"tells age, a raw BM25 leaves other entries to {share(aged.rank_change)} of the questions, a "
-            "bounded "
-            f"one to {share(bounded.rank_change)}",
+            found="with the signals as printed there is nothing to dominate: they do not differ. Where "
+            f"decay tells age, a raw BM25 leaves other entries to {share(aged.rank_change)} of the "
+            f"questions, a bounded one to {share(bounded.rank_change)}",
             verdict=_if(printed.diagnosis.dominance is None, "does not hold", "differs"),
         ),
         Claim(
-            says="BM25 must be bounded, or retrieval be dense, “before learned weights can provide "
-            "marginal gains”",
+            says="BM25 must be bounded, or retrieval be dense, “before learned weights can provide marginal "
+            "gains”",
             found=f"bounded, BM25 shows evidence to {share(bounded.before)} of the questions before and to "
-            f"{share(bounded.after)} after learning, on the very questions it learned from; raw, without any "
-            f"learning, to {share(printed.before)}. The best of all is {share(best.after)} ({best.name})",
+            f"{share(bounded.after)} after learning, on the very questions it learned from; raw, without "
+            f"any learning, to {share(printed.before)}. The best of all is {share(best.after)} ({best.name})",
             verdict=_if(best.after > printed.before + 0.02, "agrees", "differs"),
         ),
     ]

@@ -70,7 +70,7 @@ def test_a_use_is_counted_where_the_fact_lies_and_lru_heeds_it() -> None:
     second=st.integers(1, 12),
     policy=st.sampled_from(("ear", "lru")),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_fact_is_in_one_tier_or_deleted_and_no_tier_holds_more_than_it_may(
     importances: list[float], first: int, second: int, policy: Policy
 ) -> None:
@@ -84,9 +84,12 @@ def test_every_fact_is_in_one_tier_or_deleted_and_no_tier_holds_more_than_it_may
 
 @pytest.fixture(scope="module")
 def survivals() -> Survivals:
-    """Every scenario and policy, all five seeds."""
+    """Every scenario and policy; all five seeds where seeds tell something."""
+    by_seed = {("B", "ear"), ("B", "lru"), ("A", "ear")}
     return {
-        (name, policy): [survival(scenario, seed, policy) for seed in SEEDS]
+        (name, policy): [
+            survival(scenario, seed, policy) for seed in (SEEDS if (name, policy) in by_seed else SEEDS[:1])
+        ]
         for name, scenario in SCENARIOS.items()
         for policy in RANKS
     }
@@ -205,6 +208,7 @@ class Words:
         return vectors
 
 
+@pytest.mark.anyio
 async def test_without_the_gate_no_more_is_found_than_the_first_tier_holds() -> None:
     small = Scenario(name="small", facts=220, first=40, second=100)
     everything = await synthetic(small, 42, Words())
@@ -219,6 +223,7 @@ async def test_without_the_gate_no_more_is_found_than_the_first_tier_holds() -> 
     assert rank("no_gate") < rank("no_ce, merging") <= rank("oracle_unbounded") + 0.05
 
 
+@pytest.mark.anyio
 async def test_the_page_tells_what_was_ranked_what_was_predicted_and_what_was_not_measured(
     survivals: Survivals, tmp_path: Path
 ) -> None:

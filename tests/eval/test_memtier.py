@@ -39,7 +39,7 @@ SCORES = st.lists(st.integers(0, 2_000).map(lambda units: units / 64), min_size=
 
 
 @given(bm25=SCORES)
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_no_scaling_that_keeps_the_order_changes_a_ranking_by_bm25(bm25: Any) -> None:
     rankings = {name: ranking(scaled(bm25)) for name, scaled in NORMALISED.items()}
     assert all(one == rankings["N0 raw"] for one in rankings.values())
@@ -49,7 +49,7 @@ def test_no_scaling_that_keeps_the_order_changes_a_ranking_by_bm25(bm25: Any) ->
 @given(
     bm25=SCORES, weight=st.floats(-1, 1), days=st.floats(0, 100), multiplier=st.sampled_from((1.0, 1.2, 1.4))
 )
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_signals_that_are_the_same_for_all_leave_the_ranking_of_n4_as_it_is(
     bm25: Any, weight: float, days: float, multiplier: float
 ) -> None:
@@ -60,7 +60,7 @@ def test_signals_that_are_the_same_for_all_leave_the_ranking_of_n4_as_it_is(
 @given(
     bm25=SCORES, days=st.lists(st.floats(0, 400), min_size=40, max_size=40), bm25_weighs=st.floats(0.01, 1)
 )
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_within_the_sessions_of_the_first_stage_no_weight_of_decay_changes_anything(
     bm25: Any, days: list[float], bm25_weighs: float
 ) -> None:
@@ -177,6 +177,7 @@ def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
     assert "no question" in result.output
 
 
+@pytest.mark.anyio
 async def test_meaning_adds_what_needs_it(tmp_path: Path) -> None:
     dataset = LongMemEval(write(tmp_path / "lme.json", [lme()]))
     asked = await ask_all(dataset, HashEmbedder())
