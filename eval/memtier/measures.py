@@ -182,7 +182,7 @@ def say(scored: Scored, pools: Sequence[Pool]) -> Say:
         parts = scored.rows(of) * np.array(scored.weights)
         words, others = parts[:, 1], np.delete(parts, 1, axis=1).sum(axis=1)
         matched = of.bm25 > 0
-        ratios += np.abs(words[matched] / others[matched]).tolist()
+        ratios.extend(np.abs(words[matched] / others[matched]).tolist())
         first.append(ranking(words + others)[:FIRST])
         if np.ptp(others) > 1e-12:
             reaches.append(float(np.ptp(words) / np.ptp(others)))

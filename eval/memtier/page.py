@@ -31,6 +31,7 @@ from eval.memtier.published import (
     WHOLE,
     implied,
 )
+from eval.memtier.score import FADES
 from eval.report.values import UNKNOWN, Table, number, share
 from eval.reproduction import Claim, Reproduction, Verdict, wilson
 
@@ -294,12 +295,12 @@ def _signal_claims(says: Mapping[str, Say], pools: Sequence[Pool]) -> list[Claim
             verdict=_if(printed.ratio is not None and 5 <= printed.ratio <= 10, "agrees", "differs"),
         ),
         Claim(
-            says="the bounded signals have no say as they are “overwhelmed”, and decay is about 1 as "
-            "entries are recent",
-            found=f"entries are {number(age)} days old (median). Every entry of a chosen session passes the "
-            "bypass of formula (3): decay is 1 for all of them by definition; tier and cognitive weight are "
-            "the same for all here. What does not differ has nothing to say, at any weight",
-            verdict=_if(printed.reach is None and age > 14, "does not hold", "differs"),
+            says="the bounded signals have no say because they are “overwhelmed”",
+            found="every entry of a chosen session passes the bypass of formula (3): decay is 1 for all of "
+            f"them by definition (by age alone, {number(age)} days in the median, it would be "
+            f"{share(float(np.exp(-FADES * age)), 2)}); tier and cognitive weight are the same for all "
+            "here. What does not differ has nothing to say, at any weight",
+            verdict=_if(printed.reach is None, "does not hold", "differs"),
         ),
         Claim(
             says="accuracy is higher without decay (.394), cognitive weight (.396) or tier (.394) than .382",

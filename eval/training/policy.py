@@ -111,9 +111,9 @@ def train(
             )
             advantage = got - got.mean()
             mean, steps = _steps(mean, drawings, advantage, options)
-            rewards += [got]
-            advantages += [advantage]
-            gradients += steps
+            rewards.append(got)
+            advantages.append(advantage)
+            gradients.extend(steps)
     return Training(
         before=before,
         after=mean,
