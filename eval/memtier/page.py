@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from statistics import mean
 from typing import Final
 
@@ -97,7 +98,7 @@ def _recall_table(outcomes: Outcomes) -> Table:
     for name, of in outcomes.items():
         cells = [
             " / ".join(share(_rate([by(one)[k] for one in of]), 2) for k in CUTOFFS)
-            for by in (lambda one: one.any, lambda one: one.all, lambda one: one.answer)
+            for by in (attrgetter("any"), attrgetter("all"), attrgetter("answer"))
         ]
         rows.append((name, *cells, share(mean(one.ndcg for one in of))))
     return Table(
@@ -131,7 +132,7 @@ def _types_table(of: Sequence[Outcome]) -> Table:
             share(RECALL_BY_TYPE[name]),
             *(
                 _with_interval([by(one)[FIRST] for one in those])
-                for by in (lambda one: one.answer, lambda one: one.any, lambda one: one.all)
+                for by in (attrgetter("answer"), attrgetter("any"), attrgetter("all"))
             ),
         )
         for name, those in _by_type(of).items()

@@ -88,7 +88,7 @@ def simplex(weights: Any, otherwise: Any) -> Any:
 def train(
     episodes: Sequence[Episode],
     reward: Reward,
-    start: Sequence[float],
+    start: Sequence[float] | np.ndarray[Any, Any],
     *,
     seed: int,
     options: Options = DEFAULTS,

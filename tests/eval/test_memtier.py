@@ -29,7 +29,7 @@ from eval.memtier.score import (
     z_scored,
 )
 from eval.reproduction import wilson
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
 from tests.eval.test_datasets import lme, write
 from tiermem.embedding.hashed import HashEmbedder
@@ -133,7 +133,7 @@ def case() -> Case:
         )
         for at, of in enumerate(turns)
     )
-    question = Question(
+    question = LabelledQuestion(
         id=QuestionId("q"),
         text="What did the red kayak cost?",
         category="single-session-assistant",
