@@ -87,7 +87,7 @@ async def audited(
     engine = rules if folder.manifest.engine == rules.name else recorded({}, rules)
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
-    cached = _embedder(precision, threads, cache)
+    cached = local_embedder(precision, threads, cache)
     setup = Setup(
         embedder=cached,
         engine=lambda _: engine,
@@ -101,7 +101,8 @@ async def audited(
         cached.close()
 
 
-def _embedder(precision: Precision, threads: int, cache: Path | None) -> CachedEmbedder:
+def local_embedder(precision: Precision, threads: int, cache: Path | None) -> CachedEmbedder:
+    """MiniLM on this machine, with the vectors of earlier runs."""
     embedder = MiniLMEmbedder(precision=precision, threads=threads)
     return CachedEmbedder(embedder, cache_directory(cache) / "vectors.sqlite")
 
@@ -121,7 +122,7 @@ async def run(request: Request) -> RunFolder:
     dataset = _dataset(request)
     engine = _engine(request)
     judge, judging = _judge(request)
-    cached = _embedder(request.precision, request.threads, request.cache)
+    cached = local_embedder(request.precision, request.threads, request.cache)
     setup = Setup(embedder=cached, engine=engine.of, counter=token_counter(), settings=request.settings)
     taking_part = candidates(request.systems, setup)
     manifest = _manifest(request, dataset, engine, judge)

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from eval.ear.command import ear_command
+from eval.htm.command import htm_command
+from eval.memtier.command import memtier_command
+from eval.training.command import learn_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -377,6 +381,12 @@ def audit_command(
             for differs in one.differences:
                 typer.echo(f"  {differs.what}: {differs.then!r} then, {differs.now!r} now")
     raise typer.Exit(int(bool(found.differing)))
+
+
+app.command("ear")(ear_command)
+app.command("htm")(htm_command)
+app.command("learn")(learn_command)
+app.command("memtier")(memtier_command)
 
 
 @app.command("systems")

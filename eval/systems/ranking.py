@@ -42,7 +42,7 @@ class Bm25System:
         for level in _LEVELS:
             documents = corpus.documents(level)
             if documents:
-                self._ranked[level] = documents, _okapi([_words(document.text) for document in documents])
+                self._ranked[level] = documents, okapi([words(document.text) for document in documents])
 
     async def retrieve(
         self, question: str, *, level: Level, limit: int, asked_at: datetime | None = None
@@ -51,7 +51,7 @@ class Bm25System:
         if level not in self._ranked:
             return ()
         documents, index = self._ranked[level]
-        scores = index.get_scores(_words(question))
+        scores = index.get_scores(words(question))
         order = sorted(range(len(documents)), key=lambda at: (-scores[at], at))
         return tuple(documents[at].passage for at in order[:limit])
 
@@ -59,17 +59,19 @@ class Bm25System:
         """Nothing is held open."""
 
 
-def _okapi(documents: Sequence[Sequence[str]]) -> Any:
+def words(text: str) -> list[str]:
+    """The words that keywords are looked up in, in small letters."""
+    return _WORD.findall(text.lower())
+
+
+def okapi(documents: Sequence[Sequence[str]]) -> Any:
+    """`rank-bm25`'s Okapi index of documents that are lists of words: k1 1.5, b .75, raw scores."""
     try:
         from rank_bm25 import BM25Okapi
     except ImportError as error:
-        needs = "the keyword systems need an extra: pip install 'tiermem[eval]'"
+        needs = "BM25 needs an extra: pip install 'tiermem[eval]'"
         raise InvalidInput(f"{needs} ({error})") from error
-    return BM25Okapi(documents)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return BM25Okapi(documents, k1=1.5, b=0.75)
 
 
 class Meaning:
@@ -132,7 +134,7 @@ class Stemmed(Meaning):
     async def observe(self, sessions: Sequence[Session]) -> None:
         """Embed every turn once, and index the stems of all."""
         await super().observe(sessions)
-        self._keywords = _okapi([stems(turn.text) for turn in self._turns]) if self._turns else None
+        self._keywords = okapi([stems(turn.text) for turn in self._turns]) if self._turns else None
 
     def _scores(self, question: str, near: Any) -> Any:
         return _standard(self._keywords.get_scores(stems(question))) + _standard(near)

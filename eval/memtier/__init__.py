@@ -1,0 +1,1 @@
+"""MemTier's retrieval again, as far as it needs no language model."""
