@@ -80,6 +80,12 @@ class Settings(BaseSettings):
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""
 
+    hot_units: int | None = Field(default=None, ge=1)
+    """Units that the index holds at most: beyond it those that matter least go cold, are found by their words
+    and by their turns, and are hot again once an answer cites them. It is on record: `None` leaves it as the
+    space has it, which is without a limit where none was ever given; a larger number lifts it.
+    """
+
     reranker: str | None = None
     """What judges again how well found pages fit, brought by an installed package (`tiermem.rerankers`)."""
 
