@@ -24,7 +24,7 @@ from tiermem.reading.rerank import RERANKERS
 from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
-RouterName = Literal["fused", "llm", "gate", "always", "never"]
+RouterName = Literal["fused", "llm", "gate", "nearest", "always", "never"]
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
@@ -111,7 +111,8 @@ class Settings(BaseSettings):
     router: RouterName | None = None
     """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
     whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
-    rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
+    rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
+    the embedder, and names what the question names. `always` and `never` read more every time and never. `None` is
     `fused` for an engine that asks a model and `gate` for rules.
     """
     recall_turns: int = Field(default=15, ge=0)

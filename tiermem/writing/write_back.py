@@ -214,9 +214,10 @@ class WriteBacks:
         )
         tier1 = self._ledger.tier1
         units = [tier1.unit(UnitId(hit.id)) for hit in hits]
-        near = [*units, *(await self._cold_neighbours(fact) if tier1.cold else ())]
+        if tier1.cold:
+            units += await self._cold_neighbours(fact)
         return [
-            await self._neighbour(unit) for unit in near if unit is not None and tier1.is_active(unit.id)
+            await self._neighbour(unit) for unit in units if unit is not None and tier1.is_active(unit.id)
         ]
 
     async def _cold_neighbours(self, fact: LinkedFact) -> list[SummaryUnit]:

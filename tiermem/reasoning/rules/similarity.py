@@ -1,0 +1,83 @@
+"""Whether what was recalled suffices, by the nearest of it alone: how near it is, and what it names (HTM-EAR).
+
+It looks at no other piece: what is nearest in meaning must itself name what the question names. How near is near
+depends on the embedder, so a threshold belongs to one, and is kept here with how it was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tiermem.errors import InvalidInput
+from tiermem.model import Decision, Evidence
+from tiermem.text.entities import entities, entities_missing
+from tiermem.text.literals import Source
+
+NAME = "nearest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """The cosine from which what is nearest counts as near, and how that was chosen."""
+
+    tau: float
+    chosen: str
+
+
+THRESHOLDS: Mapping[str, Threshold] = {}
+"""By the name of the embedder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarityEntityGate:
+    """ANSWER where the nearest piece has a cosine of at least `tau` and names enough of what the question names.
+
+    `coverage` is the share of the question's entities that it must name; a question without any asks for none.
+    """
+
+    tau: float
+    coverage: float = 1.0
+
+    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+        """What has no cosine is not looked at; where nothing has one, ESCALATE."""
+        near = [(one.similarity, one) for one in evidence if one.similarity is not None]
+        if not near:
+            return _escalate(None, "nothing that was recalled has a similarity")
+        cosine, nearest = max(near, key=lambda pair: pair[0])
+        if cosine < self.tau:
+            return _escalate(cosine, f"the nearest piece is {cosine:.2f} near, {self.tau:.2f} is needed")
+        asked = entities(question, asked_at)
+        missing = entities_missing(question, _sources(nearest), asked_at)
+        if len(asked) - len(missing) < self.coverage * len(asked):
+            return _escalate(cosine, f"the nearest piece does not name {', '.join(missing)}")
+        return Decision(
+            action="ANSWER",
+            score=_shown(cosine),
+            reason=f"the nearest piece is {cosine:.2f} near and names what the question names",
+            router=NAME,
+        )
+
+
+def _sources(piece: Evidence) -> tuple[Source, ...]:
+    """What the piece says, and the words that it rests on with who said them."""
+    return Source(piece.text, piece.said_at), Source(piece.quote, piece.said_at)
+
+
+def _escalate(cosine: float | None, reason: str) -> Decision:
+    return Decision(action="ESCALATE", score=_shown(cosine), reason=reason, router=NAME)
+
+
+def _shown(cosine: float | None) -> float | None:
+    return None if cosine is None else round(min(max(cosine, 0.0), 1.0), 2)
+
+
+def gate_for(embedder: str) -> SimilarityEntityGate:
+    """The gate with the threshold of an embedder; `InvalidInput` where none was chosen for it."""
+    if embedder not in THRESHOLDS:
+        raise InvalidInput(
+            f"router {NAME!r}: no similarity was chosen for the embedder {embedder!r}; there are some for "
+            f"{', '.join(map(repr, THRESHOLDS))}. Give an engine whose route is a SimilarityEntityGate(tau=…)"
+        )
+    return SimilarityEntityGate(tau=THRESHOLDS[embedder].tau)
