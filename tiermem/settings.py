@@ -112,8 +112,8 @@ class Settings(BaseSettings):
     """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
     whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
     rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
-    the embedder, and names what the question names. `always` and `never` read more every time and never. `None` is
-    `fused` for an engine that asks a model and `gate` for rules.
+    the embedder, and names what the question names. `always` and `never` read more every time and never.
+    `None` is `fused` for an engine that asks a model and `gate` for rules.
     """
     recall_turns: int = Field(default=15, ge=0)
     """Single turns recalled beside the units; 0 for units alone, as published."""

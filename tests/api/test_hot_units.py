@@ -1,4 +1,4 @@
-"""An index that holds no more than some units: what goes cold is kept, found, counted, and hot again when used."""
+"""An index that holds no more than some units: what goes cold is kept, found and counted."""
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_the_limit_is_on_record_and_holds_for_whoever_opens_the_space(open_memor
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_of_no_units_is_refused(open_memory: OpenMemory, limit: int) -> None:
-    with pytest.raises(InvalidInput, match="hot_units: .*greater than or equal to 1"):
+    with pytest.raises(InvalidInput, match=r"hot_units: .*greater than or equal to 1"):
         open_memory(hot_units=limit)
 
 

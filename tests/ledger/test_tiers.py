@@ -11,9 +11,7 @@ from tiermem.model import UnitId
 
 def distilled_units(number: int, **importance: float) -> list[Entry]:
     """So many units, u0 and on, each of a page of its own."""
-    return [
-        distilled(f"p{n}", unit(f"u{n}", importance=importance.get(f"u{n}", 0.5))) for n in range(number)
-    ]
+    return [distilled(f"p{n}", unit(f"u{n}", importance=importance.get(f"u{n}", 0.5))) for n in range(number)]
 
 
 def cold(*log: Entry) -> list[str]:

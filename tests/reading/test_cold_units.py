@@ -23,7 +23,7 @@ ANIMALS = ("dog", "cow", "cat", "hen", "fox", "owl", "bee", "elk", "yak", "emu",
 
 async def zoo(world: World, *animals: str) -> list[SummaryUnit]:
     """A unit for each, of a page of its own, which tells it in other words than the page."""
-    units = []
+    units: list[SummaryUnit] = []
     for animal in animals:
         page = await world.page(f"Ann: I met a {animal} today")
         units += await world.units(page, (f"Ann saw one {animal} somewhere", f"met a {animal}"))
@@ -109,35 +109,45 @@ _steps = st.one_of(
 )
 
 
+async def lived(steps: Sequence[tuple[str, int]]) -> tuple[World, set[str]]:
+    """A world after these steps, and the units that were erased."""
+    world = await World.new()
+    world.index = WithoutTurns()
+    left, erased = list(ANIMALS), set[str]()
+    for number, (step, value) in enumerate(steps):
+        if step == "tell":
+            await zoo(world, *left[:1])
+            left = left[1:]
+        elif step == "limit":
+            await world.ledger.write(Bounded(hot_units=value))
+        elif step == "project":
+            await world.project()
+            assert indexed(world) == hot(world)
+        elif units := world.ledger.tier1.all_units():
+            unit = units[value % len(units)]
+            erased |= {unit.id} if step == "erase" else set()
+            await happened(world, step, unit, number)
+    return world, erased
+
+
+async def happened(world: World, step: str, unit: SummaryUnit, number: int) -> None:
+    """One thing that may happen to a unit."""
+    if step == "cite":
+        await world.ledger.write(answered(f"a{number}", cites=[unit.id]))
+    elif step == "withdraw":
+        await world.ledger.write(Retired(unit_ids=(unit.id,), reason="wrong"))
+    elif step == "reinstate":
+        await world.ledger.write(Reinstated(unit_ids=(unit.id,), reason="right"))
+    else:
+        writer = Writer(world.ledger, world.index, engine())
+        await writer.erase(Selection(page=unit.spans[0].page_id), "asked to")
+
+
 @settings(max_examples=15)
 @given(steps=st.lists(_steps, max_size=25))
 def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str, int]]) -> None:
     async def main() -> None:
-        world = await World.new()
-        world.index = WithoutTurns()
-        left, erased = list(ANIMALS), set[str]()
-        for number, (step, value) in enumerate([("tell", 0), ("limit", 2), *[("tell", 0)] * 4, *steps]):
-            tier1 = world.ledger.tier1
-            units = tier1.all_units()
-            one = units[value % len(units)] if units else None
-            match step:
-                case "tell" if left:
-                    await zoo(world, left.pop())
-                case "limit":
-                    await world.ledger.write(Bounded(hot_units=value))
-                case "cite" if one:
-                    await world.ledger.write(answered(f"a{number}", cites=[one.id]))
-                case "withdraw" if one and tier1.retired_because(one.id) is None:
-                    await world.ledger.write(Retired(unit_ids=(one.id,), reason="wrong"))
-                case "reinstate" if one:
-                    await world.ledger.write(Reinstated(unit_ids=(one.id,), reason="right"))
-                case "erase" if one:
-                    erased.add(one.id)
-                    writer = Writer(world.ledger, world.index, engine())
-                    await writer.erase(Selection(page=one.spans[0].page_id), "asked to")
-                case "project":
-                    await world.project()
-                    assert indexed(world) == hot(world)
+        world, erased = await lived([("tell", 0), ("limit", 2), *[("tell", 0)] * 4, *steps])
         lookup = await world.look_up()
         for unit in world.ledger.tier1.units():
             assert unit.id in {one.unit_id for one in (await lookup.units(unit.text, limit=12)).units}

@@ -126,7 +126,8 @@ async def test_nearest_may_be_content_with_a_share_of_what_is_named() -> None:
 
 def test_nearest_has_a_threshold_for_an_embedder_by_its_name() -> None:
     for name, threshold in THRESHOLDS.items():
-        assert with_router(engine(), "nearest", embedder=name).route == SimilarityEntityGate(tau=threshold.tau)
+        chosen = with_router(engine(), "nearest", embedder=name).route
+        assert chosen == SimilarityEntityGate(tau=threshold.tau)
         assert threshold.chosen
     with pytest.raises(InvalidInput, match=r"'letters'.*'all-MiniLM-L6-v2'.*SimilarityEntityGate\(tau="):
         with_router(engine(), "nearest", embedder="letters")

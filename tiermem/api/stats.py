@@ -22,8 +22,9 @@ class Stats:
     was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond
     what these read; where it is below zero, `tokens_saved_note` says why.
-    `units_cold` of the `units` are not in the index, which is to hold no more than `Settings.hot_units`: they are
-    found by their words and by their turns. `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
+    `units_cold` of the `units` are not in the index, which is to hold no more than `Settings.hot_units`: they
+    are found by their words and by their turns.
+    `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
     claims that nothing confirms: of these the words are kept, and the wording is not.
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
     when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is

@@ -59,8 +59,8 @@ ROUTERS: Mapping[str, Callable[[Engine, str], Route | None]] = {
     "always": lambda _engine, _embedder: always,
     "never": lambda _engine, _embedder: never,
 }
-"""What makes each route, given the engine it is for and the name of the embedder by which is searched: `fused`
-asks nobody beforehand, `llm` the engine."""
+"""What makes each route, given the engine it is for and the name of the embedder that searches: `fused` asks
+nobody beforehand, `llm` the engine."""
 
 
 def engine_named(name: str, model: LanguageModel | None = None) -> Engine:

@@ -95,10 +95,10 @@ class Projection:
     async def take_out(self, gone: Sequence[Page], units: Sequence[UnitId]) -> bool:
         """Take out of the index what turns of these pages, as they were, left there, and these units.
 
-        The units are those that went or changed; where only some are hot, other ones may be now. Turns are also found by the words around them: the ones
-        that stood by what went are put again, as they are now, and so are units and pages. Nothing that was
-        taken out is left in the engine's storage; where that is out of its reach, and where a page cannot be
-        put again for what it is, as `purge`.
+        The units are those that went or changed; where only some are hot, others may be now. Turns are also
+        found by the words around them: the ones that stood by what went are put again, as they are now, and
+        so are units and pages. Nothing that was taken out is left in the engine's storage; where that is out
+        of its reach, and where a page cannot be put again for what it is, as `purge`.
         """
         if _holds_nothing(self._index):
             return True

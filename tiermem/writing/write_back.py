@@ -221,7 +221,7 @@ class WriteBacks:
         ]
 
     async def _cold_neighbours(self, fact: LinkedFact) -> list[SummaryUnit]:
-        """Units that the index does not hold and that rest on the turns nearest the fact, as many as others."""
+        """Cold units that rest on the turns nearest the fact, as many as of others."""
         space, tier1 = self._ledger.indexed_as, self._ledger.tier1
         turns = await self._index.search(space, "turns", fact.claim, limit=self._options.neighbours)
         places = [turn_place(hit.id) for hit in turns]

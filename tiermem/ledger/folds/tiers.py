@@ -46,7 +46,7 @@ class TiersFold(UnitsFold):
         return tuple(newer)[::-1]
 
     def limit_hot_units(self, limit: int, seq: int) -> None:
-        """From record `seq` on no more than `limit` are hot: what all units, as they came, leave in a tier."""
+        """From record `seq` on no more than `limit` are hot: those a tier keeps of all, as they came."""
         if limit == self.hot_units:
             return
         before = set(self._cold)
