@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from tiermem.ledger.folds.units import UnitsFold
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.tiers import Tier, worth
+from tiermem.salience.tiers import Tier, worth
 
 
 class TiersFold(UnitsFold):
@@ -24,7 +24,7 @@ class TiersFold(UnitsFold):
         self._hot: Tier[UnitId] | None = None
         self._cold: dict[UnitId, None] = {}
         self._moved: dict[UnitId, int] = {}
-        self._uses: Counter[UnitId] = Counter()
+        self._cited: Counter[UnitId] = Counter()
 
     @property
     def hot_units(self) -> int | None:
@@ -57,10 +57,10 @@ class TiersFold(UnitsFold):
             if (unit_id in before) != (unit_id in self._cold):
                 self._move(unit_id, seq)
 
-    def use_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
+    def cite_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
         """An answer, which is record `seq`, cites these units."""
         for unit_id in unit_ids:
-            self._uses[unit_id] += 1
+            self._cited[unit_id] += 1
             self._warm_active([unit_id], seq)
 
     def put_unit(self, unit: SummaryUnit, seq: int) -> None:
@@ -84,7 +84,7 @@ class TiersFold(UnitsFold):
         """What it is worth to be found by meaning; units that do not hold go first."""
         if not self.is_active(unit_id):
             return -1.0
-        return worth(self._units[unit_id].importance, self._uses[unit_id])
+        return worth(self._units[unit_id].importance, self._cited[unit_id])
 
     def _warm_active(self, unit_ids: Iterable[UnitId], seq: int) -> None:
         for unit_id in filter(self.is_active, unit_ids):

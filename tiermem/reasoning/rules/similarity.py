@@ -29,8 +29,8 @@ class Threshold:
 THRESHOLDS: Mapping[str, Threshold] = {
     "all-MiniLM-L6-v2": Threshold(
         tau=0.8,
-        chosen="the lowest of .35, .40, … .85 at which, of what is answered, not all evidence was recalled "
-        "for at most 5 % (LoCoMo half A, conv-26 and conv-42, every second question: 24 of 175 answered, 0 of "
+        chosen="the lowest of .35, .40, … .85 at which, of what is answered, at most 5 % lack some evidence "
+        "among what was recalled (LoCoMo half A, conv-26 and conv-42: 24 of 175 questions answered, 0 of "
         "them; at .75 it is 7 of 52); on half B, conv-30 and conv-43: 7 of 130 answered, 1 of them",
     ),
 }

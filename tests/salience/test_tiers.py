@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.tiers import Tier, worth
+from tiermem.salience.tiers import Tier, worth
 
 
 def test_worth_is_three_quarters_importance_and_one_quarter_use_up_to_ten_times() -> None:
