@@ -39,9 +39,14 @@ def _gate(_engine: Engine, _embedder: str) -> Route:
 
 
 def _nearest(_engine: Engine, embedder: str) -> Route:
-    from tiermem.reasoning.rules.similarity import gate_for
+    from tiermem.reasoning.rules.similarity import NAME, THRESHOLDS, SimilarityEntityGate
 
-    return gate_for(embedder)
+    if embedder not in THRESHOLDS:
+        raise InvalidInput(
+            f"router {NAME!r}: no similarity was chosen for the embedder {embedder!r}; there are some for "
+            f"{', '.join(map(repr, THRESHOLDS))}. Give an engine whose route is a SimilarityEntityGate(tau=…)"
+        )
+    return SimilarityEntityGate(tau=THRESHOLDS[embedder].tau)
 
 
 ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {

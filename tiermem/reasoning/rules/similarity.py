@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tiermem.errors import InvalidInput
 from tiermem.model import Decision, Evidence
 from tiermem.text.entities import entities, entities_missing
 from tiermem.text.literals import Source
@@ -78,13 +77,3 @@ def _escalate(cosine: float | None, reason: str) -> Decision:
 
 def _shown(cosine: float | None) -> float | None:
     return None if cosine is None else round(min(max(cosine, 0.0), 1.0), 2)
-
-
-def gate_for(embedder: str) -> SimilarityEntityGate:
-    """The gate with the threshold of an embedder; `InvalidInput` where none was chosen for it."""
-    if embedder not in THRESHOLDS:
-        raise InvalidInput(
-            f"router {NAME!r}: no similarity was chosen for the embedder {embedder!r}; there are some for "
-            f"{', '.join(map(repr, THRESHOLDS))}. Give an engine whose route is a SimilarityEntityGate(tau=…)"
-        )
-    return SimilarityEntityGate(tau=THRESHOLDS[embedder].tau)
