@@ -41,7 +41,7 @@ class Opened:
         """One user less; the last one closes the parts. What works on them in the background is finished."""
         async with self.changing:
             # First: what works for a memory that nobody holds any more holds it until it is done.
-            await self.jobs.asked_for()
+            await self.jobs.wait_for_requested()
             self.users.discard(user)
             if not self.users:
                 await self.closed()

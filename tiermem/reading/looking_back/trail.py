@@ -9,15 +9,15 @@ from typing import Literal
 from pagestore import Page, PageId
 from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.reading.looking_back.audit import Standing, standings
+from tiermem.reading.looking_back.audit import WordsOnPage, words_on_pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standpoint:
+class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why."""
 
     unit: SummaryUnit
-    standing: tuple[Standing, ...]
+    words_on_page: tuple[WordsOnPage, ...]
     holds: bool
     state: Literal["holds", "superseded", "withdrawn"]
     superseded_by: tuple[UnitId, ...] = ()
@@ -39,12 +39,14 @@ def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
     return tuple(unit for unit in tier1.all_units() if unit.id in found)
 
 
-def standpoint(tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int) -> Standpoint:
+def unit_history(
+    tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int
+) -> UnitHistory:
     """How a unit stands now."""
     because, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
-    return Standpoint(
+    return UnitHistory(
         unit=unit,
-        standing=standings(unit.spans, pages, context=context),
+        words_on_page=words_on_pages(unit.spans, pages, context=context),
         holds=tier1.is_active(unit.id),
         state="withdrawn" if because is not None else "superseded" if newer else "holds",
         superseded_by=newer,
