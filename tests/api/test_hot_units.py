@@ -94,8 +94,8 @@ def test_erasing_takes_hot_and_cold_units_and_leaves_in_the_index_what_is_hot_no
     for number in (0, 9):
         receipt = memory.erase(session=f"s{number}", reason="asked to")
         assert receipt.erasure.index == "rewritten"
-        assert receipt.residual.clean
-        assert not memory.residual_scan([THINGS[number]]).found
+        assert receipt.leftovers.clean
+        assert not memory.leftover_scan([THINGS[number]]).found
     assert len(memory.units()) == 8
     told = found(memory)
     assert not any(THINGS[number] in text for number in (0, 9) for texts in told.values() for text in texts)
