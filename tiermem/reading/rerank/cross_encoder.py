@@ -16,9 +16,9 @@ from anyio import to_thread
 from tiermem.embedding.onnx import session, tokenizer
 from tiermem.embedding.weights import check_installed
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
-from tiermem.llm.characters import sendable
 from tiermem.reading.rerank.entity_score import entity_scores
 from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
+from tiermem.text.unicode import join_surrogates
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 JUDGED, COMPUTED = 0.85, 0.15
@@ -94,7 +94,7 @@ class _Pairs:
         return [best[at] for at in range(len(passages))]
 
     def _windows(self, question: str, text: str) -> Iterator[Any]:
-        encoded = self._tokenizer.encode(sendable(question), sendable(text))
+        encoded = self._tokenizer.encode(join_surrogates(question), join_surrogates(text))
         yield encoded
         yield from encoded.overflowing
 
