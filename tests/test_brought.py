@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import tiermem
-from pagestore import Page
 from tests.brought.tiermem_example import LetterEmbedder, Overlap, PlainIndex
 from tiermem.embedding import EMBEDDERS, Embedder
 from tiermem.embedding.hashed import HashEmbedder
@@ -18,7 +17,7 @@ from tiermem.embedding.testing import EmbedderContract
 from tiermem.errors import InvalidInput
 from tiermem.index import INDEXES, Index
 from tiermem.index.testing import IndexContract
-from tiermem.reading.rerank import RERANKERS
+from tiermem.reading.rerank import FoundPage
 from tiermem.settings import Settings
 
 BROUGHT = Path(__file__).with_name("brought")
@@ -67,9 +66,9 @@ def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
     judged: list[int] = []
 
     class Told(Overlap):
-        async def score(self, question: str, pages: Sequence[Page]) -> Sequence[float]:
-            judged.append(len(pages))
-            return await super().score(question, pages)
+        async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+            judged.append(len(found))
+            return await super().score(question, found)
 
     monkeypatch.setattr(module, "Overlap", Told)
     with tiermem.open(tmp_path / "memory", **ALL_THREE, search_first=True, links=False) as memory:
@@ -85,7 +84,10 @@ def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
     [
         ({"embedder": "leters"}, "'hashed', 'broken' or 'letters'; did you mean 'letters'"),
         ({"index": "plane"}, "'https://<Qdrant server>' or 'plain'"),
-        ({"reranker": "none"}, "reranker: 'none' is not known: give 'overlap'"),
+        (
+            {"reranker": "none"},
+            "reranker: 'none' is not known: give 'entities', 'cross-encoder:<directory>' or 'overlap'",
+        ),
     ],
 )
 def test_a_name_that_is_not_known_is_an_error_that_lists_what_there_is(
@@ -116,9 +118,3 @@ def test_two_packages_that_bring_one_name_are_told_apart_by_nobody(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InvalidInput, match=r"several packages .* 'plain', keep one: 'other', 'tiermem-ex"):
         INDEXES.load("plain")
-
-
-def test_where_nothing_brings_a_reranker_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    with pytest.raises(InvalidInput, match=r"no reranker yet, packages bring them as 'tiermem\.rerankers'"):
-        RERANKERS.check("overlap")

@@ -60,7 +60,7 @@ class Registry(Generic[T]):
                 return part
         points = [point for point in self._brought() if point.name == _first(given)]
         if not points:
-            raise InvalidInput(self._unknown(given))
+            raise InvalidInput(not_one_of(given, self.names()))
         if len(points) > 1:
             packages = ", ".join(sorted(map(_package, points)))
             raise InvalidInput(
@@ -72,12 +72,6 @@ class Registry(Generic[T]):
         """What installed packages bring under names that are not ours."""
         ours = {_first(name) for name in self.own}
         return [point for point in entry_points(group=self.group) if point.name not in ours]
-
-    def _unknown(self, given: str) -> str:
-        names = self.names()
-        if names:
-            return not_one_of(given, names)
-        return f"{given!r} is not known: there is no {self.sort} yet, packages bring them as {self.group!r}"
 
 
 def _fits(given: str, name: str) -> bool:

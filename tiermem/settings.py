@@ -24,7 +24,7 @@ from tiermem.reading.rerank import RERANKERS
 from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
-RouterName = Literal["fused", "llm", "gate", "always", "never"]
+RouterName = Literal["fused", "llm", "gate", "nearest", "always", "never"]
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
@@ -80,6 +80,12 @@ class Settings(BaseSettings):
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""
 
+    hot_units: int | None = Field(default=None, ge=1)
+    """Units that the index holds at most: beyond it those that matter least go cold, are found by their words
+    and by their turns, and are hot again once an answer cites them. It is on record: `None` leaves it as the
+    space has it, which is without a limit where none was ever given; a larger number lifts it.
+    """
+
     reranker: str | None = None
     """What judges again how well found pages fit, brought by an installed package (`tiermem.rerankers`)."""
 
@@ -105,8 +111,9 @@ class Settings(BaseSettings):
     router: RouterName | None = None
     """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
     whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
-    rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
-    `fused` for an engine that asks a model and `gate` for rules.
+    rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
+    the embedder, and names what the question names. `always` and `never` read more every time and never.
+    `None` is `fused` for an engine that asks a model and `gate` for rules.
     """
     recall_turns: int = Field(default=15, ge=0)
     """Single turns recalled beside the units; 0 for units alone, as published."""

@@ -27,6 +27,7 @@ ROUTERS: Final = (
     "tiermem:llm",
     "tiermem:fused",
     "tiermem:gate",
+    "tiermem:nearest",
     "tiermem:always",
     "tiermem:no-links",
     "tiermem:no-recall",

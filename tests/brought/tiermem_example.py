@@ -17,7 +17,6 @@ from typing import Any
 
 from anyio import to_thread
 
-from pagestore import Page
 from tiermem.embedding import Embedder, EmbedderRequest
 from tiermem.index import AbsentIndex, Collection, Index, IndexRequest
 from tiermem.index.bm25 import Terms, rarity
@@ -26,7 +25,7 @@ from tiermem.index.engine import COLLECTIONS, Point, PointFilter, Probe, Project
 from tiermem.index.fusion import Ranking
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
-from tiermem.reading.rerank import RerankerRequest
+from tiermem.reading.rerank import FoundPage, RerankerRequest
 from tiermem.text import words
 
 
@@ -185,9 +184,9 @@ async def open_plain(request: IndexRequest) -> Index:
 class Overlap:
     """Fits the better, the more words of the question a page has."""
 
-    async def score(self, question: str, pages: Sequence[Page]) -> Sequence[float]:
+    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
         asked = set(words(question))
-        return [float(len(asked & set(words(page.text)))) for page in pages]
+        return [float(len(asked & set(words(one.page.text)))) for one in found]
 
 
 async def open_overlap(_: RerankerRequest) -> Overlap:

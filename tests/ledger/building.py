@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pagestore import PageId, SessionId, SpaceId, Span
 from tiermem.ledger import (
     Answered,
+    Bounded,
     Distilled,
     Entry,
     Redistilled,
@@ -20,6 +21,7 @@ from tiermem.ledger import (
 from tiermem.model import (
     Answer,
     AnswerId,
+    Citation,
     Decision,
     Finding,
     FindingId,
@@ -49,6 +51,7 @@ def unit(
     session: str = "s1",
     revision: int = 1,
     supersedes: Sequence[str] = (),
+    importance: float = 0.5,
 ) -> SummaryUnit:
     return SummaryUnit(
         id=UnitId(unit_id),
@@ -59,6 +62,7 @@ def unit(
         said_at=MOMENT,
         revision=revision,
         supersedes=tuple(UnitId(u) for u in supersedes),
+        importance=importance,
     )
 
 
@@ -102,7 +106,9 @@ def finding(
     )
 
 
-def answer(answer_id: str = "a1", *, question: str = "What does Ann like?") -> Answer:
+def answer(
+    answer_id: str = "a1", *, question: str = "What does Ann like?", cites: Sequence[str] = ()
+) -> Answer:
     trace = Trace(
         question=question,
         asked_at=MOMENT,
@@ -126,7 +132,7 @@ def answer(answer_id: str = "a1", *, question: str = "What does Ann like?") -> A
         space=SPACE,
         text="Tea.",
         route="ESCALATE",
-        citations=(),
+        citations=tuple(citation(number, one) for number, one in enumerate(cites, 1)),
         facts=(),
         abstained=False,
         usage=Usage(calls=2, seconds=0.25),
@@ -134,8 +140,21 @@ def answer(answer_id: str = "a1", *, question: str = "What does Ann like?") -> A
     )
 
 
-def answered(answer_id: str = "a1", *findings: Finding) -> Answered:
-    return Answered(answer=answer(answer_id), findings=findings)
+def citation(number: int, unit_id: str) -> Citation:
+    return Citation(
+        number=number,
+        claim="Ann likes tea.",
+        quote="I like tea",
+        spans=(span("p1"),),
+        support="stated",
+        speaker="Ann",
+        said_at=MOMENT,
+        unit_id=UnitId(unit_id),
+    )
+
+
+def answered(answer_id: str = "a1", *findings: Finding, cites: Sequence[str] = ()) -> Answered:
+    return Answered(answer=answer(answer_id, cites=cites), findings=findings)
 
 
 def wrote_back(finding_id: str, op: Op, added: SummaryUnit | None = None) -> WroteBack:
@@ -175,9 +194,10 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         st.lists(_texts, max_size=2),
     ),
     st.builds(
-        lambda answer_id, findings: answered(answer_id, *findings),
+        lambda answer_id, findings, cites: answered(answer_id, *findings, cites=cites),
         st.sampled_from(("a1", "a2", "a3")),
         st.lists(_findings, max_size=2),
+        st.lists(st.sampled_from(UNITS), max_size=2),
     ),
     st.builds(
         lambda page, units, lost: redistilled(page, *units, omissions=lost),
@@ -191,6 +211,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         st.sampled_from(("distil", "index", "ask")),
         st.sampled_from(("ValueError at tiermem/proof/link.py:1 in link: odd", None)),
     ),
+    st.builds(lambda limit: Bounded(hot_units=limit), st.integers(1, 3)),
     st.builds(lambda calls: Spent(step="ask", usage=Usage(calls=calls)), st.integers(0, 3)),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.sampled_from(("ADD", "UPDATE")), _units),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.just("SKIP")),
@@ -208,6 +229,7 @@ def state(tier1: Tier1) -> dict[str, object]:
         "all": {u: (tier1.unit(UnitId(u)), tier1.is_active(UnitId(u))) for u in UNITS},
         "by page": {page: tier1.units_of_page(PageId(page), inactive=True) for page in PAGES},
         "superseded": {u: tier1.superseded_by(UnitId(u)) for u in UNITS},
+        "cold": (tier1.hot_units, tuple(tier1.cold)),
         "pending": dict(tier1.pending),
         "decisions": dict(tier1.decisions),
         "pages": {page: (info.units, info.rejected, info.omissions) for page, info in tier1.pages.items()},

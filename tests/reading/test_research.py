@@ -23,7 +23,7 @@ from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
 from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack
 from tiermem.reading import Scope
-from tiermem.reading.rerank import reordered
+from tiermem.reading.rerank import FoundPage, reordered
 from tiermem.reading.research import new_searches
 from tiermem.reading.search import linked_pages
 from tiermem.reasoning import Integrated, PageView, Planned
@@ -392,10 +392,10 @@ class ByLength:
     def __init__(self, error: ModelError | None = None) -> None:
         self.error = error
 
-    async def score(self, question: str, pages: Sequence[Page]) -> Sequence[float]:
+    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
         if self.error is not None:
             raise self.error
-        return [float(len(page.text)) for page in pages]
+        return [float(len(one.page.text)) for one in found]
 
 
 async def test_a_reranker_reorders_what_a_search_found() -> None:

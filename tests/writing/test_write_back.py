@@ -236,6 +236,24 @@ async def test_without_recall_nothing_is_searched_or_shown_and_facts_are_only_ad
     assert [decision.op for decision in report.decisions] == ["ADD"]
 
 
+async def test_a_unit_that_went_cold_is_still_compared_with_what_is_new() -> None:
+    garden = await Garden.with_news(SOLD)
+    await garden.writer.limit_hot_units(1)
+    shown: list[str] = []
+
+    def supersedes(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
+        shown.extend(unit.text for unit in neighbours)
+        (old,) = [unit.id for unit in neighbours if unit.text == BICYCLE]
+        return Operation(op="ADD", reason="sold", supersedes=(old,))
+
+    garden.rules.reconciles = supersedes
+    bicycle = garden.unit(BICYCLE)
+    assert garden.ledger.tier1.is_cold(bicycle.id)
+    assert (await garden.back(SOLD.text)).count("ADD") == 1
+    assert BICYCLE in shown
+    assert not garden.ledger.tier1.is_active(bicycle.id)
+
+
 async def test_the_nearest_units_are_found_by_the_fact_and_are_at_most_three() -> None:
     garden = await Garden.with_news(PRICE)
     shown: list[str] = []

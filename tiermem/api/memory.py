@@ -744,6 +744,7 @@ class AsyncMemory:
         """
         components = self._open
         if not components.read_only:
+            await components.writer.limit_hot_units(components.settings.hot_units)
             why = await self._finish_erasing()
             if components.ledger.tier1.erasing:
                 self._jobs.note([f"an erasing is not finished: {why}"])

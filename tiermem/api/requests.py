@@ -35,6 +35,7 @@ class Overrides(TypedDict, total=False):
     weights: str | Path | None
     index: str | Index
     index_api_key: str | SecretStr | None
+    hot_units: int | None
     reranker: str | Reranker | None
     page_tokens: int
     idle_seal: float

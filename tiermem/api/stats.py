@@ -22,6 +22,8 @@ class Stats:
     was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond
     what these read; where it is below zero, `tokens_saved_note` says why.
+    `units_cold` of the `units` are not in the index, which is to hold no more than `Settings.hot_units`: they
+    are found by their words and by their turns.
     `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
     claims that nothing confirms: of these the words are kept, and the wording is not.
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
@@ -45,6 +47,7 @@ class Stats:
     pages_aside: int
     index_pending: int | None
     units: int
+    units_cold: int
     claims_rejected: int
     claims_worded: int
     omissions: int
@@ -95,6 +98,7 @@ def stats(
         pages_aside=len({one.page_id for one in aside}),
         index_pending=index_pending,
         units=len(tier1.units()),
+        units_cold=sum(map(tier1.is_active, tier1.cold)),
         claims_rejected=sum(page.rejected for page in pages),
         claims_worded=sum(page.worded for page in pages),
         omissions=sum(len(page.omissions) for page in pages),

@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 from anyio import to_thread
 
 from tiermem.embedding.interface import EmbedderRequest, Lexicon
+from tiermem.embedding.onnx import session, tokenizer
 from tiermem.embedding.tensors import WORDS, initializers, quantized, read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.embedding.words import WordPieces
@@ -128,14 +129,12 @@ class _Loaded:
     """Tokenizer and session of one directory of weights, checked against the reference vectors."""
 
     def __init__(self, directory: Path, precision: Precision, threads: int) -> None:
-        from tokenizers import Tokenizer
-
         self._directory = directory
         self._precision = precision
         self._lexicon: WordPieces | None = None
         self._making = threading.Lock()
         try:
-            self._tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
+            self._tokenizer = tokenizer(directory / TOKENIZER)
             self._tokenizer.enable_truncation(WORD_PIECES)
             self._tokenizer.no_padding()
             self._session = _session(directory / WEIGHTS, precision, threads)
@@ -173,11 +172,9 @@ class _Loaded:
         return found
 
     def lexicon(self) -> WordPieces:
-        from tokenizers import Tokenizer
-
         with self._making:
             if self._lexicon is None:
-                whole = Tokenizer.from_file(str(self._directory / TOKENIZER))
+                whole = tokenizer(self._directory / TOKENIZER)
                 whole.no_truncation()
                 whole.no_padding()
                 rows = read_safetensors(self._directory / WEIGHTS)[WORDS]
@@ -197,16 +194,7 @@ class _Loaded:
 
 
 def _session(weights: Path, precision: Precision, threads: int) -> Any:
-    import onnxruntime
-
     whole = initializers(read_safetensors(weights))
-    arrays = quantized(whole) if precision == "int8" else whole
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Threads that spin while they wait take the cores other work needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
-    options.add_external_initializers(list(arrays), values)
     graph = Path(__file__).with_name(f"minilm_{precision}.onnx").read_bytes()
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    arrays = quantized(whole) if precision == "int8" else whole
+    return session(graph, threads=threads, initializers=arrays)

@@ -5,6 +5,7 @@ from tiermem.ledger.folds import AnswerInfo, Loss, PageSummary
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, summary_unit_id
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
+from tiermem.ledger.kinds.bounded import Bounded
 from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erased import Erased
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
@@ -25,6 +26,7 @@ __all__ = [
     "AnswerInfo",
     "Answered",
     "Around",
+    "Bounded",
     "Changes",
     "Distilled",
     "Entry",

@@ -58,7 +58,7 @@ from tiermem.ledger.replacements import (
     replacement_of,
 )
 from tiermem.ledger.tier1 import Tier1
-from tiermem.model import Answer, AnswerId, SummaryUnit
+from tiermem.model import Answer, AnswerId, SummaryUnit, UnitId
 
 Unread = PageNotFound | Corrupt | PageSetAside
 """Why a page is not read."""
@@ -73,10 +73,12 @@ _IDENTITY = 32
 class Changes:
     """What an index that reflects an earlier record must take in to reflect record `head`.
 
-    `filling` are the open pages with a turn that is newer than the earlier record.
+    `filling` are the open pages with a turn that is newer than the earlier record. `units` are hot ones;
+    those that went `cold` it is to hold no more.
     """
 
     units: tuple[SummaryUnit, ...]
+    cold: tuple[UnitId, ...]
     pages: tuple[PageInfo, ...]
     filling: tuple[OpenInfo, ...]
     upto: History
@@ -258,9 +260,13 @@ class Ledger:
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         older = pages[: len(pages) - len(newer)] if besides else ()
         beside = [unit for page in besides for unit in self.tier1.units_of_page(page, inactive=True)]
-        units = {unit.id: unit for unit in (*beside, *self.tier1.changed_since(after))}
+        tier1 = self.tier1
+        moved = tier1.moved_since(after)
+        hot = (unit for unit_id in moved if (unit := tier1.unit(unit_id)) is not None)
+        units = {unit.id: unit for unit in (*beside, *hot, *tier1.changed_since(after))}
         return Changes(
-            units=tuple(units.values()),
+            units=tuple(unit for unit in units.values() if not tier1.is_cold(unit.id)),
+            cold=tuple(filter(tier1.is_cold, moved)),
             pages=(*(page for page in older if page.id in besides), *newer),
             filling=tuple(page for page in filling if page.seq > after or page.id in besides),
             upto=upto,

@@ -1,9 +1,10 @@
-"""What the ledger holds and the index has yet to take in: all of it is found by its words.
+"""What the ledger holds and the index does not: all of it is found by its words.
 
 The index says up to which record it reflects the ledger. Whatever is newer is counted word by word, in one
 pass when the first question needs it, and kept: later questions add only what was said since. When the index
 has moved on, what it still lacks makes a new `Waiting`; the old one stays whole for the questions that began
-with it, so nothing is in neither of the two while a question runs.
+with it, so nothing is in neither of the two while a question runs. Cold units, which an index of limited size
+holds no more, are counted once, when they are first seen to be cold.
 """
 
 from __future__ import annotations
@@ -40,11 +41,46 @@ class _TurnPlace:
     said_at: datetime | None
 
 
+class ColdUnits:
+    """The words of units that an index of limited size holds no more."""
+
+    def __init__(self, tier1: Tier1) -> None:
+        self._tier1 = tier1
+        self._upto = -1
+        self._ids: list[UnitId] = []
+        self._texts: dict[UnitId, str] = {}
+        self._words = Keywords()
+
+    def best(self, wanted: Iterable[str]) -> list[tuple[UnitId, float]]:
+        """The units that hold one of these stems and are cold now, best first."""
+        ranked = ((self._ids[at], score) for at, score in self._words.rank(wanted))
+        return [(unit_id, score) for unit_id, score in ranked if self._tier1.is_cold(unit_id)]
+
+    def gone_cold(self) -> tuple[SummaryUnit, ...]:
+        """The units that went cold since this was last asked."""
+        moved, self._upto = self._tier1.moved_since(self._upto), self._tier1.head
+        units = (self._tier1.unit(unit_id) for unit_id in moved if self._tier1.is_cold(unit_id))
+        return tuple(unit for unit in units if unit is not None)
+
+    def take_in(self, units: Iterable[SummaryUnit]) -> None:
+        """Count the words of units, those that were not counted before."""
+        for unit in units:
+            if self._texts.get(unit.id) != unit.text:
+                self._texts[unit.id] = unit.text
+                # What a question that runs meanwhile finds by its words must have its place by then.
+                self._ids.append(unit.id)
+                self._words.add(unit.text)
+
+
 @dataclass(slots=True, kw_only=True)
 class Waiting:
-    """What an index that reflects the ledger up to record `mark` lacks. It only grows."""
+    """What an index that reflects the ledger up to record `mark` lacks. It only grows.
+
+    `cold` are units that it lacks on purpose: nothing here counts them.
+    """
 
     mark: int
+    cold: ColdUnits
     unread: dict[PageId, Unread] = field(default_factory=dict)
     """Pages with words that it lacks which cannot be read, and why."""
     speakers: set[str] = field(default_factory=set)
@@ -142,7 +178,8 @@ class Backlog:
         self._tier1: Tier1 | None = None
         self._aside: frozenset[PageId] = frozenset()
         self._upto = -1
-        self._waiting = Waiting(mark=-1)
+        self._cold = ColdUnits(ledger.tier1)
+        self._waiting = Waiting(mark=-1, cold=self._cold)
 
     async def after(self, mark: int) -> Waiting:
         """What an index lacks that reflects the ledger up to record `mark`, all that is there now."""
@@ -150,14 +187,19 @@ class Backlog:
             tier1, aside = self._ledger.tier1, frozenset(self._ledger.tier1.aside_at("index"))
             begins = self._tier1 is not tier1 or self._aside != aside or self._waiting.mark != mark
             if begins:  # also after an erasing, which folds the ledger anew
+                if self._tier1 is not tier1:
+                    self._cold = ColdUnits(tier1)
                 self._tier1, self._aside, self._upto = None, aside, mark
-                self._waiting = Waiting(mark=mark)
+                self._waiting = Waiting(mark=mark, cold=self._cold)
             changes = await self._ledger.changes(self._upto, besides=aside if begins else ())
             self._waiting.take_in_units(changes.units)
             ids = [*(page.id for page in changes.pages), *(page.id for page in changes.filling)]
             # What could not be read may be readable by now.
             for some in _batches(list(dict.fromkeys((*ids, *self._waiting.unread)))):
                 await self._take_in(some)
+            gone_cold = self._cold.gone_cold()
+            if gone_cold:
+                await to_thread.run_sync(self._cold.take_in, gone_cold)
             # Last: what is cut short before begins anew.
             self._tier1, self._upto = tier1, changes.head
             return self._waiting

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import Collection, Searches
+from tiermem.index.interface import Collection, Hit, Searches
 from tiermem.ledger import NOT_RECORDED
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -40,7 +40,7 @@ from tiermem.reading.looking_back.trail import UnitHistory, related, unit_histor
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence
 from tiermem.reading.recall import recall
-from tiermem.reading.rerank import Reranker
+from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
@@ -149,7 +149,7 @@ class Reader:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
         going = GoingOn(await self._view(scope))
         found, degradations = await going.run(
-            lambda view: _found(LookUp(view, self._options, asked_at=asked_at), query, limit, kind)
+            lambda view: self._found(LookUp(view, self._options, asked_at=asked_at), query, limit, kind)
         )
         _warn((*degradations, *going.degradations))
         return found
@@ -219,6 +219,38 @@ class Reader:
         waiting = await view.waiting()
         return waiting.turns() + waiting.units()
 
+    async def _found(
+        self, lookup: LookUp, query: str, limit: int, kind: Collection
+    ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
+        """The best units, pages or turns, and what could not run as meant."""
+        view = lookup.view
+        if kind == "units":
+            found = await lookup.units_or_turns(query, limit=limit)
+            return found.units, found.degradations
+        if kind == "turns":
+            turns = await lookup.turns(query)
+            told = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
+            return tuple(told), turns.degradations
+        pages, degradations = await self._pages(lookup, query, limit)
+        evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages)
+        told = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages, strict=True))
+        return tuple(told), degradations
+
+    async def _pages(
+        self, lookup: LookUp, query: str, limit: int
+    ) -> tuple[Sequence[tuple[Hit, Page]], tuple[Degradation, ...]]:
+        """The best pages; of more, where a reranker judges them."""
+        pool = limit if self._reranker is None else max(limit, self._options.rerank_pool)
+        ranked = await lookup.pages(query, limit=pool, mode="hybrid")
+        read = await lookup.read(ranked.pages, limit=pool)
+        if self._reranker is None:
+            return read.read, ranked.degradations
+        protected = self._options.protected_similarity
+        ordered, told = await reranked(
+            self._reranker, query, read.read, view=lookup.view, protected=protected
+        )
+        return ordered[:limit], (*ranked.degradations, *told)
+
     async def _view(self, scope: Scope, *, whole: bool = False) -> View:
         return await View.open(
             self._ledger,
@@ -232,25 +264,6 @@ class Reader:
 
 def _fields(value: Page | PageInfo) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
-
-
-async def _found(
-    lookup: LookUp, query: str, limit: int, kind: Collection
-) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
-    """The best units, pages or turns, and what could not run as meant."""
-    view = lookup.view
-    if kind == "units":
-        found = await lookup.units_or_turns(query, limit=limit)
-        return found.units, found.degradations
-    if kind == "turns":
-        turns = await lookup.turns(query)
-        marked = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
-        return tuple(marked), turns.degradations
-    ranked = await lookup.pages(query, limit=limit, mode="hybrid")
-    pages = await lookup.read(ranked.pages, limit=limit)
-    evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
-    marked = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
-    return tuple(marked), ranked.degradations
 
 
 def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:

@@ -34,7 +34,7 @@ from tiermem.proof import link
 from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.rerank import Reranker, reordered
+from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import Found, LookUp, Pages, linked_pages
 from tiermem.reasoning import Engine, PageView
 from tiermem.text.unicode import replace_surrogates
@@ -187,17 +187,12 @@ class Research:
         return found.read
 
     async def _reranked(self, pages: Read) -> Read:
-        if self._reranker is None or not pages:
+        if self._reranker is None:
             return pages
-        try:
-            scores = await self._reranker.score(self._question, [page for _, page in pages])
-        except ModelError as error:
-            degraded = Degradation(stage="rerank", reason=str(error), fallback="order of the search")
-            self._findings = replace(self._findings, degradations=(*self._findings.degradations, degraded))
-            return pages
-        similarities = [hit.similarity for hit, _ in pages]
-        order = reordered(similarities, scores, protected=self._options.protected_similarity)
-        return [pages[i] for i in order]
+        view, protected = self._lookup.view, self._options.protected_similarity
+        ordered, told = await reranked(self._reranker, self._question, pages, view=view, protected=protected)
+        self._findings = replace(self._findings, degradations=(*self._findings.degradations, *told))
+        return ordered
 
     def _units_on(self, hit: Hit, page: Page) -> tuple[SummaryUnit, ...]:
         """The units among the evidence that rest on this page: what it was found by."""

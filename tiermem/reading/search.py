@@ -132,10 +132,13 @@ class LookUp:
             found = await self._search("units", query, limit=pool, mode="dense")
             return await self._found_units(found.hits, limit, found.degradations), len(found.hits)
         found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
-        by_words = await self._waiting_units(query)
+        waiting, wanted = await self._waiting(), stems(query)
+        by_words = [Hit(id=unit, score=score) for unit, score in waiting.best_units(wanted)]
+        cold = [Hit(id=unit, score=score) for unit, score in waiting.cold.best(wanted)]
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
-        hits = fuse(fuse(found.hits, by_words[:pool]), by_turns, constant=AGREEING)
+        by_text = fuse(found.hits, by_words[:pool], cold[:pool])
+        hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
         return await self._found_units(hits, limit, degradations), len(hits)
 
@@ -317,10 +320,6 @@ class LookUp:
     async def _waiting(self) -> Waiting:
         """What the index lacks; everything, where it is out of use."""
         return await self.view.waiting(usable=self._usable)
-
-    async def _waiting_units(self, query: str) -> list[Hit]:
-        waiting = await self._waiting()
-        return [Hit(id=unit, score=score) for unit, score in waiting.best_units(stems(query))]
 
     async def _degradations_behind(self) -> tuple[Degradation, ...]:
         """Said where the index was asked and lacks something of what may be seen; the same all along."""

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from tiermem.reasoning.model import by_model
     from tiermem.reasoning.named import ENGINES, ROUTERS, as_published, engine_named, with_router
     from tiermem.reasoning.rules import by_rules
+    from tiermem.reasoning.rules.similarity import SimilarityEntityGate
 
 _HOME_OF = {
     "ENGINES": "named",
     "ROUTERS": "named",
+    "SimilarityEntityGate": "rules.similarity",
     "always": "fixed",
     "as_published": "named",
     "by_model": "model",
@@ -58,6 +60,7 @@ __all__ = [
     "Reconcile",
     "Route",
     "Select",
+    "SimilarityEntityGate",
     "always",
     "as_published",
     "by_model",

@@ -32,10 +32,21 @@ def _auto(model: LanguageModel | None) -> Engine:
     return _local(model) if model is None else _model(model)
 
 
-def _gate(_: Engine) -> Route:
+def _gate(_engine: Engine, _embedder: str) -> Route:
     from tiermem.reasoning.rules.route import gate
 
     return gate
+
+
+def _nearest(_engine: Engine, embedder: str) -> Route:
+    from tiermem.reasoning.rules.similarity import NAME, THRESHOLDS, SimilarityEntityGate
+
+    if embedder not in THRESHOLDS:
+        raise InvalidInput(
+            f"router {NAME!r}: no similarity was chosen for the embedder {embedder!r}; there are some for "
+            f"{', '.join(map(repr, THRESHOLDS))}. Give an engine whose route is a SimilarityEntityGate(tau=…)"
+        )
+    return SimilarityEntityGate(tau=THRESHOLDS[embedder].tau)
 
 
 ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {
@@ -45,14 +56,16 @@ ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {
 }
 """What makes each engine, given the model there is; `auto` judges by rules where there is none."""
 
-ROUTERS: Mapping[str, Callable[[Engine], Route | None]] = {
-    "fused": lambda _: None,
-    "llm": lambda engine: engine.route,
+ROUTERS: Mapping[str, Callable[[Engine, str], Route | None]] = {
+    "fused": lambda _engine, _embedder: None,
+    "llm": lambda engine, _embedder: engine.route,
     "gate": _gate,
-    "always": lambda _: always,
-    "never": lambda _: never,
+    "nearest": _nearest,
+    "always": lambda _engine, _embedder: always,
+    "never": lambda _engine, _embedder: never,
 }
-"""What makes each route, given the engine it is for: `fused` asks nobody beforehand, `llm` the engine."""
+"""What makes each route, given the engine it is for and the name of the embedder that searches: `fused` asks
+nobody beforehand, `llm` the engine."""
 
 
 def engine_named(name: str, model: LanguageModel | None = None) -> Engine:
@@ -60,9 +73,11 @@ def engine_named(name: str, model: LanguageModel | None = None) -> Engine:
     return _known("engine", name, ENGINES)(model)
 
 
-def with_router(engine: Engine, name: str) -> Engine:
-    """The engine with the router of this name in place of its own; `InvalidInput` for an unknown name."""
-    return replace(engine, route=_known("router", name, ROUTERS)(engine))
+def with_router(engine: Engine, name: str, *, embedder: str = "") -> Engine:
+    """The engine with the router of this name in place of its own; `InvalidInput` for an unknown name, and
+    for `nearest` where no threshold was chosen for the embedder.
+    """
+    return replace(engine, route=_known("router", name, ROUTERS)(engine, embedder))
 
 
 def as_published(engine: Engine, *, action_alone: bool, abstains: bool) -> Engine:

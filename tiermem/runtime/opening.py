@@ -42,10 +42,10 @@ async def build(opening: Opening) -> Components:
         model = parts.model or _model(settings, opening.engine)
         if model is not None:
             stack.push_async_callback(model.close)
-        judging = _engine(settings, opening.engine, model)
         embedder, lacking = parts.embedder, ""
         if embedder is None:
             embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
+        judging = _engine(settings, opening.engine, model, embedder=embedder.name)
         if lacking and parts.index is None:
             index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.path, settings))
         else:
@@ -126,11 +126,13 @@ def _log(opening: Opening, counter: TokenCounter) -> PageLog:
     return store.open_space(opening.space)
 
 
-def _engine(settings: Settings, engine: EngineName | Engine, model: LanguageModel | None) -> Engine:
+def _engine(
+    settings: Settings, engine: EngineName | Engine, model: LanguageModel | None, *, embedder: str
+) -> Engine:
     """The engine that was asked for, with the router of the settings; one that was given keeps its own."""
     made = engine if isinstance(engine, Engine) else engine_named(engine, model)
     if settings.router is not None:
-        made = with_router(made, settings.router)
+        made = with_router(made, settings.router, embedder=embedder)
     elif not isinstance(engine, Engine):
         made = with_router(made, "gate" if made.free else "fused")
     return as_published(made, action_alone=settings.route_reply == "action", abstains=settings.abstain)

@@ -95,10 +95,10 @@ class Projection:
     async def take_out(self, erased: Sequence[Page], units: Sequence[UnitId]) -> bool:
         """Take out of the index what turns of these pages, as they were, left there, and these units.
 
-        The units are those that went or changed. Turns are also found by the words around them: the ones
-        that stood by what went are put again, as they are now, and so are units and pages. Nothing that was
-        taken out is left in the engine's storage; where that is out of its reach, and where a page cannot be
-        put again for what it is, as `purge`.
+        The units are those that went or changed; where only some are hot, others may be now. Turns are also
+        found by the words around them: the ones that stood by what went are put again, as they are now, and
+        so are units and pages. Nothing that was taken out is left in the engine's storage; where that is out
+        of its reach, and where a page cannot be put again for what it is, as `purge`.
         """
         if _holds_nothing(self._index):
             return True
@@ -119,9 +119,11 @@ class Projection:
 
     async def _put_units_again(self, units: Sequence[UnitId]) -> None:
         space, tier1 = self._ledger.indexed_as, self._ledger.tier1
-        left = [unit for unit_id in units if (unit := tier1.unit(unit_id)) is not None]
-        await self._index.remove(space, "units", units)
-        await self._index.put(space, "units", [self._unit_entry(unit) for unit in left])
+        again = units if tier1.hot_units is None else [unit.id for unit in tier1.all_units()]
+        left = [unit for unit_id in again if (unit := tier1.unit(unit_id)) is not None]
+        hot = [unit for unit in left if not tier1.is_cold(unit.id)]
+        await self._index.remove(space, "units", [*units, *tier1.cold])
+        await self._index.put(space, "units", [self._unit_entry(unit) for unit in hot])
 
     async def _put_pages_again(self, erased: Sequence[Page]) -> None:
         """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
@@ -176,10 +178,13 @@ class Projection:
             else:
                 self._mark = self._put_up_to = mark
         changes = await self._ledger.changes(self._put_up_to.seq, besides=besides)
-        self._to_mark = self._to_mark or bool(changes.units or changes.pages or changes.filling)
+        new = changes.units or changes.cold or changes.pages or changes.filling
+        self._to_mark = self._to_mark or bool(new)
         nothing_yet = self._put_up_to == _NOTHING and not await self._index.count(space, "turns")
         for units in _batches(changes.units):
             await self._each(units, self._put_units, _first_page)
+        for cold in _batches(() if nothing_yet else changes.cold):
+            await self._index.remove(space, "units", cold)
         for filling in _batches(changes.filling):
             await self._each(filling, self._put_filling, _page_id)
         for pages in _batches(changes.pages):

@@ -14,10 +14,10 @@ from itertools import groupby
 
 import anyio
 
-from pagestore import Page, Span
+from pagestore import Page, PageLine, Span
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import TierMemError, unexpected
-from tiermem.index.interface import Index
+from tiermem.index.interface import Index, turn_place
 from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id
 from tiermem.llm.meter import Meter, current, metered, step
 from tiermem.model import (
@@ -216,9 +216,24 @@ class WriteBacks:
         )
         tier1 = self._ledger.tier1
         units = [tier1.unit(UnitId(hit.id)) for hit in hits]
+        if tier1.cold:
+            units += await self._cold_neighbours(fact)
         return [
             await self._neighbour(unit) for unit in units if unit is not None and tier1.is_active(unit.id)
         ]
+
+    async def _cold_neighbours(self, fact: LinkedFact) -> list[SummaryUnit]:
+        """Cold units that rest on the turns nearest the fact, as many as of others."""
+        space, tier1 = self._ledger.indexed_as, self._ledger.tier1
+        turns = await self._index.search(space, "turns", fact.claim, limit=self._options.neighbours)
+        places = [turn_place(hit.id) for hit in turns]
+        found: dict[UnitId, SummaryUnit] = {}
+        for (_, number), page in zip(places, await self._ledger.read([p for p, _ in places]), strict=True):
+            if isinstance(page, Page):
+                line = page.lines[number]
+                cold = (unit for unit in tier1.units_of_page(page.id) if tier1.is_cold(unit.id))
+                found |= {unit.id: unit for unit in cold if _rests_on(unit, page, line)}
+        return list(found.values())[: self._options.neighbours]
 
     async def _neighbour(self, unit: SummaryUnit) -> Neighbour:
         trust = self._options.trust
@@ -236,6 +251,10 @@ class WriteBacks:
     async def _write(self, run: _Run, entry: WroteBack) -> None:
         await self._ledger.write(replace(entry, usage=run.meter.take()))
         run.decisions.append(entry.write_back)
+
+
+def _rests_on(unit: SummaryUnit, page: Page, line: PageLine) -> bool:
+    return any(s.page_id == page.id and s.start < line.end and line.start < s.end for s in unit.spans)
 
 
 def unproved(fact: LinkedFact) -> str:

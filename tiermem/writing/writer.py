@@ -31,6 +31,7 @@ from tiermem.errors import (
 from tiermem.index.interface import Index
 from tiermem.ledger import (
     Answered,
+    Bounded,
     Distilled,
     Ledger,
     Redistilled,
@@ -86,6 +87,11 @@ class Writer:
         self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
         self._one_decides = anyio.Lock()  # what holds is looked at and changed in one step
+
+    async def limit_hot_units(self, limit: int | None) -> None:
+        """Have the index hold no more than `limit` units from now on; `None` leaves it as it was."""
+        if limit not in (None, self._ledger.tier1.hot_units):
+            await self._ledger.write(Bounded(hot_units=limit))
 
     async def observe(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns; durable when this returns. Pages that fill up seal and wait for `distil_pending`."""

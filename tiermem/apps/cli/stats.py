@@ -22,6 +22,7 @@ def stats_view(figures: tiermem.Stats) -> Group:
     """A space in figures."""
     raw, share = figures.tokens_raw, figures.omissions_per_literal
     lost = "" if share is None else f" ({share:.1%})"
+    cold = f" ({figures.units_cold:,} cold)" if figures.units_cold else ""
     saved = f" ({1 - figures.tokens_read / raw:.0%} saved)" if raw > figures.tokens_read else ""
     rows: list[tuple[str, str | Text]] = [
         ("space", figures.space),
@@ -30,7 +31,7 @@ def stats_view(figures: tiermem.Stats) -> Group:
         ("pages", f"{figures.pages:,} sealed, {figures.pages_open:,} still filling"),
         (
             "summarised",
-            f"{counted(figures.units, 'unit')}; "
+            f"{counted(figures.units, 'unit')}{cold}; "
             f"{counted(figures.claims_worded, 'claim')} kept by the words alone, "
             f"{figures.claims_rejected:,} rejected",
         ),

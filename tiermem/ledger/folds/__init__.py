@@ -5,10 +5,10 @@ from tiermem.ledger.folds.erasures import ErasuresFold
 from tiermem.ledger.folds.findings import FindingsFold
 from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
 from tiermem.ledger.folds.spending import SpendingFold
-from tiermem.ledger.folds.units import UnitsFold
+from tiermem.ledger.folds.tiers import TiersFold
 
 __all__ = ["AnswerInfo", "Folds", "Loss", "PageSummary"]
 
 
-class Folds(UnitsFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):
+class Folds(TiersFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):
     """All that records are folded into."""

@@ -1,0 +1,160 @@
+"""Cold units are found by their words and by their turns, whatever happened to them before."""
+
+from collections.abc import Sequence
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.engines import engine
+from tests.ledger.building import answered
+from tests.reading.world import ListIndex, World
+from tiermem.index.interface import TurnHits
+from tiermem.ledger import Bounded, Reinstated, Retired
+from tiermem.llm.meter import Meter
+from tiermem.model import SummaryUnit
+from tiermem.writing import Selection, Writer
+
+pytestmark = pytest.mark.anyio
+
+ANIMALS = ("dog", "cow", "cat", "hen", "fox", "owl", "bee", "elk", "yak", "emu", "ram", "pig")
+
+
+async def zoo(world: World, *animals: str) -> list[SummaryUnit]:
+    """A unit for each, of a page of its own, which tells it in other words than the page."""
+    units: list[SummaryUnit] = []
+    for animal in animals:
+        page = await world.page(f"Ann: I met a {animal} today")
+        units += await world.units(page, (f"Ann saw one {animal} somewhere", f"met a {animal}"))
+    return units
+
+
+def hot(world: World) -> set[str]:
+    tier1 = world.ledger.tier1
+    return {unit.id for unit in tier1.all_units() if not tier1.is_cold(unit.id)}
+
+
+def indexed(world: World) -> set[str]:
+    return {*world.index.entries.get((world.ledger.space, "units"), {})}
+
+
+async def best(world: World, query: str) -> list[str]:
+    found = await (await world.look_up()).units(query, limit=5)
+    return [unit.text for unit in found.units]
+
+
+async def limited(limit: int) -> World:
+    world = await World.new()
+    await world.ledger.write(Bounded(hot_units=limit))
+    return world
+
+
+async def test_the_index_holds_hot_units_alone() -> None:
+    world = await limited(4)
+    await zoo(world, *ANIMALS)
+    assert indexed(world) == hot(world)
+    assert len(indexed(world)) == 4
+
+
+async def test_a_cold_unit_is_found_by_words_that_its_page_does_not_have() -> None:
+    world = await limited(2)
+    dog, *_ = await zoo(world, *ANIMALS[:4])
+    world.index.entries.pop((world.ledger.space, "turns"))
+    assert dog.id not in indexed(world)
+    assert dog.text in (await best(world, "saw one dog somewhere"))[:3]
+
+
+async def test_a_cold_unit_is_found_by_its_turn() -> None:
+    world = await limited(2)
+    dog, *_ = await zoo(world, *ANIMALS[:4])
+    assert dog.text in await best(world, "met dog today")
+
+
+async def test_what_is_cold_is_not_told_as_waiting_for_the_index() -> None:
+    world = await limited(2)
+    await zoo(world, *ANIMALS[:4])
+    found = await (await world.look_up()).units("dog", limit=5)
+    assert found.degradations == ()
+    assert await world.reader().index_pending() == 0
+
+
+async def test_a_cold_unit_that_an_answer_cites_is_in_the_index_after_the_next_run() -> None:
+    world = await limited(3)
+    dog, cow, *_ = await zoo(world, *ANIMALS[:5])
+    assert dog.id not in indexed(world)
+    outcome = await world.ask("Which animal did Ann see somewhere, one dog?", recall_turns=0)
+    answer, findings = world.reader().answered(outcome, meter=Meter())
+    assert dog.id in {one.unit_id for one in answer.citations}
+    await Writer(world.ledger, world.index, engine()).answered(answer, findings)
+    assert dog.text in (await best(world, "saw one dog somewhere"))[:3], "also before"
+    await world.project()
+    assert dog.id in indexed(world)
+    assert indexed(world) == hot(world)
+    assert cow.id not in indexed(world)
+
+
+class WithoutTurns(ListIndex):
+    """An index that finds no turns: units are found by themselves or not at all."""
+
+    async def turns(self, *args: object, **kwargs: object) -> TurnHits:
+        return TurnHits()
+
+
+_steps = st.one_of(
+    st.tuples(st.just("tell"), st.just(0)),
+    st.tuples(st.sampled_from(("cite", "withdraw", "reinstate", "erase")), st.integers(0, 11)),
+    st.tuples(st.just("limit"), st.integers(1, 5)),
+    st.tuples(st.just("project"), st.just(0)),
+)
+
+
+async def lived(steps: Sequence[tuple[str, int]]) -> tuple[World, set[str]]:
+    """A world after these steps, and the units that were erased."""
+    world = await World.new()
+    world.index = WithoutTurns()
+    left, erased = list(ANIMALS), set[str]()
+    for number, (step, value) in enumerate(steps):
+        if step == "tell":
+            await zoo(world, *left[:1])
+            left = left[1:]
+        elif step == "limit":
+            await world.ledger.write(Bounded(hot_units=value))
+        elif step == "project":
+            await world.project()
+            assert indexed(world) == hot(world)
+        elif units := world.ledger.tier1.all_units():
+            unit = units[value % len(units)]
+            erased |= {unit.id} if step == "erase" else set()
+            await happened(world, step, unit, number)
+    return world, erased
+
+
+async def happened(world: World, step: str, unit: SummaryUnit, number: int) -> None:
+    """One thing that may happen to a unit."""
+    if step == "cite":
+        await world.ledger.write(answered(f"a{number}", cites=[unit.id]))
+    elif step == "withdraw":
+        await world.ledger.write(Retired(unit_ids=(unit.id,), reason="wrong"))
+    elif step == "reinstate":
+        await world.ledger.write(Reinstated(unit_ids=(unit.id,), reason="right"))
+    else:
+        writer = Writer(world.ledger, world.index, engine())
+        await writer.erase(Selection(page=unit.spans[0].page_id), "asked to")
+
+
+@settings(max_examples=15)
+@given(steps=st.lists(_steps, max_size=25))
+def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str, int]]) -> None:
+    async def main() -> None:
+        world, erased = await lived([("tell", 0), ("limit", 2), *[("tell", 0)] * 4, *steps])
+        lookup = await world.look_up()
+        for unit in world.ledger.tier1.units():
+            assert unit.id in {one.unit_id for one in (await lookup.units(unit.text, limit=12)).units}
+        assert erased.isdisjoint(unit.id for unit in world.ledger.tier1.all_units())
+        await world.project()
+        assert indexed(world) == hot(world)
+        await Writer(world.ledger, world.index, engine()).reindex()
+        assert indexed(world) == hot(world)
+
+    anyio.run(main)

@@ -1,0 +1,182 @@
+"""The rerankers that come with TierMem: HTM-EAR's score, and a cross-encoder that the caller brings."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from onnx import TensorProto, helper
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from tokenizers.processors import TemplateProcessing
+
+import tiermem
+from pagestore import Page, Turn
+from tests.reading.world import World
+from tests.text.dialogue import page_of
+from tiermem.errors import InvalidInput, ModelUnavailable
+from tiermem.reading.rerank import FoundPage
+from tiermem.reading.rerank.cross_encoder import MODEL, TOKENIZER, WORD_PIECES, CrossEncoder
+from tiermem.reading.rerank.entity_score import EntityScore, entity_scores
+
+pytestmark = pytest.mark.anyio
+
+WORDS = ("[UNK]", "[CLS]", "[SEP]", "dog", "cat", "and", "what", "of", "the")
+DOG = WORDS.index("dog")
+
+
+def page(*texts: str) -> Page:
+    return page_of([Turn(speaker="Ann", text=text) for text in texts])
+
+
+def found(text: str, similarity: float | None = 0.5, importance: float = 0.5) -> FoundPage:
+    return FoundPage(page=page(text), similarity=similarity, importance=importance)
+
+
+@pytest.mark.parametrize(
+    ("asked", "one", "score"),
+    [
+        ("what was it?", found("Bob met Clara", 0.5, 0.0), 0.125),
+        ("what was it?", found("Bob met Clara", 0.5, 1.0), 0.225),
+        ("Did Bob meet Clara?", found("Bob met Clara", 0.5, 0.0), 0.125 + 1.6),
+        ("Did Bob meet 3 Japanese?", found("three friends from Japan", 0.0, 0.0), 1.6),
+        ("Did Ann meet Bob?", found("I saw him", 1.0, 0.5), 1.0 + 0.8 + 0.05),
+        ("Did Ann meet Bob?", found("I saw him", None, 0.0), 0.8),
+        ("Did Ann meet Bob?", found("I saw him", -0.9, 0.0), 0.8),
+        ("", found("Bob met Clara", 0.5, 0.0), 0.125),
+    ],
+)
+def test_the_score_is_similarity_cubed_shared_entities_and_importance(
+    asked: str, one: FoundPage, score: float
+) -> None:
+    assert entity_scores(asked, [one]) == [pytest.approx(score)]
+
+
+async def test_a_page_that_names_what_is_asked_is_read_before_a_nearer_one() -> None:
+    world = await World.new()
+    await world.page("Ann: the dog the dog the dog")
+    named = await world.page("Ann: Biscuit is the dog of Clara and somebody else altogether")
+    findings = await world.research(
+        "the dog Biscuit", reranker=EntityScore(), pages_per_round=1, protected_similarity=2.0
+    )
+    assert findings.pages_read[0] == named.id
+
+
+async def test_importance_is_that_of_the_units_on_a_page() -> None:
+    world = await World.new()
+    seen: list[float] = []
+
+    class Sees:
+        async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+            seen.extend(one.importance for one in found)
+            return [0.0] * len(found)
+
+    await world.linked_page("Ann: a dog")
+    await world.page("Ann: another dog")
+    await world.research("dog", reranker=Sees(), links=False)
+    assert seen == [0.5, 0.5]
+
+
+def counting_dogs(outputs: int = 1, extra: str = "") -> bytes:
+    """A model that gives a pair as many points as its second text says "dog"."""
+    names = ["input_ids", "attention_mask", "token_type_ids", *([extra] if extra else [])]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "n"]) for name in names]
+    output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", outputs])
+    nodes = [
+        helper.make_node("Equal", ["input_ids", "dog"], ["is"]),
+        helper.make_node("Cast", ["is"], ["ones"], to=TensorProto.INT64),
+        helper.make_node("Mul", ["ones", "token_type_ids"], ["second"]),
+        helper.make_node("Mul", ["second", "attention_mask"], ["real"]),
+        helper.make_node("Cast", ["real"], ["points"], to=TensorProto.FLOAT),
+        helper.make_node("ReduceSum", ["points", "axis"], ["sum"], keepdims=1),
+        helper.make_node("Concat", ["sum"] * outputs, ["logits"], axis=1),
+    ]
+    held = [
+        helper.make_tensor("dog", TensorProto.INT64, [], [DOG]),
+        helper.make_tensor("axis", TensorProto.INT64, [1], [1]),
+    ]
+    graph = helper.make_graph(nodes, "dogs", inputs, [output], held)
+    model: bytes = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    ).SerializeToString()
+    return model
+
+
+@pytest.fixture
+def brought(tmp_path: Path) -> Callable[[bytes], Path]:
+    """Puts a model and a tokenizer of few words into a directory."""
+
+    def put(model: bytes) -> Path:
+        words = Tokenizer(WordLevel(dict(zip(WORDS, range(99), strict=False)), unk_token=WORDS[0]))
+        words.pre_tokenizer = Whitespace()
+        special = [("[CLS]", WORDS.index("[CLS]")), ("[SEP]", WORDS.index("[SEP]"))]
+        words.post_processor = TemplateProcessing(
+            single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=special
+        )
+        words.save(str(tmp_path / TOKENIZER))
+        (tmp_path / MODEL).write_bytes(model)
+        return tmp_path
+
+    return put
+
+
+async def test_the_cross_encoder_reads_question_and_page_together(
+    brought: Callable[[bytes], Path],
+) -> None:
+    pages = [found("cat", 0.0, 0.0), found("dog and dog", 0.0, 0.0), found("dog", 0.5, 1.0)]
+    scores = await CrossEncoder(brought(counting_dogs())).score("what of dog dog dog", pages)
+    assert [*scores] == pytest.approx([0.0, 0.85 * 2, 0.85 + 0.15 * 0.225])
+    assert await CrossEncoder(brought(counting_dogs())).score("what", []) == []
+
+
+async def test_a_long_page_is_as_good_as_its_best_window(brought: Callable[[bytes], Path]) -> None:
+    late = found("cat " * (2 * WORD_PIECES) + "dog dog dog", None, 0.0)
+    many = [found("dog", None, 0.0)] * 40
+    scores = await CrossEncoder(brought(counting_dogs())).score("what " * 300, [late, *many])
+    assert [*scores] == pytest.approx([0.85 * 3, *[0.85] * 40])
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (b"no model", "cross-encoder in .*: "),
+        (counting_dogs(outputs=2), "several numbers a pair"),
+        (counting_dogs(extra="positions"), "wants positions"),
+    ],
+)
+async def test_a_model_that_cannot_be_used_leaves_the_order_and_is_told(
+    brought: Callable[[bytes], Path], model: bytes, told: str
+) -> None:
+    encoder = CrossEncoder(brought(model))
+    with pytest.raises(ModelUnavailable, match=told):
+        await encoder.score("what", [found("dog")])
+    world = await World.new()
+    near = await world.page("Ann: a dog")
+    far = await world.page("Ann: a dog and " + "something else " * 9)
+    findings = await world.research("dog", reranker=encoder, links=False)
+    assert findings.pages_read == (near.id, far.id)
+    assert [one.stage for one in findings.degradations] == ["rerank"]
+
+
+def test_a_directory_without_the_files_is_refused_at_opening(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"does not hold model\.onnx and tokenizer\.json"):
+        tiermem.open(":memory:", embedder="hashed", reranker=f"cross-encoder:{tmp_path}")
+
+
+NEAR = "the grey cat of somebody else was seen long ago in another place"
+DOGS = "one cat met a dog and then a dog and then yet another dog in the garden"
+
+
+def test_a_search_for_pages_is_reranked_too(brought: Callable[[bytes], Path]) -> None:
+    def told(**given: Any) -> list[str]:
+        with tiermem.open(":memory:", embedder="hashed", engine="local", **given) as memory:
+            for number, text in enumerate((NEAR, DOGS, "I saw a horse")):
+                memory.add(text, speaker="Ann", session=f"s{number}", said_at="2024-03-01")
+            memory.flush()
+            found = memory.search("the grey cat", kind="pages", limit=2)
+            return [one.text.partition(": ")[2].strip() for one in found]
+
+    assert told() == [NEAR, DOGS]
+    assert told(reranker=f"cross-encoder:{brought(counting_dogs())}") == [DOGS, NEAR]
+    assert told(reranker="entities") == [NEAR, DOGS]

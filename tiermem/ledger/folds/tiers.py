@@ -1,0 +1,112 @@
+"""Which units an index holds, the hot ones: all of them, or where a limit was set, no more than so many.
+
+The others are cold. A unit is hot again when it is changed, brought back or cited by an answer, and goes cold
+only for room. What is hot at a record depends on nothing but the records up to it, so an index that is made
+anew holds the same units, and one that is hot and moved by no later record was hot all the time since.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
+
+from tiermem.ledger.folds.units import UnitsFold
+from tiermem.model import SummaryUnit, UnitId
+from tiermem.salience.tiers import Tier, worth
+
+
+class TiersFold(UnitsFold):
+    """Hot and cold units; without a limit all are hot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hot: Tier[UnitId] | None = None
+        self._cold: dict[UnitId, None] = {}
+        self._moved: dict[UnitId, int] = {}
+        self._cited: Counter[UnitId] = Counter()
+
+    @property
+    def hot_units(self) -> int | None:
+        """The most units that are hot; `None` without a limit."""
+        return None if self._hot is None else self._hot.capacity
+
+    @property
+    def cold(self) -> Collection[UnitId]:
+        """The units that an index does not hold, those first that went first."""
+        return self._cold.keys()
+
+    def is_cold(self, unit_id: UnitId) -> bool:
+        """Whether an index does not hold this unit."""
+        return unit_id in self._cold
+
+    def moved_since(self, seq: int) -> tuple[UnitId, ...]:
+        """The units that went cold or became hot again after record `seq`, oldest first."""
+        newer = takewhile(lambda unit_id: self._moved[unit_id] > seq, reversed(self._moved))
+        return tuple(newer)[::-1]
+
+    def limit_hot_units(self, limit: int, seq: int) -> None:
+        """From record `seq` on no more than `limit` are hot: those a tier keeps of all, as they came."""
+        if limit == self.hot_units:
+            return
+        before = set(self._cold)
+        self._hot, self._cold = Tier(limit, self._worth_of), {}
+        for unit_id in self._units:
+            self._take_in(unit_id)
+        for unit_id in self._units:
+            if (unit_id in before) != (unit_id in self._cold):
+                self._move(unit_id, seq)
+
+    def cite_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
+        """An answer, which is record `seq`, cites these units."""
+        for unit_id in unit_ids:
+            self._cited[unit_id] += 1
+            self._warm_active([unit_id], seq)
+
+    def put_unit(self, unit: SummaryUnit, seq: int) -> None:
+        """See `UnitsFold.put_unit`; the unit is hot."""
+        super().put_unit(unit, seq)
+        self._warm(unit.id, seq)
+
+    def retire_units(self, unit_ids: Sequence[UnitId], reason: str, seq: int) -> None:
+        """See `UnitsFold.retire_units`; what these had superseded and holds again is hot."""
+        retired = [self.unit(unit_id) for unit_id in unit_ids if self.retired_because(unit_id) is None]
+        super().retire_units(unit_ids, reason, seq)
+        self._warm_active([older for unit in retired if unit is not None for older in unit.supersedes], seq)
+
+    def reinstate_units(self, unit_ids: Sequence[UnitId], seq: int) -> None:
+        """See `UnitsFold.reinstate_units`; what holds again is hot."""
+        retired = [unit_id for unit_id in unit_ids if self.retired_because(unit_id) is not None]
+        super().reinstate_units(unit_ids, seq)
+        self._warm_active(retired, seq)
+
+    def _worth_of(self, unit_id: UnitId) -> float:
+        """What it is worth to be found by meaning; units that do not hold go first."""
+        if not self.is_active(unit_id):
+            return -1.0
+        return worth(self._units[unit_id].importance, self._cited[unit_id])
+
+    def _warm_active(self, unit_ids: Iterable[UnitId], seq: int) -> None:
+        for unit_id in filter(self.is_active, unit_ids):
+            self._warm(unit_id, seq)
+
+    def _warm(self, unit_id: UnitId, seq: int) -> None:
+        """Have a unit hot, and note whom that moves."""
+        if self._hot is None or unit_id in self._hot:
+            return
+        if unit_id in self._cold:
+            self._move(unit_id, seq)
+        for left in self._take_in(unit_id):
+            self._move(left, seq)
+
+    def _take_in(self, unit_id: UnitId) -> tuple[UnitId, ...]:
+        """Give a unit a place among the hot ones; those that leave for it are cold."""
+        self._cold.pop(unit_id, None)
+        left = () if self._hot is None else self._hot.add(unit_id)
+        self._cold.update(dict.fromkeys(left))
+        return left
+
+    def _move(self, unit_id: UnitId, seq: int) -> None:
+        """Note the newest record that moved a unit; the mapping stays in order of moves."""
+        self._moved.pop(unit_id, None)
+        self._moved[unit_id] = seq

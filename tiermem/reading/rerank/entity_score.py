@@ -1,0 +1,46 @@
+"""HTM-EAR's score without a model: similarity, entities in common with the question, importance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anyio import to_thread
+
+from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
+from tiermem.text import Source
+from tiermem.text.entities import entities, entities_missing
+
+ENTITY, IMPORTANCE = 0.8, 0.1
+"""What an entity in common and importance weigh beside the cube of the cosine (HTM-EAR)."""
+
+
+class EntityScore:
+    """The cube of the cosine, 0.8 for each entity of the question that the page holds, 0.1 × importance.
+
+    Entities are names, numbers and dates; a page found by words alone has the cosine 0.
+    """
+
+    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+        """See `Reranker.score`; never raises `ModelError`."""
+        return await to_thread.run_sync(entity_scores, question, found)
+
+
+def entity_scores(question: str, found: Sequence[FoundPage]) -> list[float]:
+    """The score of each page. Blocking: reads every page."""
+    asked = len(entities(question))
+    return [
+        max(one.similarity or 0.0, 0.0) ** 3
+        + ENTITY * (asked - len(entities_missing(question, _said(one))))
+        + IMPORTANCE * one.importance
+        for one in found
+    ]
+
+
+def _said(found: FoundPage) -> list[Source]:
+    turns = (line.turn for line in found.page.lines)
+    return [Source(turn.text, turn.said_at, turn.speaker) for turn in turns if turn is not None]
+
+
+async def open_entity_score(_: RerankerRequest) -> EntityScore:
+    """`entities`."""
+    return EntityScore()

@@ -1,0 +1,49 @@
+"""What a reranker promises: one number for each page that a search found."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Protocol
+
+from pagestore import Page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPage:
+    """A page as it may be seen, and what the search and Tier 1 know of it.
+
+    `similarity` is the cosine of its nearest turn or unit, `None` where it was found by words alone;
+    `importance` that of its most important unit, .5 where it has none.
+    """
+
+    page: Page
+    similarity: float | None = None
+    importance: float = 0.5
+
+
+class Reranker(Protocol):
+    """Judges how well pages fit a question. May raise `ModelError`; the order then stays as it was."""
+
+    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+        """One number a page, in order; higher fits better."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerRequest:
+    """What a reranker is opened with: its name as the settings have it."""
+
+    name: str
+    closing: AsyncExitStack
+    """What is to be done when the memory closes: a reranker that holds on to something adds to it."""
+
+    @property
+    def detail(self) -> str:
+        """What stands after the first colon of the name."""
+        return self.name.partition(":")[2]
+
+
+OpenReranker = Callable[[RerankerRequest], Awaitable[Reranker]]
+"""Opens a reranker for one memory."""

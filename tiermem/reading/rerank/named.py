@@ -1,0 +1,14 @@
+"""Rerankers by the names that settings use: a line for each here, and those that other packages bring."""
+
+from __future__ import annotations
+
+from tiermem.named import Registry
+from tiermem.reading.rerank.cross_encoder import open_cross_encoder
+from tiermem.reading.rerank.entity_score import open_entity_score
+from tiermem.reading.rerank.interface import OpenReranker
+
+RERANKERS: Registry[OpenReranker] = Registry(
+    sort="reranker",
+    group="tiermem.rerankers",
+    own={"entities": open_entity_score, "cross-encoder:<directory>": open_cross_encoder},
+)

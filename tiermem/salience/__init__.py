@@ -1,0 +1,1 @@
+"""What matters of what is held, and how much: values and functions that read and write nothing."""
