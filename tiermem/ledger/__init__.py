@@ -1,10 +1,11 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
-from tiermem.ledger.folds import AnswerInfo, Loss, PageSummary
+from tiermem.ledger.folds import AnswerInfo, Loss, Merged, PageSummary
 from tiermem.ledger.held import Held
-from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, summary_unit_id
+from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
+from tiermem.ledger.kinds.consolidated import Consolidated
 from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erased import Erased
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
@@ -26,6 +27,7 @@ __all__ = [
     "Answered",
     "Around",
     "Changes",
+    "Consolidated",
     "Distilled",
     "Entry",
     "Erased",
@@ -33,6 +35,7 @@ __all__ = [
     "Held",
     "Ledger",
     "Loss",
+    "Merged",
     "PageSummary",
     "Redistilled",
     "Reinstated",
@@ -47,6 +50,7 @@ __all__ = [
     "finding_id",
     "finding_unit_id",
     "indexed_as",
+    "merged_unit_id",
     "summary_unit_id",
     "told_in",
 ]

@@ -50,15 +50,15 @@ BUGS = (
     Bug(
         name="what was said earlier supersedes what was said later",
         file="tiermem/writing/edit.py",
-        before="    return _latest([older.said_at, newer.said_at]) == newer.said_at",
+        before="    return latest([older.said_at, newer.said_at]) == newer.said_at",
         after="    return True",
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),
     Bug(
         name="units of different trust are merged",
         file="tiermem/writing/edit.py",
-        before="if proved.grounds.trust != target.grounds.trust:",
-        after="if proved.grounds.trust < target.grounds.trust:",
+        before="if grounds.trust != target.grounds.trust:",
+        after="if grounds.trust < target.grounds.trust:",
         found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(

@@ -5,9 +5,9 @@ from tiermem.ledger.folds.erasures import ErasuresFold
 from tiermem.ledger.folds.findings import FindingsFold
 from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
 from tiermem.ledger.folds.spending import SpendingFold
-from tiermem.ledger.folds.units import UnitsFold
+from tiermem.ledger.folds.units import Merged, UnitsFold
 
-__all__ = ["AnswerInfo", "Folds", "Loss", "PageSummary"]
+__all__ = ["AnswerInfo", "Folds", "Loss", "Merged", "PageSummary"]
 
 
 class Folds(UnitsFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):

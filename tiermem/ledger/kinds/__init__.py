@@ -8,6 +8,7 @@ from typing import Any
 from tiermem.ledger.kind import Entry, Kind
 from tiermem.ledger.kinds import (
     answered,
+    consolidated,
     distilled,
     erased,
     erasing,
@@ -34,6 +35,7 @@ KINDS: Mapping[str, Kind[Any]] = {
         erasing.KIND,
         erased.KIND,
         set_aside.KIND,
+        consolidated.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

@@ -1,0 +1,1 @@
+"""What memory learns about itself, as values: it proposes, and `tiermem.writing` applies. Pure."""
