@@ -137,9 +137,9 @@ class Settings(BaseSettings):
     """When proved findings go to Tier 1; `deferred` waits for `apply_findings()`."""
     write_back_variant: WriteBackVariant = "retrieve-and-edit"
     consolidate: Literal["off", "idle"] | float = "off"
-    """When what waits is done and units that tell the same are merged, in the background and while no question
-    is under way: every so many seconds (300 is often enough), `idle` whenever a session is over and at
-    opening, or `off`, only by `memory.consolidate()`.
+    """When what waits is done and units that tell the same are merged, in the background while nothing is
+    asked: every so many seconds (300 is often enough), `idle` whenever a session is over and at opening, or
+    `off`, only by `memory.consolidate()`.
     """
 
     trust_levels: tuple[str, ...] = Field(default=DEFAULT_LEVELS, min_length=1)
