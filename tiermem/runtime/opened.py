@@ -120,6 +120,7 @@ async def share(
                     "memory first, or open this one in the same way"
                 )
             opened.users.add(user)
+            opened.ending = False
             return opened
 
 
