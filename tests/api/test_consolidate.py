@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 import tiermem
@@ -184,8 +185,7 @@ def test_closing_does_not_wait_for_a_pass_to_look_at_everything(
 
     async def slow(self: Consolidator, unit: tiermem.SummaryUnit) -> Any:
         reached.set()
-        while not go_on.is_set():
-            await anyio.sleep(0.01)
+        await anyio.to_thread.run_sync(go_on.wait)
         return await near(self, unit)
 
     memory = open_memory()

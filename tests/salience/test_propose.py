@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,8 +15,8 @@ from tiermem.salience.propose import NEAR, NEAR_ELSEWHERE, Pair, difference, nea
 from tiermem.text import normalise
 
 
-def told(text: str, name: str = "u1", **how: object) -> SummaryUnit:
-    return replace(unit(name, text=text), **how)  # type: ignore[arg-type]  # fields of a unit
+def told(text: str, name: str = "u1", **how: Any) -> SummaryUnit:
+    return replace(unit(name, text=text), **how)
 
 
 def pairs(*units: SummaryUnit) -> list[Pair]:
@@ -69,7 +70,7 @@ def test_what_a_vector_takes_for_the_same_and_is_not_stays_apart(one: str, other
         {"event_at": "2024-03"},
     ],
 )
-def test_the_same_words_of_another_session_trust_or_time_stay_apart(how: dict[str, object]) -> None:
+def test_the_same_words_of_another_session_trust_or_time_stay_apart(how: dict[str, Any]) -> None:
     assert difference(told("Ann likes tea."), told("Ann likes tea.", **how))
 
 
