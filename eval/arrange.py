@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Choice, Chosen, LoCoMo, LongMemEval, Renamed
+from eval.datasets import Beam, Choice, Chosen, LoCoMo, LongMemEval, RealTalk, Renamed
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
@@ -21,7 +21,7 @@ from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
 from eval.progress import watching
 from eval.recorded import read_facts, recorded, renamed_claim
-from eval.runner import Plan, qa, replay, retrieval
+from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.systems.profiles import profile
 from eval.types import CaseId, Dataset
@@ -34,7 +34,7 @@ from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import Engine, by_model, by_rules
 
 EngineName = Literal["local", "model", "recorded"]
-Name = Literal["locomo", "longmemeval"]
+Name = Literal["locomo", "longmemeval", "realtalk", "beam"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
@@ -128,7 +128,7 @@ async def run(request: Request) -> RunFolder:
     folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
     try:
         with watching() as watcher:
-            plan = Plan(
+            plan = RunPlan(
                 dataset=dataset,
                 candidates=taking_part,
                 folder=folder,
@@ -152,9 +152,14 @@ async def run(request: Request) -> RunFolder:
     return folder
 
 
+_DATASETS: dict[str, Callable[[Path], Dataset]] = {
+    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam)
+}
+
+
 def _dataset(request: Request) -> Dataset:
     """The questions to ask, with their conversations. A sample is the same with and without new names."""
-    whole: Dataset = (LongMemEval if request.dataset == "longmemeval" else LoCoMo)(request.data)
+    whole = _DATASETS[request.dataset](request.data)
     if request.rename:
         whole = Renamed(whole, seed=request.choice.seed)
     return Chosen(whole, _with_facts(request))
@@ -207,7 +212,9 @@ def _recorded(request: Request, others: Engine) -> _Judging:
         written = read_facts(facts / f"{case}.jsonl", cases[case], locomo.places(case))
         if request.rename:
             to = renaming(cases[case], seed=request.choice.seed)
-            written = {turn: [renamed_claim(claim, to) for claim in told] for turn, told in written.items()}
+            written = {
+                turn: [renamed_claim(claim, to) for claim in claims] for turn, claims in written.items()
+            }
         return recorded(written, others)
 
     return _Judging(name=recorded({}, others).name, of=engine)

@@ -23,7 +23,7 @@ _WIDE = 160
 app = typer.Typer(
     name="eval",
     cls=CommandGroup,
-    help="Measure retrieval and answers on LoCoMo and LongMemEval, beside baselines.\n\n"
+    help="Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, beside baselines.\n\n"
     "A run is a folder; reports are computed from it.",
     no_args_is_help=True,
     add_completion=False,
@@ -37,6 +37,8 @@ class DatasetName(StrEnum):
 
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
+    REALTALK = "realtalk"
+    BEAM = "beam"
 
 
 class PrecisionName(StrEnum):
@@ -68,9 +70,15 @@ class UnitsName(StrEnum):
 
 
 Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
-Data = Annotated[Path, typer.Option("--data", help="The dataset's JSON, plain, .gz or .xz.")]
+Data = Annotated[
+    Path,
+    typer.Option(
+        "--data", help="Its JSON, plain, .gz or .xz; of realtalk and beam the folder, or a tar of it."
+    ),
+]
+
 Systems = Annotated[
-    str, typer.Option("--systems", help="Comma-separated; `python -m eval systems` lists them.")
+    str, typer.Option("--systems", help="Comma-separated; `tiermem eval systems` lists them.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/<dataset>-<kind>-<time>).")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")]
@@ -422,11 +430,11 @@ def _run(request: Request, *, as_json: bool) -> None:
     try:
         anyio.run(run, request)
     except BaseExceptionGroup as group:
-        raise _told(group) from group
+        raise _one_cause(group) from group
     _show([request.out], request.out, full=False, as_json=as_json)
 
 
-def _told(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _one_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """What went wrong among things done at once: the first of the errors that are told in one line."""
     expected, other = group.split(TierMemError)
     if expected is None or other is not None:

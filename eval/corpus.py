@@ -107,9 +107,9 @@ class Corpus:
 
     def text(self, passage: Passage) -> str:
         """The words of a passage, a line a turn."""
-        return "\n".join(said(turn) for turn in self.said(passage) if self._speaks(turn))
+        return "\n".join(said(turn) for turn in self.turns_of(passage) if self._speaks(turn))
 
-    def said(self, passage: Passage) -> Sequence[Turn]:
+    def turns_of(self, passage: Passage) -> Sequence[Turn]:
         """The turns of a passage."""
         return self._sessions[passage.session].turns[passage.start : passage.end]
 

@@ -98,8 +98,10 @@ class RunFolder:
         wanted, there = _comparable(manifest), _comparable(folder.manifest)
         differing = [name for name in wanted if wanted[name] != there[name]]
         if differing:
-            told = ", ".join(f"{name} ({there[name]!r} there, {wanted[name]!r} here)" for name in differing)
-            raise InvalidInput(f"{str(path)!r} holds another run: {told}")
+            differences = ", ".join(
+                f"{name} ({there[name]!r} there, {wanted[name]!r} here)" for name in differing
+            )
+            raise InvalidInput(f"{str(path)!r} holds another run: {differences}")
         _mend(path / _RESULTS)
         return folder
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 from pydantic import BaseModel
 
 from eval.metrics.qa import exact, normalised, soft_match, token_f1
-from eval.types import Grade, Question, Reply
+from eval.types import Grade, LabelledQuestion, Reply
 from tiermem.errors import InvalidInput, MalformedReply
 from tiermem.llm import LanguageModel, Prompt, ask_typed, read_prompt
 
@@ -29,7 +29,7 @@ class Judge(Protocol):
         """What a table header says about who judged."""
         ...
 
-    async def grade(self, question: Question, reply: Reply) -> Grade:
+    async def grade(self, question: LabelledQuestion, reply: Reply) -> Grade:
         """The grade; `correct=None` when it could not be decided."""
         ...
 
@@ -44,13 +44,13 @@ class Verdict(BaseModel):
 class ByWords:
     """Right when the answer holds a gold answer's words in order, or shares enough of them.
 
-    A stand-in where no model judges: it is blind to paraphrase and lenient with long answers, so it
+    What grades where no model judges: it is blind to paraphrase and lenient with long answers, so it
     compares systems of one run and nothing else. An unanswerable question is answered by abstaining.
     """
 
     name = f"no judge model: correct = holds the gold words, or token F1 ≥ {ENOUGH_F1}"
 
-    async def grade(self, question: Question, reply: Reply) -> Grade:
+    async def grade(self, question: LabelledQuestion, reply: Reply) -> Grade:
         """By words; `None` when there is nothing to compare with."""
         if not question.answerable:
             return _grade(question, reply, correct=reply.abstained, judge=self.name)
@@ -87,7 +87,7 @@ class ByModel:
         """The ids of its prompts."""
         return tuple(prompt.id for prompt in self._prompts.values())
 
-    async def grade(self, question: Question, reply: Reply) -> Grade:
+    async def grade(self, question: LabelledQuestion, reply: Reply) -> Grade:
         """The model's verdicts; what needs no judgement (abstaining, saying nothing) is decided here."""
         verdicts: dict[str, bool | None] = {
             style: await self._verdict(prompt, question, reply) for style, prompt in self._prompts.items()
@@ -95,7 +95,7 @@ class ByModel:
         correct = next(iter(verdicts.values()))
         return _grade(question, reply, correct=correct, judge=self.name, verdicts=verdicts)
 
-    async def _verdict(self, prompt: Prompt, question: Question, reply: Reply) -> bool | None:
+    async def _verdict(self, prompt: Prompt, question: LabelledQuestion, reply: Reply) -> bool | None:
         if reply.abstained or not reply.text.strip():
             return not question.answerable
         reference = "\nor: ".join(question.gold) if question.answerable else UNANSWERABLE
@@ -117,7 +117,7 @@ def judge_prompt(style: Style = "strict") -> Prompt:
 
 
 def _grade(
-    question: Question,
+    question: LabelledQuestion,
     reply: Reply,
     *,
     correct: bool | None,

@@ -23,7 +23,7 @@ from eval.metrics.retrieval import (
     turn_labels,
     vendor_sessions,
 )
-from eval.types import Case, CaseId, Consolidated, Level, Passage, Question, QuestionId, Result
+from eval.types import Case, CaseId, Consolidated, LabelledQuestion, Level, Passage, QuestionId, Result
 from pagestore import SessionId
 from tiermem.model import Usage
 
@@ -133,7 +133,7 @@ def from_line(line: bytes) -> Record:
 
 def rankings(
     case: Case,
-    question: Question,
+    question: LabelledQuestion,
     corpus: Corpus,
     found: Mapping[Level, Sequence[Passage]],
 ) -> tuple[Ranking, ...]:

@@ -26,9 +26,9 @@ from eval.types import (
     CaseId,
     Consolidates,
     Dataset,
+    LabelledQuestion,
     Level,
     Passage,
-    Question,
     QuestionId,
     Result,
     Retriever,
@@ -58,7 +58,7 @@ class Observer(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Participant:
     """A system that takes part: its name, how to open it for a case, and whose memory it shares.
 
     Candidates with one `home` read the same memory of a case, one after another.
@@ -70,14 +70,14 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RunPlan:
     """What to run: the candidates on every case of the dataset, so many questions at once.
 
     With `keep` their memories stay in the folder, so that every answer can be looked up afterwards.
     """
 
     dataset: Dataset
-    candidates: Sequence[Candidate]
+    candidates: Sequence[Participant]
     folder: RunFolder
     counter: TokenCounter
     observer: Observer
@@ -108,17 +108,17 @@ class _Done:
                     done.questions.setdefault(key, set()).add(record.question)
         return done
 
-    def waiting(self, name: str, case: Case) -> list[Question]:
+    def waiting(self, name: str, case: Case) -> list[LabelledQuestion]:
         """The questions of a case that a system has not answered yet."""
         answered: Collection[QuestionId] = self.questions.get((name, case.id), ())
         return [question for question in case.questions if question.id not in answered]
 
 
-async def retrieval(plan: Plan) -> None:
+async def retrieval(plan: RunPlan) -> None:
     """Rank turns, pages and sessions for every question that holds evidence; no model is asked."""
     done = _Done.read(plan.folder.records())
 
-    async def one(candidate: Candidate, system: System | Retriever, case: Case) -> None:
+    async def one(candidate: Participant, system: System | Retriever, case: Case) -> None:
         if not isinstance(system, Retriever):
             raise InvalidInput(f"the system {candidate.name!r} cannot say what it would retrieve")
         corpus = await to_thread.run_sync(_corpus, case, plan.counter)
@@ -144,38 +144,38 @@ async def retrieval(plan: Plan) -> None:
     await _each_case(plan, done, one)
 
 
-async def qa(plan: Plan, judge: Judge) -> None:
+async def qa(plan: RunPlan, judge: Judge) -> None:
     """Ask every question once of a memory that does not change meanwhile."""
     done = _Done.read(plan.folder.records())
     limiter = CapacityLimiter(plan.concurrency)
 
-    async def one(candidate: Candidate, system: System | Retriever, case: Case) -> None:
-        sitting = _Sitting(plan, candidate.name, system, case, judge, limiter, done)
-        await sitting.ask(done.waiting(candidate.name, case))
+    async def one(candidate: Participant, system: System | Retriever, case: Case) -> None:
+        case_run = _CaseRun(plan, candidate.name, system, case, judge, limiter, done)
+        await case_run.ask(done.waiting(candidate.name, case))
 
     await _each_case(plan, done, one)
 
 
-async def replay(plan: Plan, judge: Judge, *, epochs: int) -> None:
+async def replay(plan: RunPlan, judge: Judge, *, epochs: int) -> None:
     """Ask every question once an epoch; between epochs, write back what the epoch found, in one batch."""
     done = _Done.read(plan.folder.records())
     limiter = CapacityLimiter(plan.concurrency)
 
-    async def one(candidate: Candidate, system: System | Retriever, case: Case) -> None:
-        sitting = _Sitting(plan, candidate.name, system, case, judge, limiter, done)
+    async def one(candidate: Participant, system: System | Retriever, case: Case) -> None:
+        case_run = _CaseRun(plan, candidate.name, system, case, judge, limiter, done)
         for epoch in range(1, epochs + 1):
-            before = await sitting.learner.units()
-            await sitting.ask(case.questions, epoch=epoch)
-            await sitting.consolidate(epoch, before)
+            before = await case_run.learner.units()
+            await case_run.ask(case.questions, epoch=epoch)
+            await case_run.consolidate(epoch, before)
 
     await _each_case(plan, done, one, epochs=epochs)
 
 
 @dataclass
-class _Sitting:
+class _CaseRun:
     """One system with one case in its memory, answering."""
 
-    plan: Plan
+    plan: RunPlan
     name: str
     system: System | Retriever
     case: Case
@@ -190,13 +190,13 @@ class _Sitting:
             raise InvalidInput(f"the system {self.name!r} keeps nothing of what it learns; use qa")
         return self.system
 
-    async def ask(self, questions: Sequence[Question], *, epoch: int = 1) -> None:
+    async def ask(self, questions: Sequence[LabelledQuestion], *, epoch: int = 1) -> None:
         """Ask these, some at once; each is recorded when it is answered."""
         async with anyio.create_task_group() as tasks:
             for question in questions:
                 tasks.start_soon(self._ask, question, epoch)
 
-    async def _ask(self, question: Question, epoch: int) -> None:
+    async def _ask(self, question: LabelledQuestion, epoch: int) -> None:
         if not isinstance(self.system, System):
             raise InvalidInput(f"the system {self.name!r} cannot answer")
         async with self.limiter:
@@ -251,10 +251,10 @@ class _Sitting:
         return self.done.attempts[self.name, self.case.id]
 
 
-Work = Callable[[Candidate, System | Retriever, Case], Awaitable[None]]
+Work = Callable[[Participant, System | Retriever, Case], Awaitable[None]]
 
 
-async def _each_case(plan: Plan, done: _Done, work: Work, *, epochs: int = 0) -> None:
+async def _each_case(plan: RunPlan, done: _Done, work: Work, *, epochs: int = 0) -> None:
     """Do `work` for every candidate and case that has something left, some cases at once."""
     plan.observer.starts(plan.folder.manifest.kind, _left(plan, done, epochs))
     limiter = CapacityLimiter(plan.concurrency)
@@ -278,7 +278,7 @@ async def _each_case(plan: Plan, done: _Done, work: Work, *, epochs: int = 0) ->
             tasks.start_soon(run, case)
 
 
-def _left(plan: Plan, done: _Done, epochs: int) -> int:
+def _left(plan: RunPlan, done: _Done, epochs: int) -> int:
     left = 0
     for case in plan.dataset.cases():
         for candidate in plan.candidates:
@@ -289,14 +289,14 @@ def _left(plan: Plan, done: _Done, epochs: int) -> int:
     return left
 
 
-def _unfinished(candidate: Candidate, case: Case, done: _Done, epochs: int) -> bool:
+def _unfinished(candidate: Participant, case: Case, done: _Done, epochs: int) -> bool:
     if epochs:
         return len(done.epochs.get((candidate.name, case.id), ())) < epochs
     return bool(done.waiting(candidate.name, case))
 
 
 async def _observed(
-    plan: Plan, done: _Done, candidate: Candidate, case: Case, work: Work, *, fresh: bool
+    plan: RunPlan, done: _Done, candidate: Participant, case: Case, work: Work, *, fresh: bool
 ) -> None:
     """Open a candidate, let it listen, do the work, close it."""
     where = plan.folder.memory(case.id, candidate.home)
@@ -346,7 +346,9 @@ def _corpus(case: Case, counter: TokenCounter) -> Corpus:
     return corpus
 
 
-async def _found(system: Retriever, question: Question) -> tuple[dict[Level, tuple[Passage, ...]], float]:
+async def _found(
+    system: Retriever, question: LabelledQuestion
+) -> tuple[dict[Level, tuple[Passage, ...]], float]:
     """What a system finds at every level, and what one search took."""
     found: dict[Level, tuple[Passage, ...]] = {}
     started = time.monotonic()

@@ -37,7 +37,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One sitting of a conversation: its turns in order, and when it began if that is known."""
+    """What was said of a conversation in one go: its turns in order, and when it began if that is known."""
 
     id: SessionId
     turns: tuple[Turn, ...]
@@ -45,7 +45,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class LabelledQuestion:
     """One question with its gold answers and the single turns or whole sessions that hold the evidence.
 
     `answerable` is False where the right reply is to abstain. `flags` name what a report sets apart
@@ -73,7 +73,7 @@ class Case:
 
     id: CaseId
     sessions: tuple[Session, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[LabelledQuestion, ...]
     official: Mapping[SessionId, str] = field(default_factory=dict)
 
     def turn(self, at: Passage) -> Turn:

@@ -4,7 +4,7 @@ from pagestore.interface import FindsPages, LooksUp, PageLog, ProvingLog, TimedL
 from pagestore.log import DiskLog, MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
 from pagestore.options import LogOptions
-from pagestore.rendering import RenderedTurn, Said, parse, render_page
+from pagestore.rendering import RenderedTurn, TurnPart, parse, render_page
 from pagestore.store import Store
 from pagestore.tokens import EstimateCounter
 from pagestore.upgrade import upgrade
@@ -57,7 +57,6 @@ __all__ = [
     "Record",
     "RecordedTimes",
     "RenderedTurn",
-    "Said",
     "SessionId",
     "SetBack",
     "SpaceId",
@@ -67,6 +66,7 @@ __all__ = [
     "TimedLog",
     "TokenCounter",
     "Turn",
+    "TurnPart",
     "TurnTimes",
     "VerifyReport",
     "parse",

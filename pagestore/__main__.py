@@ -18,6 +18,7 @@ from typing import TextIO
 from pagestore.bundle import BundleReport, verify_bundle
 from pagestore.errors import PageStoreError
 from pagestore.store import FORMAT_NUMBER
+from pagestore.unicode import replace_unprintable
 from pagestore.upgrade import upgrade
 from pagestore.values import Checkpoint, checkpoint_of
 
@@ -87,9 +88,9 @@ def _checkpoints(path: Path) -> dict[str, Checkpoint]:
 
 def _say(text: str, *, to: TextIO) -> None:
     """Print what may hold words of strangers: nothing in it reaches the terminal as a command."""
-    safe = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+    shown = replace_unprintable(text)
     encoding = to.encoding or "utf-8"
-    print(safe.encode(encoding, "backslashreplace").decode(encoding), file=to)
+    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=to)
 
 
 if __name__ == "__main__":

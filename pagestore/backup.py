@@ -281,10 +281,10 @@ def _contents(packed: gzip.GzipFile, archive: str) -> tuple[_Log, ...]:
             raise InvalidInput(_no_backup(archive))
         data = packed.read(size)
         _expect(packed, bytes(_padding(size)), archive)
-        told = json.loads(data)
-        if told["format"] != BACKUP_FORMAT:
-            raise InvalidInput(f"{archive!r} is of format {str(told['format'])[:80]!r}; upgrade")
-        logs = tuple(_log_of(one) for one in told["spaces"])
+        manifest = json.loads(data)
+        if manifest["format"] != BACKUP_FORMAT:
+            raise InvalidInput(f"{archive!r} is of format {str(manifest['format'])[:80]!r}; upgrade")
+        logs = tuple(_log_of(one) for one in manifest["spaces"])
         if len({log.saved.space for log in logs}) < len(logs):
             raise ValueError("a space is named twice")
     except PageStoreError:
@@ -294,8 +294,8 @@ def _contents(packed: gzip.GzipFile, archive: str) -> tuple[_Log, ...]:
     return logs
 
 
-def _log_of(told: dict[str, Any]) -> _Log:
-    files = tuple(_File(number=f["number"], bytes=f["bytes"], sha256=f["sha256"]) for f in told["files"])
+def _log_of(manifest: dict[str, Any]) -> _Log:
+    files = tuple(_File(number=f["number"], bytes=f["bytes"], sha256=f["sha256"]) for f in manifest["files"])
     numbers = [file.number for file in files]
     if not all(type(one) is int for file in files for one in (file.number, file.bytes)):
         raise ValueError("a segment has no number or no length")
@@ -304,12 +304,12 @@ def _log_of(told: dict[str, Any]) -> _Log:
     if not all(0 <= file.bytes < _LONGEST_FILE for file in files):
         raise ValueError("a segment has a length that none can have")
     saved = SavedSpace(
-        space=SpaceId(told["space"]),
-        records=told["records"],
-        turns=told["turns"],
-        pages=told["pages"],
+        space=SpaceId(manifest["space"]),
+        records=manifest["records"],
+        turns=manifest["turns"],
+        pages=manifest["pages"],
         bytes=sum(file.bytes for file in files),
-        checkpoint=checkpoint_of(told["checkpoint"]),
+        checkpoint=checkpoint_of(manifest["checkpoint"]),
     )
     checkpoint = saved.checkpoint
     if checkpoint.space != saved.space:
@@ -347,13 +347,13 @@ def _check(log: _Log, archive: str, staging: Path) -> None:
     """The restored log of a space is the one that was backed up."""
     with Store(staging, read_only=True).open_space(log.saved.space) as opened:
         report = opened.verify(log.saved.checkpoint)
-    held = (report.records, report.turns, report.pages, report.checkpoint)
+    found = (report.records, report.turns, report.pages, report.checkpoint)
     promised = (log.saved.records, log.saved.turns, log.saved.pages, log.saved.checkpoint)
-    told = [f"{damage.where.removeprefix(f'{staging}/')}: {damage.what}" for damage in report.damage]
-    if not told and held != promised:
-        told = ["it is not the log that was backed up"]
-    if told:
-        raise Corrupt(f"{archive!r} is damaged, in space {log.saved.space!r}: {told[0]}")
+    damages = [f"{damage.where.removeprefix(f'{staging}/')}: {damage.what}" for damage in report.damage]
+    if not damages and found != promised:
+        damages = ["it is not the log that was backed up"]
+    if damages:
+        raise Corrupt(f"{archive!r} is damaged, in space {log.saved.space!r}: {damages[0]}")
 
 
 def _refuse_what_is_there(target: Path, *, replace: bool) -> None:
@@ -376,9 +376,9 @@ def _put_in_place(staging: Path, target: Path) -> None:
     if not target.exists():
         staging.replace(target)
         return
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for space in Store(target, read_only=True).spaces() if any(target.iterdir()) else ():
-            held.callback(files.close, files.lock(f"{target}/spaces/{directory_name(space)}/LOCK"))
+            locks.callback(files.close, files.lock(f"{target}/spaces/{directory_name(space)}/LOCK"))
         replaced = target.with_name(f"{target.name}.replaced-{os.getpid()}")
         target.replace(replaced)
         try:

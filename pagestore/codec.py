@@ -1,9 +1,9 @@
-"""Between values and the fields of a line: how turns, their stubs and page seals are written down.
+"""Between values and the fields of a line: how turns, their tombstones and page seals are written down.
 
 Short names keep lines short: `s` session, `k` turn id, `at` time recorded, `ts` time said, `r` role, `l`
 trust, `sp` speaker, `x` text, `m` metadata, `p` part and parts of a turn too long for a page, `w` tokens, `z`
-salt; of a record `n` kind, `b` body; of a stub `h` hash of its line, `n` length on the page, `y` key of the
-turn id. What is unknown is left out.
+salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n` length on the page, `y` key of
+the turn id. What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
@@ -21,13 +21,13 @@ from datetime import datetime
 
 from pagestore.errors import InvalidInput
 from pagestore.line import Fields, canonical, encode
-from pagestore.rendering import Said
+from pagestore.rendering import TurnPart
 from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
 
 UPGRADED = {"n": "size", "root": "root", "head": "head", "waiting": "waiting"}
 """What the record that ends format 1 says of the last checkpoint of format 1, field by field."""
 
-_LONGEST_STUB = 240
+_LONGEST_TOMBSTONE = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,28 +83,28 @@ def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fiel
 
 
 def encode_turn(fields: Fields) -> tuple[bytes, Fields]:
-    """The line of a turn, its salt stretched so that the stub that may replace it has room."""
+    """The line of a turn, its salt stretched so that the tombstone that may replace it has room."""
     raw = encode(fields)
-    longest = _LONGEST_STUB + 6 * len(fields["s"])
+    longest = _LONGEST_TOMBSTONE + 6 * len(fields["s"])
     if len(raw) < longest:
-        return _with_room(raw, fields, stub_fields(fields, bytes(32), salt=b""))
+        return _with_room(raw, fields, tombstone_of_turn(fields, bytes(32), salt=b""))
     return raw, fields
 
 
 def encode_record(fields: Fields) -> tuple[bytes, Fields]:
-    """The line of an opaque record, its salt stretched so that the stub that may replace it has room."""
-    return _with_room(encode(fields), fields, void_fields(fields, bytes(32)))
+    """The line of an opaque record, its salt stretched so that the tombstone that may replace it has room."""
+    return _with_room(encode(fields), fields, tombstone_of_record(fields, bytes(32)))
 
 
-def _with_room(raw: bytes, fields: Fields, stub: Fields) -> tuple[bytes, Fields]:
-    missing = len(encode(stub)) - len(raw)
+def _with_room(raw: bytes, fields: Fields, tombstone: Fields) -> tuple[bytes, Fields]:
+    missing = len(encode(tombstone)) - len(raw)
     if missing <= 0:
         return raw, fields
     fields = {**fields, "z": fields["z"] + "0" * missing}
     return encode(fields), fields
 
 
-def stub_fields(turn: Fields, digest: bytes, length: int = 10**9, *, salt: bytes) -> Fields:
+def tombstone_of_turn(turn: Fields, digest: bytes, length: int = 10**9, *, salt: bytes) -> Fields:
     """What stays of an erased turn: its place in the log, the hash of its line, the room it took on its page.
 
     The key of its turn id stays too, so that reading the same file again does not bring it back.
@@ -116,24 +116,24 @@ def stub_fields(turn: Fields, digest: bytes, length: int = 10**9, *, salt: bytes
     return {**fields, "_": ""}
 
 
-def void_fields(record: Fields, digest: bytes) -> Fields:
+def tombstone_of_record(record: Fields, digest: bytes) -> Fields:
     """What stays of an erased record: its place in the log, its kind and time, the hash of its line."""
     kept: Fields = {name: record[name] for name in ("q", "d", "n", "at")}
     return {"q": kept.pop("q"), "d": kept.pop("d"), "t": "void", **kept, "h": digest.hex(), "_": ""}
 
 
-def encode_stub(fields: Fields, length: int) -> bytes:
-    """The line of a stub, filled up to exactly `length` bytes; `InvalidInput` when it is longer."""
+def encode_tombstone(fields: Fields, length: int) -> bytes:
+    """The line of a tombstone, filled up to exactly `length` bytes; `InvalidInput` when it is longer."""
     missing = length - len(encode(fields))
     if missing < 0:
-        raise InvalidInput(f"record {fields['q']} is too short a line for the stub that would erase it")
+        raise InvalidInput(f"record {fields['q']} is too short a line for the tombstone that would erase it")
     return encode({**fields, "_": " " * missing})
 
 
-def said_of(fields: Fields) -> Said:
+def turn_part_of(fields: Fields) -> TurnPart:
     """The turn a line holds, or what is left of it, on its way to a page."""
     part, parts = fields.get("p", (1, 1))
-    said = Said(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
+    said = TurnPart(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
     if fields["t"] == "gone":
         return said
     return replace(said, turn=_turn_of(fields), recorded_at=_moment(fields, "at"))
@@ -157,8 +157,8 @@ def times_of(fields: Fields) -> TurnTimes:
 
 
 def _moment(fields: Fields, name: str) -> datetime | None:
-    told = fields.get(name)
-    return datetime.fromisoformat(told) if told is not None else None
+    text = fields.get(name)
+    return datetime.fromisoformat(text) if text is not None else None
 
 
 def key_in(fields: Fields, salt: bytes) -> bytes | None:

@@ -159,7 +159,7 @@ class ProvingLog(Protocol):
     Every method raises `Corrupt` for a checkpoint that is not of this log.
     """
 
-    def standing(self) -> Checkpoint:
+    def current_checkpoint(self) -> Checkpoint:
         """What a checkpoint would commit to now, without logging it."""
         ...
 

@@ -67,11 +67,11 @@ class Journal:
         if part is not None:
             self._roll(part)
 
-    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
-        """Put stubs over lines; raises `Poisoned`."""
+    def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
+        """Put tombstones over lines; raises `Poisoned`."""
         self._refuse_if_failed()
         try:
-            self._lines.overwrite(stubs)
+            self._lines.overwrite(tombstones)
         except Full as error:
             self.failed = error
             raise Poisoned(

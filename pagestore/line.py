@@ -41,8 +41,8 @@ _SURROGATE = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
 class Line:
     """One intact record: its fields, and how many bytes its line has.
 
-    `digest` is what a stub keeps of it: of a turn the SHA-256 of its line, of which ids of pages are made;
-    of any other record its leaf.
+    `digest` is what a tombstone keeps of it: of a turn the SHA-256 of its line, of which ids of pages are
+    made; of any other record its leaf.
     """
 
     fields: Fields
@@ -61,7 +61,7 @@ class Line:
 
     @property
     def leaf(self) -> bytes:
-        """Its leaf in the Merkle tree: of a turn, that of its session and digest, which its stub keeps."""
+        """Its leaf in the Merkle tree: of a turn, that of session and digest, which its tombstone keeps."""
         if self.kind not in TURNS:
             return self.digest
         return leaf_hash(canonical([self.fields["s"], self.digest.hex()]))

@@ -180,7 +180,7 @@ class Log:
     def checkpoint(self) -> Checkpoint:
         """See `PageLog.checkpoint`."""
         with self._writing() as journal:
-            made = self._state.standing()
+            made = self._state.current_checkpoint()
             batch = journal.stage()
             at = self._options.clock().isoformat()
             batch.add("ckpt", {"n": made.size, "root": made.root, "at": at})
@@ -310,10 +310,10 @@ class Log:
         with self._reading():
             return self._prover().seal(page_id, checkpoint)
 
-    def standing(self) -> Checkpoint:
-        """See `ProvingLog.standing`."""
+    def current_checkpoint(self) -> Checkpoint:
+        """See `ProvingLog.current_checkpoint`."""
         with self._reading():
-            return self._prover().standing()
+            return self._prover().current_checkpoint()
 
     def prove_record(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
         """See `ProvingLog.prove_record`."""
@@ -389,7 +389,7 @@ class Log:
 
     def _end_format_1(self, journal: Journal) -> None:
         """Record what a checkpoint of format 1 would say of all before; what follows is written as today."""
-        last = self._state.standing_in_format_1()
+        last = self._state.current_checkpoint_of_format_1()
         fields: Fields = {name: getattr(last, of) for name, of in UPGRADED.items()}
         salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
         batch = journal.stage()

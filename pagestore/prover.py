@@ -31,9 +31,9 @@ class Prover:
         self._state = state
         self._reader = reader
 
-    def standing(self) -> Checkpoint:
+    def current_checkpoint(self) -> Checkpoint:
         """What a checkpoint would commit to now."""
-        return self._state.standing()
+        return self._state.current_checkpoint()
 
     def seal(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:
         """That the seal of a page is in the tree of `checkpoint`."""

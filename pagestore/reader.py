@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from pagestore.codec import key_of, open_page_id, page_id, said_of
+from pagestore.codec import key_of, open_page_id, page_id, turn_part_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
 from pagestore.lines.interface import Lines
@@ -50,7 +50,7 @@ class Reader:
         return list(self._turns([(seq - found.part + 1, found.parts)]))
 
     def record_line(self, seq: int) -> Line:
-        """The line of a record that a caller wrote, or its stub; raises `RecordNotFound` for any other."""
+        """The line of a record that a caller wrote, or its tombstone; `RecordNotFound` for any other."""
         raw = self._lines.read(seq)[0] if self._state.records.row(seq) is not None else b""
         fields = decode(raw)
         if fields is None or fields["t"] not in ("rec", "void"):
@@ -91,7 +91,7 @@ class Reader:
 
     def record(self, seq: int) -> Record:
         """A record that is no turn, as callers see it; of an erased one only when it was."""
-        fields = self._state.stub_of(seq) or self._fields(seq)
+        fields = self._state.tombstone_of(seq) or self._fields(seq)
         if fields["t"] == "page":
             return _seal_as_record(fields)
         at = datetime.fromisoformat(fields["at"])
@@ -120,7 +120,7 @@ class Reader:
         if seal.get("id") != info.id:
             raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
         lines = self.lines_of(info)
-        text, page_lines = render_page(said_of(line.fields) for line in lines)
+        text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
         return Page(
             id=info.id,
             space=self._state.space,
@@ -138,7 +138,7 @@ class Reader:
         full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
         turns = session.waiting[: full or None]
         lines = self._turns(runs_of(turns))
-        text, page_lines = render_page(said_of(line.fields) for line in lines)
+        text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
         return Page(
             id=open_page_id(self._state.space, name, session.next_number),
             space=self._state.space,
@@ -152,10 +152,10 @@ class Reader:
         )
 
     def _turns(self, runs: Iterable[Run]) -> Iterator[Line]:
-        """The lines of turns, or their stubs."""
+        """The lines of turns, or their tombstones."""
         for first, count in runs:
             for seq, raw in enumerate(self._lines.read(first, count), start=first):
-                fields = self._state.stub_of(seq) or decode(raw)
+                fields = self._state.tombstone_of(seq) or decode(raw)
                 if fields is None or fields["t"] not in TURNS or fields["q"] != seq:
                     raise Corrupt(f"{self._lines.where(seq)}: the turn there is unreadable; run `verify`")
                 yield line_of(raw, fields)
@@ -182,5 +182,5 @@ def _seal_as_record(fields: Fields) -> Record:
 
 def rendered_length(line: Line) -> int:
     """How many characters a turn's line takes on its page."""
-    text, _ = render_page([said_of(line.fields)])
+    text, _ = render_page([turn_part_of(line.fields)])
     return len(text)

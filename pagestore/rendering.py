@@ -28,7 +28,7 @@ _BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class TurnPart:
     """One turn, or one part of a turn too long for a page, on its way to a page.
 
     `turn` is `None` once it was erased; then `length` tells how many characters it had.
@@ -52,11 +52,11 @@ class RenderedTurn:
 
 
 def as_rendered(turn: Turn, part: int = 1, parts: int = 1) -> RenderedTurn:
-    """The turn as a page shows it: speaker made safe, every kind of line break shown as one kind."""
-    printable = (c if c.isprintable() and c not in "[]:" else "_" for c in turn.speaker[:_SPEAKER_LENGTH])
+    """The turn as a page shows it: speaker in printable characters, line breaks of every kind as one kind."""
+    speaker = (c if c.isprintable() and c not in "[]:" else "_" for c in turn.speaker[:_SPEAKER_LENGTH])
     return RenderedTurn(
         said_at=_moment(turn.said_at) + (f", part {part} of {parts}" if parts > 1 else ""),
-        speaker="".join(printable) or "_",
+        speaker="".join(speaker) or "_",
         text=_BREAK.sub("\n", turn.text),
     )
 
@@ -72,7 +72,7 @@ def render_turn(turn: Turn, part: int = 1, parts: int = 1) -> tuple[str, int]:
     return header + shown.text.replace("\n", "\n\t"), len(header)
 
 
-def render_page(turns: Iterable[Said]) -> tuple[str, tuple[PageLine, ...]]:
+def render_page(turns: Iterable[TurnPart]) -> tuple[str, tuple[PageLine, ...]]:
     """The text of a page, and where on it each turn stands."""
     texts: list[str] = []
     lines: list[PageLine] = []

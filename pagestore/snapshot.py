@@ -182,8 +182,8 @@ def _open_turns(rows: list[list[Any]]) -> Iterator[OpenTurn]:
         yield OpenTurn(seq, tokens, b64decode(digest, validate=True), times)
 
 
-def _moment(told: str | None) -> datetime | None:
-    return None if told is None else datetime.fromisoformat(told)
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _text(data: bytes) -> str:

@@ -147,8 +147,8 @@ class State:
     def _note_time(self, line: Line) -> None:
         if line.kind not in _TIMED or "at" not in line.fields:
             return
-        told = datetime.fromisoformat(line.fields["at"])
-        at = told if told.tzinfo else told.replace(tzinfo=UTC)
+        recorded = datetime.fromisoformat(line.fields["at"])
+        at = recorded if recorded.tzinfo else recorded.replace(tzinfo=UTC)
         if self.newest is not None and at < self.newest - TOLERANCE:
             self.set_back.append(SetBack(seq=line.seq, was=self.newest, now=at))
             self.newest = at
@@ -181,13 +181,13 @@ class State:
             for page_id, name in self.filling.items()
         )
 
-    def standing(self) -> Checkpoint:
+    def current_checkpoint(self) -> Checkpoint:
         """What commits to everything there is."""
         if self.format == 1:
-            return self.standing_in_format_1()
+            return self.current_checkpoint_of_format_1()
         return Checkpoint(space=self.space, size=len(self.tree), root=self.tree.root().hex())
 
-    def standing_in_format_1(self) -> CheckpointOfFormat1:
+    def current_checkpoint_of_format_1(self) -> CheckpointOfFormat1:
         """What commits to everything there is, as logs of format 1 did."""
         filling = [(name, session) for name, session in self.sessions.items() if session.waiting]
         filling.sort(key=lambda named: named[1].waiting[0].seq)
@@ -211,12 +211,12 @@ class State:
         """The tree a checkpoint commits to."""
         return self.old_tree if checkpoint.format == 1 else self.tree
 
-    def stub_of(self, seq: int) -> Fields | None:
-        """The stub of a line whose erasure was begun and is not known to be done."""
+    def tombstone_of(self, seq: int) -> Fields | None:
+        """The tombstone of a line whose erasure was begun and is not known to be done."""
         for intent in self.erasing.values():
-            for stub in intent["e"]:
-                if stub["q"] == seq:
-                    return dict(stub)
+            for tombstone in intent["e"]:
+                if tombstone["q"] == seq:
+                    return dict(tombstone)
         return None
 
     def _fold_turn(self, line: Line) -> None:
@@ -257,8 +257,10 @@ class State:
 
     def _fold_erase(self, line: Line) -> None:
         self.erasing[line.seq] = line.fields
-        stubs = line.fields["e"]
-        self.erased += sum(stub["t"] == "gone" and stub.get("p", (1, 1))[0] == 1 for stub in stubs)
+        tombstones = line.fields["e"]
+        self.erased += sum(
+            tombstone["t"] == "gone" and tombstone.get("p", (1, 1))[0] == 1 for tombstone in tombstones
+        )
 
     def _fold_erased(self, line: Line) -> None:
         self.erasing.pop(line.fields["e"], None)

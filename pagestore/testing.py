@@ -97,41 +97,41 @@ class LinesContract:
 
     def test_lines_are_read_by_number_part_after_part(self) -> None:
         lines = self.new_lines()
-        told = self._put(lines, 15)
-        assert lines.read(0, len(told)) == told
-        assert [lines.read(number) for number in range(len(told))] == [[raw] for raw in told]
-        assert b"".join(lines.data(part) for part in lines.parts()) == b"".join(told)
-        assert len({lines.where(number) for number in range(len(told))}) == len(told)
+        put = self._put(lines, 15)
+        assert lines.read(0, len(put)) == put
+        assert [lines.read(number) for number in range(len(put))] == [[raw] for raw in put]
+        assert b"".join(lines.data(part) for part in lines.parts()) == b"".join(put)
+        assert len({lines.where(number) for number in range(len(put))}) == len(put)
         lines.check_held()
         lines.close()
 
     def test_scanning_gives_every_line_in_order(self) -> None:
         lines = self.new_lines()
-        told = self._put(lines, 15)
+        put = self._put(lines, 15)
         found: list[Line] = []
         for part in lines.parts():
             for item in lines.scan(part, len(found) - 1):
                 assert isinstance(item, Line)
                 found.append(item)
-        assert [line.seq for line in found] == list(range(len(told)))
-        assert [line.length for line in found] == [len(raw) for raw in told]
+        assert [line.seq for line in found] == list(range(len(put)))
+        assert [line.length for line in found] == [len(raw) for raw in put]
         assert lines.torn() == ()
 
     def test_what_is_overwritten_is_gone_and_the_rest_is_not(self) -> None:
         lines = self.new_lines()
-        told = self._put(lines, 15)
-        stubs = {number: told[number].replace(b"word", b"gone") for number in (1, 7, 25)}
-        lines.overwrite(stubs)
-        assert lines.read(0, len(told)) == [stubs.get(number, raw) for number, raw in enumerate(told)]
-        assert not any(told[number] in lines.data(part) for number in stubs for part in lines.parts())
+        put = self._put(lines, 15)
+        tombstones = {number: put[number].replace(b"word", b"gone") for number in (1, 7, 25)}
+        lines.overwrite(tombstones)
+        assert lines.read(0, len(put)) == [tombstones.get(number, raw) for number, raw in enumerate(put)]
+        assert not any(put[number] in lines.data(part) for number in tombstones for part in lines.parts())
 
     def _put(self, lines: Lines, batches: int) -> list[bytes]:
         """Put batches of lines in, headers where they are due; returns all that must now be there."""
-        told: list[bytes] = []
+        put: list[bytes] = []
 
         def line(text: str) -> bytes:
-            told.append(encode({"q": len(told), "d": len(told) - 1, "t": "x", "x": f"word {text}"}))
-            return told[-1]
+            put.append(encode({"q": len(put), "d": len(put) - 1, "t": "x", "x": f"word {text}"}))
+            return put[-1]
 
         assert lines.parts() == ()
         for number in range(batches):
@@ -140,7 +140,7 @@ class LinesContract:
                 lines.begin(part, line("of a header"))
             assert lines.due() is None
             lines.append([line("and so on " * (number % 5)), line("and another")])
-        return told
+        return put
 
 
 class PageLogContract:
@@ -167,19 +167,19 @@ class PageLogContract:
 
     def test_every_record_adds_to_the_history_and_erasing_leaves_it(self) -> None:
         log, other = self.new_log(), self.new_log()
-        told = []
+        histories = []
         for number in range(3):
             log.append(S1, [said(f"turn {number}"), said(f"and {number}")])
-            told.append(log.history())
+            histories.append(log.history())
             log.append(S2, [said(f"beside {number}")])
             if number:
                 log.seal(S1)
             record = log.record("note", {"number": number})
-            told.append(log.history())
+            histories.append(log.history())
         passed = [log.history(upto) for upto in range(log.head + 1)]
         assert None not in passed
         assert len(set(passed)) == len(passed)
-        assert set(told) <= set(passed)
+        assert set(histories) <= set(passed)
         assert log.history() == passed[-1]
         assert (log.history(-1), log.history(log.head + 1)) == (None, None)
         page = log.page(log.pages(S1)[0].id)
@@ -363,10 +363,10 @@ class PageLogContract:
 
     def test_metadata_stays_as_it_was_given_and_goes_with_the_words(self) -> None:
         log, tags = self.new_log(), ["a"]
-        told = {"channel": "secret plans", "tags": tags}
-        turns = [replace(said("one", turn_id="1"), metadata=told), said("two")]
+        metadata = {"channel": "secret plans", "tags": tags}
+        turns = [replace(said("one", turn_id="1"), metadata=metadata), said("two")]
         log.append(S1, turns)
-        told["channel"] = "another"
+        metadata["channel"] = "another"
         tags.append("b")
         assert log.append(S1, [said("one", turn_id="1")]).new == 0
         (sealed,) = log.seal()

@@ -30,9 +30,9 @@ def upgrade(path: str | Path) -> tuple[SpaceId, ...]:
     old = tuple(space for space in store.spaces() if _is_old_and_sound(store, space))
     files = RealFiles()
     with translating(store.path):
-        with ExitStack() as held:
+        with ExitStack() as locks:
             for space in old:
-                held.callback(files.close, files.lock(f"{store.path}/spaces/{directory_name(space)}/LOCK"))
+                locks.callback(files.close, files.lock(f"{store.path}/spaces/{directory_name(space)}/LOCK"))
             if store.format < FORMAT_NUMBER:
                 write_format(files, store.path)
         for space in old:

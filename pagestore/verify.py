@@ -31,7 +31,7 @@ def verify(lines: Lines, state: State, *, checkpoint: Checkpoint | None = None) 
         turns=fresh.turns,
         pages=len(fresh.pages),
         erased=fresh.erased,
-        checkpoint=fresh.standing(),
+        checkpoint=fresh.current_checkpoint(),
         damage=tuple(check.damage),
         torn=lines.torn(),
         unproved=tuple(check.unproved),
@@ -49,7 +49,7 @@ class _Check:
         self._checkpoint = checkpoint
         self._then: Checkpoint | None = None
         self._complete = True
-        self._gone: dict[int, Fields] = {}
+        self._tombstones: dict[int, Fields] = {}
         self._erased: dict[int, Fields] = {}
 
     def part(self, part: int) -> None:
@@ -69,7 +69,7 @@ class _Check:
             self.fresh.fold(line)
             kept = self._checkpoint
             if isinstance(kept, CheckpointOfFormat1) and line.seq == kept.head:
-                self._then = self.fresh.standing_in_format_1()
+                self._then = self.fresh.current_checkpoint_of_format_1()
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
@@ -78,9 +78,9 @@ class _Check:
     def _wrong(self, line: Line, part: int, *, first: bool) -> str | None:
         fields = line.fields
         if line.kind in ("gone", "void"):
-            self._gone[line.seq] = fields
+            self._tombstones[line.seq] = fields
         elif line.kind == "erase":
-            self._erased |= {stub["q"]: stub for stub in fields["e"]}
+            self._erased |= {tombstone["q"]: tombstone for tombstone in fields["e"]}
         elif line.kind == "page":
             return self._wrong_page(line)
         elif line.kind in ("ckpt", "upgraded") and self._complete and not self._commits_to_what_is(fields):
@@ -90,7 +90,9 @@ class _Check:
     def _commits_to_what_is(self, fields: Fields) -> bool:
         """Whether a checkpoint, or the end of format 1, says what the log was till then."""
         is_checkpoint = fields["t"] == "ckpt"
-        now = self.fresh.standing() if is_checkpoint else self.fresh.standing_in_format_1()
+        now = (
+            self.fresh.current_checkpoint() if is_checkpoint else self.fresh.current_checkpoint_of_format_1()
+        )
         names = {"n": "size", "root": "root"} if is_checkpoint else UPGRADED
         return all(fields[name] == getattr(now, of) for name, of in names.items())
 
@@ -108,14 +110,14 @@ class _Check:
 
     def against_state(self) -> None:
         """What was believed at opening, and since, is what the bytes say."""
-        for seq, stub in self._gone.items():
+        for seq, tombstone in self._tombstones.items():
             if seq not in self._erased:
                 self.damage.append(Damage(where=f"record {seq}", what="it is erased, and no record says so"))
-            elif _content(stub) != _content(self._erased[seq]):
+            elif _content(tombstone) != _content(self._erased[seq]):
                 what = "what is left of it is not what the record of its erasure says"
                 self.damage.append(Damage(where=f"record {seq}", what=what))
         ours, theirs = self.fresh, self._state
-        if ours.standing() != theirs.standing():
+        if ours.current_checkpoint() != theirs.current_checkpoint():
             self.damage.append(
                 Damage(where="the whole log", what="it is not what was written and read since it was opened")
             )
@@ -151,5 +153,5 @@ class _Check:
             self.damage.append(Damage(where=where, what=what))
 
 
-def _content(stub: Fields) -> Fields:
-    return {name: value for name, value in stub.items() if name not in ("_", "c")}
+def _content(tombstone: Fields) -> Fields:
+    return {name: value for name, value in tombstone.items() if name not in ("_", "c")}

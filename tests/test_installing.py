@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
-from eval.systems.ranking import Keywords
+from eval.systems.ranking import Bm25System
 from pagestore import EstimateCounter
 from tests.eval.tiny import sessions
 from tiermem.apps.cli.app import app
@@ -101,8 +101,19 @@ def test_a_model_without_its_client_is_refused_with_the_extra_that_brings_it(
 @pytest.mark.parametrize("without", ["eval"], indirect=True)
 @pytest.mark.anyio
 async def test_evaluation_without_its_baseline_names_the_extra(without: str) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(f"pip install -e '.[{without}]'")):
-        await Keywords(EstimateCounter()).observe(sessions())
+    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
+        await Bm25System(EstimateCounter()).observe(sessions())
+
+
+@pytest.mark.parametrize("without", ["mcp"], indirect=True)
+def test_serving_agents_without_their_protocol_names_the_extra(
+    without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("mcp.", "tiermem.apps.mcp"))]:
+        monkeypatch.delitem(sys.modules, name)
+    done = CliRunner().invoke(app, ["mcp", "--store", str(tmp_path / "memory")])
+    assert f"pip install 'tiermem[{without}]'" in " ".join(done.stderr.split())
+    assert not (tmp_path / "memory").exists()
 
 
 BARE = """

@@ -166,13 +166,13 @@ def unexpected(error: Exception, what: str) -> str:
     It is a fault of the program or of a part it was given, so it is logged as an error, with the traceback
     at level DEBUG.
     """
-    told = f"{type(error).__name__} at {_place(error)}"
+    reason = f"{type(error).__name__} at {_place(error)}"
     message = " ".join(str(error).split())
     if message:
-        told += f": {message[:_LONGEST]}{'…' if len(message) > _LONGEST else ''}"
-    log.error("%s raised something unexpected: %s", what, told)
+        reason += f": {message[:_LONGEST]}{'…' if len(message) > _LONGEST else ''}"
+    log.error("%s raised something unexpected: %s", what, reason)
     log.debug("%s raised something unexpected", what, exc_info=error)
-    return told
+    return reason
 
 
 def _place(error: Exception) -> str:

@@ -350,12 +350,12 @@ class Wanted:
     key: str
     value: str | int | float | bool
 
-    def told_by(self, turn: Turn) -> bool:
+    def is_met_by(self, turn: Turn) -> bool:
         """Whether the turn's metadata says so; `True` and 1 are two things."""
-        told = turn.metadata.get(self.key)
+        given = turn.metadata.get(self.key)
         return any(
             one == self.value and isinstance(one, bool) == isinstance(self.value, bool)
-            for one in (told if isinstance(told, list) else [told])
+            for one in (given if isinstance(given, list) else [given])
         )
 
 
@@ -381,12 +381,12 @@ class TurnFilter:
             and _alike(self.role, turn.role)
             and (self.said_after is None or _in_order(self.said_after, turn.said_at))
             and (self.said_before is None or _in_order(turn.said_at, self.said_before))
-            and all(wanted.told_by(turn) for wanted in self.where)
+            and all(wanted.is_met_by(turn) for wanted in self.where)
         )
 
 
-def _alike(wanted: str | None, told: str | None) -> bool:
-    return wanted is None or (told is not None and told.casefold() == wanted.casefold())
+def _alike(wanted: str | None, there: str | None) -> bool:
+    return wanted is None or (there is not None and there.casefold() == wanted.casefold())
 
 
 def _in_order(first: datetime | None, then: datetime | None) -> bool:

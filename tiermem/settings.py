@@ -156,8 +156,8 @@ class Settings(BaseSettings):
             try:
                 super().__init__(**given)
             except ValidationError as error:
-                told = "; ".join(map(_complaint, error.errors()))
-                raise InvalidInput(f"these settings cannot be used: {told}") from error
+                complaints = "; ".join(map(_complaint, error.errors()))
+                raise InvalidInput(f"these settings cannot be used: {complaints}") from error
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Every setting, as `repr` shows it: without keys, and URLs without user and password."""

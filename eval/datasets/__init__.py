@@ -1,8 +1,10 @@
 """Datasets: one file each, all behind the `Dataset` protocol of `eval.types`."""
 
+from eval.datasets.beam import Beam
 from eval.datasets.chosen import Choice, Chosen
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
+from eval.datasets.realtalk import RealTalk
 from eval.datasets.renamed import Renamed
 
-__all__ = ["Choice", "Chosen", "LoCoMo", "LongMemEval", "Renamed"]
+__all__ = ["Beam", "Choice", "Chosen", "LoCoMo", "LongMemEval", "RealTalk", "Renamed"]

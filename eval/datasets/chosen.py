@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
-from eval.types import Case, Dataset, Question, QuestionId
+from eval.types import Case, Dataset, LabelledQuestion, QuestionId
 from tiermem.errors import InvalidInput
 
 
@@ -81,12 +81,12 @@ class Chosen:
             _all_known("conversation", self._choice.conversations, ids)
 
 
-def sample(questions: Sequence[Question], count: int, *, seed: int) -> list[Question]:
+def sample(questions: Sequence[LabelledQuestion], count: int, *, seed: int) -> list[LabelledQuestion]:
     """So many questions, or all there are: each category by its share, the largest remainders rounded up.
 
     Within a category the seed and a question's id decide, not its place in the file.
     """
-    by_category: dict[str, list[Question]] = {}
+    by_category: dict[str, list[LabelledQuestion]] = {}
     for question in questions:
         by_category.setdefault(question.category, []).append(question)
     shares = _shares({name: len(of) for name, of in by_category.items()}, min(count, len(questions)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.datasets.files import read_json, unnamed
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId
 from tiermem.dialogue.locomo import LocomoSample, parse_locomo
 from tiermem.dialogue.places import place
@@ -80,11 +80,11 @@ class LoCoMo:
         qa: Mapping[str, Any],
         places: Mapping[str, Passage],
         asked_at: datetime | None,
-    ) -> Question:
+    ) -> LabelledQuestion:
         evidence = self._evidence(qa.get("evidence", ()), places)
         adversarial = qa["category"] == 5
         gold = () if adversarial or "answer" not in qa else (str(qa["answer"]),)
-        return Question(
+        return LabelledQuestion(
             id=QuestionId(f"{sample_id}#{index}"),
             text=qa["question"],
             category=CATEGORIES[qa["category"]],

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.datasets.files import read_json, unnamed
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId
 from tiermem.dialogue import parse_time
 from tiermem.dialogue.longmemeval import LongMemEvalHaystack, parse_longmemeval
@@ -88,7 +88,7 @@ def _case(item: Mapping[str, Any], haystack: LongMemEvalHaystack, defects: Count
 
 def _question(
     item: Mapping[str, Any], ids: Mapping[int, SessionId], asked_at: datetime, dates: list[datetime]
-) -> Question:
+) -> LabelledQuestion:
     evidence_names = set(item["answer_session_ids"])
     places = [i for i, name in enumerate(item["haystack_session_ids"]) if name in evidence_names]
     evidence = tuple(
@@ -97,7 +97,7 @@ def _question(
         for at, turn in enumerate(item["haystack_sessions"][i])
         if turn.get("has_answer")
     )
-    return Question(
+    return LabelledQuestion(
         id=QuestionId(item["question_id"]),
         text=item["question"],
         category=item["question_type"],

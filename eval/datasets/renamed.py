@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Final
 
 from eval.datasets.names import FEMALE, LANDS, MALE, Land
-from eval.types import Case, Dataset, Question, Session
+from eval.types import Case, Dataset, LabelledQuestion, Session
 from tiermem.errors import InvalidInput
 from tiermem.text.literals import names
 from tiermem.text.words import word_list
@@ -119,7 +119,7 @@ def _session(session: Session, to: Renaming) -> Session:
     return replace(session, turns=tuple(turns))
 
 
-def _question(question: Question, to: Renaming) -> Question:
+def _question(question: LabelledQuestion, to: Renaming) -> LabelledQuestion:
     return replace(question, text=to(question.text), gold=tuple(map(to, question.gold)))
 
 

@@ -3,8 +3,8 @@
 LongMemEval's own scripts do four things one would not guess, and all are kept so that numbers compare:
 
 - an evidence session in which no *user* turn is labelled is renamed "noans" and is no target;
-- a question left with no target scores `recall_all` 1, `recall_any` 0 and NDCG 0 (`Scores.vacuous`)
-  and stays among the 470 at session level; at turn level the 51 without a labelled user turn are out (419);
+- a question without a labelled user turn is in no average, of sessions or of turns: 419 of 470 are left
+  (since April 2025; before, the 51 counted as `recall_all` 1 and NDCG 0 among the sessions);
 - a document that stands twice in the haystack counts as two documents for NDCG and as one for recall;
 - the discount of NDCG is 1 at the first two ranks: `rel_1 + sum rel_i / log2(i)`.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from eval.types import Case, Passage, Question
+from eval.types import Case, LabelledQuestion, Passage
 from pagestore.values import SessionId
 
 CUTOFFS: Final = (1, 3, 5, 10, 20)
@@ -31,7 +31,6 @@ class Scores:
     recall_any: float
     recall_all: float
     ndcg_any: float
-    vacuous: bool = False
 
 
 def score(
@@ -50,7 +49,6 @@ def score(
         recall_any=float(bool(found)),
         recall_all=float(len(found) == len(targets)),
         ndcg_any=gained / ideal if ideal else 0.0,
-        vacuous=not targets,
     )
 
 
@@ -85,7 +83,7 @@ class Labels:
         return list(self.names.values())
 
 
-def session_labels(case: Case, question: Question) -> Labels:
+def session_labels(case: Case, question: LabelledQuestion) -> Labels:
     """Sessions as documents; those without a labelled user turn become "noans" and are no target."""
     labelled = {turn.session for turn in _user_evidence(case, question)}
     names, targets = {}, set()
@@ -96,10 +94,10 @@ def session_labels(case: Case, question: Question) -> Labels:
         elif session.id in question.evidence_sessions:
             name = name.replace("answer", "noans")
         names[Passage(session=session.id, start=0, end=len(session.turns))] = name
-    return Labels(names=names, targets=frozenset(targets), scored=question.answerable)
+    return Labels(names=names, targets=frozenset(targets), scored=question.answerable and bool(targets))
 
 
-def turn_labels(case: Case, question: Question) -> Labels:
+def turn_labels(case: Case, question: LabelledQuestion) -> Labels:
     """User turns as documents; a question without a labelled one is not scored at this level."""
     evidence = frozenset(_user_evidence(case, question))
     names, targets = {}, set()
@@ -116,11 +114,11 @@ def turn_labels(case: Case, question: Question) -> Labels:
     return Labels(names=names, targets=frozenset(targets), scored=question.answerable and bool(targets))
 
 
-def _user_evidence(case: Case, question: Question) -> list[Passage]:
+def _user_evidence(case: Case, question: LabelledQuestion) -> list[Passage]:
     return [turn for turn in question.evidence if case.turn(turn).role == "user"]
 
 
-def vendor_sessions(case: Case, question: Question) -> Labels:
+def vendor_sessions(case: Case, question: LabelledQuestion) -> Labels:
     """Sessions as documents, every evidence session a target, all questions scored: as vendors report."""
     names = {
         Passage(session=session.id, start=0, end=len(session.turns)): case.official[session.id]
@@ -130,7 +128,7 @@ def vendor_sessions(case: Case, question: Question) -> Labels:
     return Labels(names=names, targets=targets, scored=bool(targets))
 
 
-def evidence_documents(question: Question, documents: Sequence[Passage]) -> frozenset[Passage]:
+def evidence_documents(question: LabelledQuestion, documents: Sequence[Passage]) -> frozenset[Passage]:
     """The documents (turns, pages or sessions) that hold a turn of the question's evidence."""
     return frozenset(document for document in documents if any(map(document.holds, question.evidence)))
 

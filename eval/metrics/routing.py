@@ -43,7 +43,7 @@ def omissions(system: Verdicts, raw: Verdicts) -> Omissions:
 class Escalation:
     """How well a router tells hard questions: those summaries get wrong and pages get right."""
 
-    asked: int
+    questions: int
     escalated: int
     hard: int
     caught: int
@@ -52,7 +52,7 @@ class Escalation:
     @property
     def rate(self) -> float | None:
         """R-rate: the share of questions escalated."""
-        return self.escalated / self.asked if self.asked else None
+        return self.escalated / self.questions if self.questions else None
 
     @property
     def recall(self) -> float | None:
@@ -73,7 +73,7 @@ def escalation(escalated: Set[QuestionId], summary: Verdicts, raw: Verdicts) -> 
     decided = [q for q in shared if summary[q] is not None and raw[q] is not None]
     hard = {q for q in decided if summary[q] is False and raw[q] is True}
     return Escalation(
-        asked=len(decided),
+        questions=len(decided),
         escalated=sum(q in escalated for q in decided),
         hard=len(hard),
         caught=len(hard & escalated),

@@ -107,8 +107,8 @@ def accuracy(results: Sequence[Result]) -> float | None:
 
 def estimated(results: Sequence[Result], value: Callable[[Result], float | None]) -> Estimate | None:
     """The mean of a value that answers have, with its interval; `None` where none has it."""
-    found = [(one, told) for one in results if (told := value(one)) is not None]
-    return estimate([told for _, told in found], [one.case for one, _ in found]) if found else None
+    found = [(one, known) for one in results if (known := value(one)) is not None]
+    return estimate([known for _, known in found], [one.case for one, _ in found]) if found else None
 
 
 def is_right(result: Result) -> float | None:

@@ -94,8 +94,8 @@ def _run(number: int, report: Report) -> str:
 def _data(questions: Any) -> str:
     """JSON that cannot end its own script element."""
     text = json.dumps(questions, ensure_ascii=False, separators=(",", ":"))
-    clean = text.encode("utf-8", "replace").decode()
-    return clean.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    encodable = text.encode("utf-8", "replace").decode()
+    return encodable.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _chart(chart: Chart) -> str:

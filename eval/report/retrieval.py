@@ -84,20 +84,16 @@ def _headline(group: Group, systems: Mapping[str, Judged]) -> Table:
 
 
 def _notes(systems: Mapping[str, Judged]) -> tuple[str, ...]:
-    judged = next(iter(systems.values()))
     notes = [
         "any@k: at least one target among the first k; all@k: every target; mean@k: the share of targets. "
         "tokens@5: what reading the first five costs."
     ]
-    vacuous = sum(ranking.scores(1).vacuous for _, ranking in judged)
-    if vacuous:
-        notes.append(
-            f"{vacuous} questions have no target left and count as all@k = 1, any@k = 0, as officially."
-        )
     counts = {name: len(one) for name, one in systems.items()}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name} {count}" for name, count in counts.items())
-        notes.append(f"NOT COMPARABLE: the systems have answered different numbers of questions ({told}).")
+        numbers_answered = ", ".join(f"{name} {count}" for name, count in counts.items())
+        notes.append(
+            f"NOT COMPARABLE: the systems have answered different numbers of questions ({numbers_answered})."
+        )
     return tuple(notes)
 
 

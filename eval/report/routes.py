@@ -65,7 +65,7 @@ def _routing(systems: Systems) -> Table:
                 number(mean([float(one.router_read + one.router_written) for one in costs])),
                 number(mean([one.router_seconds for one in costs]), 3),
                 number(mean([one.seconds for one in results]), 2),
-                f"{found.hard} of {found.asked}",
+                f"{found.hard} of {found.questions}",
             )
         )
     return Table(

@@ -64,9 +64,9 @@ class Answering:
         await self._retriever.close()
 
     def _evidence(self, passage: Passage) -> Evidence:
-        turn = self._corpus.said(passage)[0]
+        turn = self._corpus.turns_of(passage)[0]
         return Evidence(text=said(turn), spans=(), score=0.0, source="turn", said_at=turn.said_at)
 
     def _cited(self, passage: Passage) -> Cited:
-        turn = self._corpus.said(passage)[0]
+        turn = self._corpus.turns_of(passage)[0]
         return Cited(claim=turn.text, quote=turn.text, speaker=turn.speaker, said_at=turn.said_at)

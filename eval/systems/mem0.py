@@ -85,8 +85,8 @@ class Mem0:
         if level == "turn":
             return tuple(turns[:limit])
         documents = self._corpus.passages(level)
-        held = (document for turn in turns for document in documents if document.holds(turn))
-        return tuple(dict.fromkeys(held))[:limit]
+        holding = (document for turn in turns for document in documents if document.holds(turn))
+        return tuple(dict.fromkeys(holding))[:limit]
 
     def _search(self, question: str, limit: int) -> list[Passage]:
         if self._memory is None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from eval.corpus import the_user
-from eval.runner import Candidate
+from eval.runner import Participant
 from eval.systems.answering import Answering
 from eval.systems.mem0 import Mem0
-from eval.systems.ranking import Everything, Fused, Keywords, Meaning
+from eval.systems.ranking import Bm25System, Everything, Fused, Meaning, Stemmed
 from eval.systems.tiermem import Mode, TierMem
 from eval.types import CaseId, Retriever, System
 from pagestore import TokenCounter
@@ -61,16 +61,17 @@ TIERMEM: Final[Mapping[str, _Variant]] = {
 Make = Callable[[Setup, Path], Retriever]
 
 RETRIEVERS: Final[Mapping[str, Make]] = {
-    "bm25": lambda setup, _: Keywords(setup.counter),
-    "bm25:user": lambda setup, _: Keywords(setup.counter, name="bm25:user", speaks=the_user),
+    "bm25": lambda setup, _: Bm25System(setup.counter),
+    "bm25:user": lambda setup, _: Bm25System(setup.counter, name="bm25:user", speaks=the_user),
     "dense": lambda setup, _: Meaning(setup.embedder, setup.counter),
     "dense:user": lambda setup, _: Meaning(setup.embedder, setup.counter, name="dense:user", speaks=the_user),
-    "hybrid": lambda setup, _: Fused(Keywords(setup.counter), Meaning(setup.embedder, setup.counter)),
+    "hybrid": lambda setup, _: Fused(Bm25System(setup.counter), Meaning(setup.embedder, setup.counter)),
     "hybrid:user": lambda setup, _: Fused(
-        Keywords(setup.counter, speaks=the_user),
+        Bm25System(setup.counter, speaks=the_user),
         Meaning(setup.embedder, setup.counter, speaks=the_user),
         name="hybrid:user",
     ),
+    "hybrid:stemmed": lambda setup, _: Stemmed(setup.embedder, setup.counter, name="hybrid:stemmed"),
     "full": lambda setup, _: Everything(setup.counter),
     "mem0": lambda setup, directory: Mem0(directory, setup.embedder, setup.counter),
 }
@@ -81,7 +82,7 @@ def names() -> tuple[str, ...]:
     return (*TIERMEM, *RETRIEVERS)
 
 
-def candidates(wanted: Sequence[str], setup: Setup) -> list[Candidate]:
+def candidates(wanted: Sequence[str], setup: Setup) -> list[Participant]:
     """The systems of these names, in this order; `InvalidInput` names one that does not exist."""
     unknown = [name for name in wanted if name not in names()]
     if unknown or not wanted:
@@ -89,10 +90,10 @@ def candidates(wanted: Sequence[str], setup: Setup) -> list[Candidate]:
     return [_candidate(name, setup) for name in dict.fromkeys(wanted)]
 
 
-def _candidate(name: str, setup: Setup) -> Candidate:
+def _candidate(name: str, setup: Setup) -> Participant:
     if name in TIERMEM:
-        return Candidate(name=name, home=TIERMEM[name].home, open=_opening(name, setup))
-    return Candidate(name=name, home=name, open=_answering(RETRIEVERS[name], setup))
+        return Participant(name=name, home=TIERMEM[name].home, open=_opening(name, setup))
+    return Participant(name=name, home=name, open=_answering(RETRIEVERS[name], setup))
 
 
 def _opening(name: str, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:

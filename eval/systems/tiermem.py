@@ -1,4 +1,4 @@
-"""TierMem itself, entered through its public door and nowhere else."""
+"""TierMem itself, entered through its public API and nowhere else."""
 
 from __future__ import annotations
 

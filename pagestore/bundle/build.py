@@ -12,7 +12,7 @@ from pagestore.interface import PageLog, ProvingLog
 from pagestore.values import Checkpoint, PageId, ProvedPage, Span, TurnLine
 
 ANSWER_KIND = "answered"
-"""The kind under which answers are logged. What is read of their body stands in `told`."""
+"""The kind under which answers are logged. What is read of their body stands in `answer_shown`."""
 
 
 def make_bundle(
@@ -35,7 +35,7 @@ def make_bundle(
             return _bound(log, seq, body, quoted, checkpoint.tree, whole_pages=whole_pages)
         except (RecordNotFound, PageNotFound):
             pass  # the checkpoint is older than what must be shown
-    now = log.standing().tree
+    now = log.current_checkpoint().tree
     bundle = _bound(log, seq, body, quoted, now, whole_pages=whole_pages)
     return bundle if checkpoint is None else replace(bundle, growth=log.prove_growth(checkpoint, now))
 
@@ -53,13 +53,13 @@ def _bound(
     return Bundle(
         space=checkpoint.space,
         checkpoint=checkpoint,
-        answer=told(body),
+        answer=answer_shown(body),
         record=log.prove_record(seq, checkpoint),
         pages=tuple(page if whole_pages else excerpt(page, quoted[page.id]) for page in pages),
     )
 
 
-def told(body: Mapping[str, Any]) -> dict[str, Any]:
+def answer_shown(body: Mapping[str, Any]) -> dict[str, Any]:
     """What a bundle shows of a logged answer: the words, how far they hold, what they cite, the facts behind.
 
     Answers of before there were grades of support show none.
@@ -71,7 +71,7 @@ def told(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def quotations(answer: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Everything in what `told` shows that quotes words of pages."""
+    """Everything in what `answer_shown` shows that quotes words of pages."""
     return (*answer["citations"], *answer["facts"])
 
 
@@ -109,7 +109,7 @@ def placed(turns: Iterable[TurnLine]) -> Iterator[tuple[int, TurnLine]]:
 def _quoted(log: PageLog, body: Mapping[str, Any]) -> dict[PageId, list[Span]]:
     """The pages an answer quotes, by their sealed ids, in order, each with the spans on it."""
     pages: dict[PageId, list[Span]] = {}
-    for quotation in quotations(told(body)):
+    for quotation in quotations(answer_shown(body)):
         for span in spans_of(quotation):
             page = log.page(span.page_id)
             if page.sealed_at is None:

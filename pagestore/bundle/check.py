@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pagestore.bundle.build import ANSWER_KIND, placed, spans_of, told
+from pagestore.bundle.build import ANSWER_KIND, answer_shown, placed, spans_of
 from pagestore.bundle.layout import Malformed, decode
 from pagestore.bundle.values import Bundle, BundleReport
 from pagestore.bundle.words import (
@@ -21,7 +21,6 @@ from pagestore.bundle.words import (
     cut,
     cut_out,
     only_close,
-    printable,
     quotes_of,
     same_moment,
     shown_turn,
@@ -31,6 +30,7 @@ from pagestore.line import Fields
 from pagestore.line import decode as decode_line
 from pagestore.merkle import leaf_hash, verify_consistency, verify_inclusion
 from pagestore.prover import as_bytes
+from pagestore.unicode import replace_surrogates
 from pagestore.values import Checkpoint, Damage, GrowthProof, ProvedPage, ProvedRecord
 
 _ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
@@ -82,10 +82,10 @@ def _leaf(record: ProvedRecord, checkpoint: Checkpoint) -> Fields | None:
     """The fields of a record that is in the tree of a checkpoint; `None` for any other."""
     raw, proof = as_bytes(record.line), record.proof
     path = [bytes.fromhex(node) for node in proof.path]
-    held = verify_inclusion(
+    is_included = verify_inclusion(
         leaf_hash(raw), proof.index, checkpoint.size, path, bytes.fromhex(checkpoint.root)
     )
-    return decode_line(raw) if held else None
+    return decode_line(raw) if is_included else None
 
 
 class _Check:
@@ -152,7 +152,7 @@ class _Check:
         logged = fields["b"]
         if logged["answer"]["space"] != self._bundle.space:
             raise Wrong(f"it is an answer of space {logged['answer']['space']!r}")
-        if told(logged) != dict(self._bundle.answer):
+        if answer_shown(logged) != dict(self._bundle.answer):
             raise Wrong("the answer shown is not the one that was recorded")
         index, size = self._bundle.record.proof.index, self._bundle.checkpoint.size
         self.proved.append(
@@ -218,7 +218,7 @@ class _Check:
         words = self._words(where, citation)
         if words is None:
             return
-        if printable(words.text) != citation["quote"]:
+        if replace_surrogates(words.text) != citation["quote"]:
             raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(citation['quote'])!r}")
         speaker, said_at = words.said_by()
         if speaker is not None and citation["speaker"] != speaker:

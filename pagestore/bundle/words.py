@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pagestore.codec import said_of
+from pagestore.codec import turn_part_of
 from pagestore.line import Fields, decode
 from pagestore.prover import as_bytes
 from pagestore.rendering import render_turn
+from pagestore.unicode import replace_surrogates
 from pagestore.values import Span, TurnLine
 
 _HEAD = re.compile(r"^[^\S\n]{0,8}\[[^\]\n]{0,40}\][^\S\n]{0,8}(?:[^:\n]{0,80}:)?", re.MULTILINE)
 """The head of a page's line (when, who), which a model may have copied into its quote."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Wrong(Exception):
@@ -68,20 +68,20 @@ class Words:
         Quotes may share words, which are found in one place then: each quote is some of the pieces, and
         each piece is in a quote.
         """
-        pieces, told = (
+        pieces, quoted = (
             [bare(piece) for piece in self.pieces],
             [bare(_HEAD.sub(" ", quote)) for quote in quotes],
         )
-        if "".join(pieces) == "".join(told):
+        if "".join(pieces) == "".join(quoted):
             return True
-        return all(_made_of(quote, pieces) for quote in told) and all(
-            any(piece in quote for quote in told) for piece in pieces
+        return all(_made_of(quote, pieces) for quote in quoted) and all(
+            any(piece in quote for quote in quoted) for piece in pieces
         )
 
     def said_by(self) -> tuple[str | None, str | None]:
         """Speaker and time of the first turn."""
         fields = self.turns[0][1].fields
-        return (None, None) if fields is None else (printable(fields["sp"]), fields.get("ts"))
+        return (None, None) if fields is None else (replace_surrogates(fields["sp"]), fields.get("ts"))
 
     def whose(self) -> str:
         """The turn, in words."""
@@ -103,7 +103,7 @@ def shown_turn(number: int, start: int, turn: TurnLine, session: str) -> ShownTu
     fields = decode(raw)
     if fields is None or fields["t"] != "turn" or fields["s"] != session:
         raise Wrong(f"turn {number} is no turn of session {session!r}")
-    said = said_of(fields)
+    said = turn_part_of(fields)
     if said.turn is None:
         raise Wrong(f"turn {number} has no words")
     text, _ = render_turn(said.turn, said.part, said.parts)
@@ -129,11 +129,6 @@ def cut_out(turns: list[ShownTurn], span: Span) -> str:
 def cut(text: str, length: int = 80) -> str:
     """The beginning of a text that is long."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def printable(text: str) -> str:
-    """Text as answers carry it: without lone surrogates."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def quotes_of(fact: Mapping[str, Any]) -> tuple[str, ...]:

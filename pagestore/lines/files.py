@@ -161,14 +161,14 @@ class FileLines:
         for raw in batch:
             part.add(part.first + len(part.offsets), Place(number, part.end, len(raw)), ())
 
-    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
-        places = {number: self._place(number) for number in stubs}
-        for number, stub in stubs.items():
-            if len(stub) != places[number].length:
-                raise InvalidInput(f"the stub of record {number} is not as long as its line")
+    def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
+        places = {number: self._place(number) for number in tombstones}
+        for number, tombstone in tombstones.items():
+            if len(tombstone) != places[number].length:
+                raise InvalidInput(f"the tombstone of record {number} is not as long as its line")
         with self._lock:
-            for number, stub in stubs.items():
-                self._segments.write(places[number].segment, places[number].offset, stub)
+            for number, tombstone in tombstones.items():
+                self._segments.write(places[number].segment, places[number].offset, tombstone)
         changed = sorted({place.segment for place in places.values()})
         for segment in changed:
             self._segments.sync(segment)
@@ -226,7 +226,7 @@ class FileLines:
         self._learn(part, known)
         scanner = self._scanner(part, after)
         end = len(scanner.data)
-        held: list[Placed] = []
+        parts_read: list[Placed] = []
         broken: list[Place] = []
         for item in scanner:
             if isinstance(item, Broken):
@@ -240,25 +240,25 @@ class FileLines:
                 continue
             known.add(item.line.seq, item.place, broken)
             broken = []
-            held.append(item)
+            parts_read.append(item)
             if not _goes_on(item.line):
-                for placed in held:
+                for placed in parts_read:
                     self._note(placed)
                     yield placed.line
-                held = []
+                parts_read = []
         known.end = end
-        if held:
-            yield from self._half_a_turn(part, held, last=last)
+        if parts_read:
+            yield from self._half_a_turn(part, parts_read, last=last)
 
-    def _half_a_turn(self, part: int, held: list[Placed], *, last: bool) -> Iterator[Damage]:
-        place, known = held[0].place, self._known[part]
+    def _half_a_turn(self, part: int, parts_read: list[Placed], *, last: bool) -> Iterator[Damage]:
+        place, known = parts_read[0].place, self._known[part]
         rest = Place(part, place.offset, self._segments.size(part) - place.offset)
         if not last:
             yield Damage(where=self._segments.where(rest), what="a turn lacks some of its parts")
             return
         self._torn = [torn for torn in self._torn if torn.segment != part]
         self._torn.append(rest)
-        kept = held[0].line.seq - known.first
+        kept = parts_read[0].line.seq - known.first
         del known.offsets[kept:], known.lengths[kept:]
         known.end = place.offset
 

@@ -62,8 +62,8 @@ class Lines(Protocol):
         """Put lines at the end."""
         ...
 
-    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
-        """Put a stub over each of some lines, as long as the line. No copy of what was there is left.
+    def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
+        """Put a tombstone over each of some lines, as long as the line. No copy of what was there is left.
 
         After an error some may be overwritten.
         """

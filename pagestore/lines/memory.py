@@ -45,9 +45,9 @@ class MemoryLines:
     def append(self, batch: Sequence[bytes]) -> None:
         self._lines += batch
 
-    def overwrite(self, stubs: Mapping[int, bytes]) -> None:
-        for number, stub in stubs.items():
-            self._lines[number] = stub
+    def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
+        for number, tombstone in tombstones.items():
+            self._lines[number] = tombstone
 
     def read(self, first: int, count: int = 1) -> list[bytes]:
         return self._lines[first : first + count]

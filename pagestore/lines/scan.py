@@ -34,7 +34,7 @@ class Scanner:
     """Goes through one segment in order. `by_number` makes of fields of format 1 those of today.
 
     A line that an unfinished erasure left half-written counts as intact: its intent says what belongs there.
-    Once a done record says that the stubs are durable, they are lines like any other.
+    Once a done record says that the tombstones are durable, they are lines like any other.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class Scanner:
         """The number of the record that should come next."""
         self._segments = segments
         self._by_number = by_number
-        self._stubs: dict[int, Fields] | None = None
+        self._tombstones: dict[int, Fields] | None = None
 
     def __iter__(self) -> Iterator[Placed | Broken]:
         read = 0
         for offset, raw in split(self.data):
             read = offset + len(raw)
             place = Place(self.number, offset, len(raw))
-            fields = decode(raw) or self._begun_stub()
+            fields = decode(raw) or self._begun_tombstone()
             if fields is None:
                 yield Broken(place, f"record {self.expected} is unreadable")
                 continue
@@ -72,14 +72,14 @@ class Scanner:
             rest = Place(self.number, read, len(self.data) - read)
             yield Broken(rest, f"record {self.expected} is cut off")
 
-    def _begun_stub(self) -> Fields | None:
-        """The stub that an unfinished intent, here or in a later segment, puts over the expected record."""
-        if self._stubs is None:
-            self._stubs = _intended_stubs(self._segments, self.number)
-        return self._stubs.get(self.expected)
+    def _begun_tombstone(self) -> Fields | None:
+        """The tombstone of the expected record in an unfinished intent, here or in a later segment."""
+        if self._tombstones is None:
+            self._tombstones = _intended_tombstones(self._segments, self.number)
+        return self._tombstones.get(self.expected)
 
 
-def _intended_stubs(segments: Segments, first: int) -> dict[int, Fields]:
+def _intended_tombstones(segments: Segments, first: int) -> dict[int, Fields]:
     """What erasures begun in segment `first` or later, and not known to be done, put over records."""
     begun: dict[int, Fields] = {}
     for number in segments.numbers():
@@ -91,11 +91,11 @@ def _intended_stubs(segments: Segments, first: int) -> dict[int, Fields]:
             else:
                 begun.pop(fields.get("e", -1), None)
     with as_written(f"the erasures begun in segment {first} or later"):
-        return {stub["q"]: stub for intent in begun.values() for stub in stubs_of(intent)}
+        return {tombstone["q"]: tombstone for intent in begun.values() for tombstone in tombstones_of(intent)}
 
 
-def stubs_of(intent: Fields) -> list[Fields]:
-    """The stubs of an intent. In format 1 each stands beside where it was to be put."""
+def tombstones_of(intent: Fields) -> list[Fields]:
+    """The tombstones of an intent. In format 1 each stands beside where it was to be put."""
     return [dict(target.get("stub", target)) for target in intent["e"]]
 
 

@@ -55,7 +55,7 @@ def seconds(store: Path, size: int) -> float:
 def erase(memory: Memory, turn: int) -> None:
     """Erase a turn, and see that its receipt says that nothing is left."""
     receipt = memory.erase(turn=f"t{turn}", session=f"s{turn // SESSION}", reason="asked to")
-    if receipt.erasure.index != "rewritten" or not receipt.residual.clean:
+    if receipt.erasure.index != "rewritten" or not receipt.leftovers.clean:
         raise RuntimeError(f"not erased: {receipt}")
 
 

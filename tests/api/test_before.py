@@ -72,4 +72,4 @@ def test_its_finding_is_decided_on(memory: tiermem.Memory) -> None:
 def test_it_goes_when_its_words_go(memory: tiermem.Memory) -> None:
     receipt = memory.erase(turn="t4", session="s2", reason="asked to")
     assert ANSWER in receipt.erasure.answers
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean

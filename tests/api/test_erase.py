@@ -46,9 +46,9 @@ def test_a_turn_goes_with_its_units_and_answers_and_no_file_holds_a_word_of_it(
     receipt = memory.erase(turn="t2", session="s1", reason="Caroline asked for it")
     assert b"Biscuit" not in everything(tmp_path)
     assert b"allergic" not in everything(tmp_path)
-    assert receipt.residual.clean
-    assert receipt.residual.phrases > 5
-    assert receipt.residual.files >= 3
+    assert receipt.leftovers.clean
+    assert receipt.leftovers.phrases > 5
+    assert receipt.leftovers.files >= 3
     gone = {unit.id for unit in before if "Biscuit" in unit.text}
     assert gone
     assert set(receipt.erasure.units) == gone
@@ -97,7 +97,7 @@ def test_more_than_a_turn_can_go(memory: tiermem.Memory, tmp_path: Path, what: s
     }
     named = ways[what]
     receipt = memory.erase(**named, reason="asked to")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     left = everything(tmp_path).decode("utf-8", "replace")
     assert "pottery" not in left
     assert ("Biscuit" in left) == (what != "space")
@@ -140,7 +140,7 @@ def test_turns_of_an_open_page_can_go(open_memory: OpenMemory, tmp_path: Path) -
     answer = memory.ask(BISCUIT)
     assert not answer.abstained
     receipt = memory.erase(turn="t2", reason="asked to")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     assert answer.id in receipt.erasure.answers
     assert "Biscuit" not in repr(memory.open_pages())
     memory.flush()
@@ -158,7 +158,7 @@ def test_a_name_that_only_the_erased_turn_told_takes_its_units_along(open_memory
     assert "Rosalind" in unit.text
     receipt = memory.erase(turn="a", reason="asked to")
     assert receipt.erasure.units == (unit.id,)
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
 
 
 def _speaking(facts: dict[str, list[tuple[str, str]]]) -> Any:
@@ -196,7 +196,7 @@ def test_what_is_not_there_and_what_is_unclear_is_refused(memory: tiermem.Memory
     with pytest.raises(InvalidInput, match="reason"):
         memory.erase(turn="t2", session="s1", reason=" ")
     assert memory.stats().turns == head
-    assert memory.residual_scan(["Biscuit"]).found
+    assert memory.leftover_scan(["Biscuit"]).found
 
 
 def test_recorded_model_calls_with_the_words_go(open_memory: OpenMemory, tmp_path: Path) -> None:
@@ -229,15 +229,15 @@ def test_the_embedded_index_keeps_nothing_either(tmp_path: Path) -> None:
         found = memory.search("Biscuit allergic chicken")[0]
         receipt = memory.erase(session="s1", reason="asked to")
         assert receipt.erasure.index == "rewritten"
-        assert receipt.residual.clean
+        assert receipt.leftovers.clean
         index = b"".join(f.read_bytes() for f in (store / "index").rglob("*") if f.is_file())
         assert found.unit_id is not None
         assert found.unit_id.encode() not in index
         assert len(beside.search("Biscuit")) == 1
         assert [unit.session for unit in memory.units()] == ["s2"] * len(memory.units())
         assert memory.search("roof of the studio")
-        found_beside = beside.residual_scan(["Biscuit of another space"])
-        assert [residue.file for residue in found_beside.found] == ["spaces/beside/00000001.jsonl"]
+        found_beside = beside.leftover_scan(["Biscuit of another space"])
+        assert [leftover.file for leftover in found_beside.found] == ["spaces/beside/00000001.jsonl"]
 
 
 FORMS = {
@@ -255,9 +255,9 @@ FORMS = {
 def test_the_scan_reads_every_form(memory: tiermem.Memory, tmp_path: Path, form: str) -> None:
     (tmp_path / "store" / "left.bin").write_bytes(FORMS[form])
     wanted = "thé vault code is 4417" if form == "json" else "the vault code is 4417"
-    scan = memory.residual_scan([wanted])
-    assert [residue.file for residue in scan.found] == ["left.bin"]
-    assert memory.residual_scan(["the vault code is 4418"]).clean
+    scan = memory.leftover_scan([wanted])
+    assert [leftover.file for leftover in scan.found] == ["left.bin"]
+    assert memory.leftover_scan(["the vault code is 4418"]).clean
 
 
 def test_an_erasing_that_was_cut_short_is_finished_at_the_next_opening(
@@ -303,8 +303,8 @@ def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_p
         memory.add({"speaker": "Ann", "text": said, "id": f"n{number}"}, session="numbers")
         memory.flush()
         receipt = memory.erase(turn=f"n{number}", session="numbers", reason="asked to")
-        assert receipt.residual.phrases, said
-        assert receipt.residual.clean, (said, receipt.residual)
+        assert receipt.leftovers.phrases, said
+        assert receipt.leftovers.clean, (said, receipt.leftovers)
     assert BISCUIT in [info.question for info in memory.answers()]
 
 
@@ -315,7 +315,7 @@ def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_p
 def test_what_is_left_where_words_stand_is_found_however_short(
     memory: tiermem.Memory, tmp_path: Path, word: str, place: str
 ) -> None:
-    assert memory.residual_scan([word]).clean
+    assert memory.leftover_scan([word]).clean
     store = tmp_path / "store"
     if place == "a turn":
         memory.add(f"It was {word}, I think.", speaker="Ann")
@@ -326,7 +326,7 @@ def test_what_is_left_where_words_stand_is_found_however_short(
         with DiskLog(str(store), SpaceId("default")) as log:
             log.record(*_left(place, word))
         memory = tiermem.open(store, engine="local", index=ListIndex(), embedder=HashEmbedder())
-    assert len(memory.residual_scan([word]).found) == 1
+    assert len(memory.leftover_scan([word]).found) == 1
     memory.close()
 
 
@@ -346,13 +346,13 @@ def test_words_that_others_also_said_are_theirs_and_the_receipt_says_where(memor
     memory.add({"speaker": "Ann", "text": "4417", "id": "c"}, session="s4")
     memory.flush()
     receipt = memory.erase(turn="a", session="s4", reason="asked to")
-    assert receipt.residual.clean
-    assert receipt.residual.silent == 0
+    assert receipt.leftovers.clean
+    assert receipt.leftovers.silent == 0
     page = memory.page(memory.pages("s4")[0].id)
     said = {line.turn.turn_id: line.seq for line in page.lines if line.turn is not None}
     assert {turn.seq for turn in receipt.erasure.also_said} == {said["b"], said["c"]}
     receipt = memory.erase(turn="c", session="s4", reason="asked to")
-    assert (receipt.residual.phrases, receipt.residual.silent) == (0, 1)
+    assert (receipt.leftovers.phrases, receipt.leftovers.silent) == (0, 1)
     assert [turn.seq for turn in receipt.erasure.also_said] == [said["b"]]
     assert memory.erase(turn="b", session="s4", reason="asked to").erasure.also_said == ()
 
@@ -362,7 +362,7 @@ def test_a_reason_that_repeats_what_is_erased_later_goes_with_it(
 ) -> None:
     memory.erase(turn="t0", session="s1", reason="Biscuit is allergic to chicken")
     receipt = memory.erase(turn="t2", session="s1", reason="asked to")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     assert b"Biscuit" not in everything(tmp_path)
 
 

@@ -24,8 +24,8 @@ def test_a_session_of_a_locomo_conversation_leaves_no_trace(shared: Path, tmp_pa
         before = {unit.id: unit for unit in memory.units()}
         checkpoint = memory.checkpoint()
         receipt = memory.erase(session=gone.session, reason="asked to")
-        assert receipt.residual.clean
-        assert receipt.residual.phrases > 100
+        assert receipt.leftovers.clean
+        assert receipt.leftovers.phrases > 100
         assert len(receipt.erasure.turns) >= len(gone.turns)
         of_session = {unit_id for unit_id, unit in before.items() if unit.session == gone.session}
         assert of_session <= set(receipt.erasure.units)

@@ -1,4 +1,4 @@
-"""6,000 replies of a model that lies, breaks off and babbles, through the whole pipeline at the door.
+"""6,000 replies of a model that lies, breaks off and babbles, through the whole pipeline through the API.
 
 Nothing but the errors a caller is promised may escape, no unit may rest on words that are not on its
 page, and no page may change.

@@ -1,4 +1,4 @@
-"""What a user of the door is promised."""
+"""What a user of a memory is promised."""
 
 import inspect
 import json
@@ -26,7 +26,7 @@ def test_a_question_is_answered_with_the_words_it_rests_on(open_memory: OpenMemo
     assert "1,450" in answer.text
     assert not answer.abstained
     audit = memory.audit(answer.id)
-    shown = audit.citations[0].standing[0]
+    shown = audit.citations[0].words_on_page[0]
     page = memory.page(shown.page_id)
     assert "1,450 dollars" in page.text[shown.start : shown.end] == shown.words
     assert (shown.speaker, str(shown.said_at)) == ("Melanie", "2023-06-01 09:00:00")
@@ -255,9 +255,9 @@ def test_many_threads_may_use_one_memory(open_memory: OpenMemory) -> None:
 
 
 def test_blocking_and_awaited_doors_have_the_same_signatures() -> None:
-    def promised(door: type) -> dict[str, inspect.Signature]:
+    def promised(api: type) -> dict[str, inspect.Signature]:
         found = {}
-        for name, member in inspect.getmembers(door):
+        for name, member in inspect.getmembers(api):
             if name.startswith("_"):
                 continue
             if isinstance(member, property):
@@ -277,7 +277,7 @@ def test_blocking_and_awaited_doors_have_the_same_signatures() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_one_door_writes_the_other_reads(tmp_path: Path) -> None:
+async def test_what_one_api_writes_the_other_reads(tmp_path: Path) -> None:
     from tiermem.embedding.hashed import HashEmbedder
 
     async with await tiermem.AsyncMemory.open(

@@ -173,6 +173,6 @@ def test_words_that_were_erased_are_omissions_no_more(open_memory: OpenMemory) -
         memory.flush()
         assert "word: peanut" in memory.omissions().pages[0].lost
         receipt = memory.erase(turn="t2", reason="asked for")
-        assert receipt.residual.clean
+        assert receipt.leftovers.clean
         assert not any("peanut" in lost for page in memory.omissions().pages for lost in page.lost)
         assert memory.stats().omissions == memory.omissions().lost

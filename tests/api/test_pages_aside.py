@@ -247,8 +247,8 @@ def test_words_can_be_erased_whatever_a_page_does_to_the_erasing(
         step.error = error
         receipt = memory.erase(page=page_of(memory, goes), reason="asked for")
         assert len(receipt.erasure.turns) == 1
-        assert receipt.residual.clean
-        assert receipt.residual.phrases > 0
+        assert receipt.leftovers.clean
+        assert receipt.leftovers.phrases > 0
         assert PAGES[goes][0][5:] not in str((memory.units(), memory.pages(), memory.open_pages()))
         assert {session: texts(memory)[session] for session in stays} == {one: expected[one] for one in stays}
         step.error = None
@@ -268,7 +268,7 @@ def test_a_page_that_is_set_aside_can_be_erased_and_its_reason_goes_with_it(
         receipt = memory.erase(session=bad, reason="asked for") if whole else memory.erase(
             page=page, reason="asked for"
         )  # fmt: skip
-        assert receipt.residual.clean
+        assert receipt.leftovers.clean
         assert memory.stats().pages_aside == 0
         assert memory.stats().problems == ()
         assert memory.flush().problems == ()
@@ -288,7 +288,7 @@ def test_of_a_record_that_nobody_can_tell_apart_from_what_goes_nothing_stays(
         memory.flush()
         monkeypatch.setattr(f"tiermem.writing.closure.{name}", breaks)
         receipt = memory.erase(session="bees", reason="asked for")
-        assert receipt.residual.clean
+        assert receipt.leftovers.clean
         assert texts(memory) == expected | {"bees": set()}
         assert memory.stats().pages_pending == 1, "what is left of the page is summarised anew"
 

@@ -97,7 +97,7 @@ def test_a_correction_takes_the_place_of_a_unit_and_of_its_words(memory: tiermem
     assert memory.audit(answer.id).intact
     old, new = memory.trail(unit.id)
     assert (old.state, old.superseded_by, new.state) == ("superseded", (done.unit.id,), "holds")
-    assert [place.words for place in old.standing] == ["My rescue dog Biscuit is allergic to chicken."]
+    assert [place.words for place in old.words_on_page] == ["My rescue dog Biscuit is allergic to chicken."]
     (taken,) = memory.page(unit.spans[0].page_id).taken_back
     assert (taken.unit_id, taken.reason) == (unit.id, f"corrected to {BEEF!r}")
     assert memory.verify().ok
@@ -137,7 +137,7 @@ def test_erasing_a_correction_brings_the_old_unit_back(memory: tiermem.Memory) -
     unit = about(memory, "Biscuit")
     done = memory.correct(unit.id, BEEF)
     receipt = memory.erase(page=done.page_id, reason="asked for")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     assert receipt.erasure.returned == (unit.id,)
     assert unit in memory.units()
     assert "chicken" in str(memory.ask(BISCUIT))
@@ -148,7 +148,7 @@ def test_erasing_what_was_corrected_leaves_the_correction(memory: tiermem.Memory
     unit = about(memory, "Biscuit")
     done = memory.correct(unit.id, "The dog cannot eat any beef.")
     receipt = memory.erase(turn="t2", session="s1", reason="asked for")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     (left,) = (one for one in memory.units() if one.kind == "stated")
     assert (left.text, left.supersedes) == (done.unit.text, ())
     assert unit.id not in repr(memory.trail(left.id))
@@ -210,7 +210,7 @@ def test_the_words_people_try_first_do_the_same(memory: tiermem.Memory) -> None:
     unit = about(memory, "Biscuit")
     memory.correct(unit.id, BEEF)
     assert memory.history(unit.id) == memory.trail(unit.id)
-    assert memory.delete(turn="t2", session="s1", reason="asked for").residual.clean
+    assert memory.delete(turn="t2", session="s1", reason="asked for").leftovers.clean
     with pytest.raises(UnknownId):
         memory.history(unit.id)
 
@@ -261,7 +261,7 @@ def test_erasing_waits_for_what_is_being_remembered(tmp_path: Path, monkeypatch:
             await sealed.wait()
             receipt = await memory.erase(session="s", reason="asked to")
             await remembering
-            assert receipt.residual.clean
+            assert receipt.leftovers.clean
             return await memory.units()
 
     assert asyncio.run(main()) == ()

@@ -122,7 +122,7 @@ def test_words_erased_are_in_an_index_in_memory_no_more(open_memory: OpenMemory)
     tell(memory)
     memory.flush()
     receipt = memory.erase(session="s1", reason="asked for")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     assert not any("Biscuit" in one.text for one in memory.search("Biscuit", limit=20))
 
 

@@ -116,7 +116,7 @@ def test_a_quote_goes_with_its_words(open_memory: OpenMemory, script: Script, tm
     session = next(session for session, thing, town, _ in SESSIONS if (thing, town) == ("piano", "Riga"))
     receipt = memory.erase(turn=session, session=session, reason="asked to")
     assert set(receipt.erasure.units) == held
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     assert len(memory.units()) == 59
     assert memory.stats().claims_worded == 10
     files = [file for file in (tmp_path / "store" / "spaces").rglob("*") if file.is_file()]

@@ -188,7 +188,7 @@ def test_erasing_takes_what_was_taken_back_and_the_reasons(memory: tiermem.Memor
     memory.restore(unit.id, reason="no, Biscuit is allergic to chicken")
     memory.withdraw(unit.id, reason="Biscuit eats chicken")
     receipt = memory.erase(turn="t2", session="s1", reason="asked for")
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     assert memory.page(receipt.erasure.pages[0]).taken_back == ()
 
 

@@ -33,7 +33,7 @@ def test_words_find_what_meaning_would_and_everybody_is_told(
             assert memory.stats().index_pending is None, "no index can be asked"
             memory.add({"role": "user", "content": "Her vet is Dr Brandt.", "id": "vet"})
             receipt = memory.erase(turn="vet", session="main", reason="asked to")
-            assert receipt.residual.clean
+            assert receipt.leftovers.clean
             assert receipt.erasure.index == "rewritten"
     with tiermem.open(tmp_path / "memory") as memory:
         memory.flush()

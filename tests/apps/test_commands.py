@@ -179,9 +179,9 @@ def test_an_answer_in_json_has_its_citations_and_trace(store: Path) -> None:
     assert set(answer["trace"]) >= {"question", "decision", "rounds", "checks", "read_tokens", "raw_tokens"}
     trail = as_json(store, "audit", answer["id"])
     assert trail["intact"] is True
-    standing = trail["citations"][0]["standing"][0]
-    page = as_json(store, "page", standing["page_id"])
-    assert page["text"][standing["start"] : standing["end"]] == standing["words"]
+    place = trail["citations"][0]["words_on_page"][0]
+    page = as_json(store, "page", place["page_id"])
+    assert page["text"][place["start"] : place["end"]] == place["words"]
 
 
 def test_audit_without_an_id_follows_the_newest_answer(store: Path) -> None:
@@ -450,7 +450,7 @@ def test_a_budget_that_is_none_says_how_to_write_one(tmp_path: Path, wrong: str)
     assert "calls=5,tokens=4000" in result.output
 
 
-def test_python_runs_the_package_and_dir_names_the_door() -> None:
+def test_python_runs_the_package_and_dir_names_the_api() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "tiermem", "--version"], capture_output=True, text=True, check=True
     )

@@ -1,6 +1,8 @@
 """The demo that a newcomer runs first."""
 
+import html
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from tiermem.apps.cli.demo.run import SPACE, Demo, dialogue, questions, run_demo
 from tiermem.apps.present.terminal import program
 from tiermem.reading import ABSTENTION
 
+PICTURE = Path(__file__).parents[2] / "docs/images/audit.svg"
+"""`python docs/images/audit.py` draws it."""
 EXPECTED = (
     ("When is the party at the boathouse?", "14 September 2024", "ANSWER", "stated"),
     ("What is Mila allergic to?", "sesame", "ANSWER", "stated"),
@@ -57,10 +61,10 @@ def test_the_demo_stores_every_turn_and_verifies(demo: Demo) -> None:
 
 def test_every_question_takes_its_route_and_is_answered_right_and_what_nobody_said_is_not(demo: Demo) -> None:
     told = tuple(
-        (one.asked.question, one.answer.text, one.answer.route, one.answer.support) for one in demo.answers
+        (one.question.question, one.answer.text, one.answer.route, one.answer.support) for one in demo.answers
     )
     assert told == EXPECTED
-    assert [one.asked.question for one in demo.answers if one.answer.abstained] == [EXPECTED[7][0]]
+    assert [one.question.question for one in demo.answers if one.answer.abstained] == [EXPECTED[7][0]]
 
 
 def test_every_answer_cites_words_that_stand_on_their_page(demo: Demo) -> None:
@@ -98,6 +102,21 @@ def test_the_demo_kept_in_a_store_can_be_asked_on(tmp_path: Path) -> None:
     trail = runner.invoke(app, ["audit", "--store", store])
     assert trail.exit_code == 0
     assert "intact" in trail.stdout
+    answers = json.loads(runner.invoke(app, ["answers", "--store", store, "--json"]).stdout)["answers"]
+    (asked,) = (one["id"] for one in answers if one["question"] == EXPECTED[1][0])
+    trail = runner.invoke(app, ["audit", asked, "--store", store], env={"COLUMNS": "92"})
+    assert lasting_words(trail.stdout) == lasting_words(in_picture(PICTURE.read_text()))
+
+
+def in_picture(drawn: str) -> str:
+    """The words of a picture, line by line; quotes are coloured in it."""
+    return html.unescape(" ".join(re.findall(r"<text [^>]*>([^<]*)</text>", drawn)))
+
+
+def lasting_words(shown: str) -> list[str]:
+    """What is shown but for ids, the moment of sealing, frames, and marks around quotes."""
+    varying = r"p1:\w+|sealed [\d-]+\s[\d:]+|[─│╭╮╰╯«»]"
+    return re.sub(varying, " ", shown.replace("\N{NO-BREAK SPACE}", " ")).split()
 
 
 def test_the_demo_says_what_was_measured_of_other_chats_and_how_to_go_on() -> None:

@@ -59,8 +59,8 @@ def test_a_machine_that_has_everything(tmp_path: Path) -> None:
     told = findings(tmp_path / "memory", code=0)
     assert {one["verdict"] for name, one in told.items() if name != "model"} == {"good"}
     assert told["model"]["verdict"] == "absent"
-    assert "local rules answer" in told["model"]["told"]
-    assert told["store"]["told"].endswith("memory, 1 space")
+    assert "local rules answer" in told["model"]["state"]
+    assert told["store"]["state"].endswith("memory, 1 space")
     shown = CliRunner().invoke(app, ["doctor", "--store", str(tmp_path / "memory")])
     assert "✓ weights" in shown.stdout
 
@@ -95,4 +95,4 @@ def test_an_endpoint_is_asked_for_the_model(
     told = findings(tmp_path, code=0)
     assert told["model"]["verdict"] == told["index"]["verdict"] == "good"
     monkeypatch.setenv("TIERMEM_MODEL", "large")
-    assert "does not list 'large'" in findings(tmp_path, code=1)["model"]["told"]
+    assert "does not list 'large'" in findings(tmp_path, code=1)["model"]["state"]

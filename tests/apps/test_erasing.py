@@ -49,7 +49,7 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     receipt = json.loads(
         run("erase", *at, "--turn", "t1", "--session", "s", "--reason", "asked", "--yes", "--json")
     )
-    assert receipt["residual"]["found"] == []
+    assert receipt["leftovers"]["found"] == []
     assert "backups made before still hold what was erased" in receipt["not_reached"]
     assert len(receipt["erasure"]["units"]) == 1
     assert "Biscuit" not in run("units", *at)
@@ -64,12 +64,12 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
 def test_an_index_that_could_not_be_looked_through_is_named(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tiermem.api import residual
+    from tiermem.api import leftovers
 
     def busy(file: Path) -> bytes:
         raise sqlite3.OperationalError("database is locked")
 
-    monkeypatch.setattr(residual, "_copy_of", busy)
+    monkeypatch.setattr(leftovers, "_copy_of", busy)
     told = run("erase", "--store", str(store), "--whole-space", "--reason", "asked to", "--yes", code=3)
     assert "NOT LOOKED THROUGH" in told
     assert "index/entries.sqlite, which could not be read" in " ".join(told.split())
@@ -85,7 +85,7 @@ def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:
     assert "in place of Ann: My dog Biscuit is allergic to chicken." in told
     assert "beef" in run("ask", "What is Biscuit allergic to?", *at)
     newer = json.loads(run("remember", "Ann lives in Oslo.", "--speaker", "Ann", *at, "--json"))["unit"]["id"]
-    page = json.loads(run("trail", biscuit, *at, "--json"))["trail"][0]["standing"][0]["page_id"]
+    page = json.loads(run("trail", biscuit, *at, "--json"))["trail"][0]["words_on_page"][0]["page_id"]
     shown = " ".join(run("page", page, *at).replace("│", " ").split())
     assert "taken back: 'My dog Biscuit is allergic to chicken.'" in shown
     assert "corrected to 'Biscuit is allergic to beef.'" in shown

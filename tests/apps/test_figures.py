@@ -15,7 +15,7 @@ from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.model import Budget, Usage
 
 
-def standing(*, read: int, linked: int) -> Stats:
+def stats_of(*, read: int, linked: int) -> Stats:
     """A space that gave one answer from what was recalled."""
     given = answered().answer
     trace = replace(given.trace, read_tokens=read, raw_tokens=linked)
@@ -43,14 +43,14 @@ def shown(figures: Stats) -> str:
 
 
 def test_tokens_saved_below_zero_say_why() -> None:
-    figures = standing(read=50, linked=40)
+    figures = stats_of(read=50, linked=40)
     assert figures.tokens_saved == -10
     assert "longer than the pages it links to" in figures.tokens_saved_note
     assert "nothing: 10 tokens more than the linked pages (what was recalled was longer" in shown(figures)
 
 
 def test_tokens_saved_need_no_word_where_some_were() -> None:
-    figures = standing(read=10, linked=40)
+    figures = stats_of(read=10, linked=40)
     assert (figures.tokens_saved, figures.tokens_saved_note) == (30, "")
     assert "30 tokens of linked pages" in shown(figures)
 
@@ -61,7 +61,7 @@ def test_evidence_beside_the_pages_that_were_read_is_not_said_to_come_of_them() 
 
 
 def test_one_of_a_thing_is_not_told_as_many() -> None:
-    figures = replace(standing(read=10, linked=40), units=1, claims_worded=1, pages_pending=1)
+    figures = replace(stats_of(read=10, linked=40), units=1, claims_worded=1, pages_pending=1)
     told = shown(figures)
     assert "1 unit; 1 claim kept" in told
     assert "1 page to summarise, 0 findings to write back" in told

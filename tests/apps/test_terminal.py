@@ -15,22 +15,23 @@ from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, write_checkpoints
 from tiermem.apps.present.answers import page_view
 from tiermem.apps.present.as_json import plain, print_json
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput
+from tiermem.text.unicode import show_controls
 
 any_text = st.text(alphabet=st.characters(exclude_categories=()))
 
 
 @given(any_text)
 def test_safe_text_keeps_its_length_and_carries_no_control_to_the_terminal(text: str) -> None:
-    shown = safe(text)
+    shown = show_controls(text)
     assert len(shown) == len(text)
     shown.encode("utf-8")
     assert all(char.isprintable() or char in "\n\t" or ord(char) >= 0xA0 for char in shown)
 
 
 def test_an_escape_sequence_in_a_turn_is_shown_not_obeyed() -> None:
-    assert safe("a\x1b[2Jb\x00\x7f\x9b") == "a␛[2Jb␀␡\ufffd"
+    assert show_controls("a\x1b[2Jb\x00\x7f\x9b") == "a␛[2Jb␀␡\ufffd"
 
 
 @given(any_text)

@@ -22,7 +22,7 @@ from tiermem.embedding import Embedder, EmbedderRequest
 from tiermem.index import AbsentIndex, Collection, Index, IndexRequest
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.engine import COLLECTIONS, Point, PointFilter, Probe, ProjectedIndex
 from tiermem.index.fusion import Ranking
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
@@ -79,11 +79,11 @@ class PlainIndex(ProjectedIndex):
             return [p for p in self._stored[collection].values() if p.payload.get("space") == space]
 
     def _find(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        points = self._of(collection, scope.match["space"])
+        points = self._of(collection, allowed.match["space"])
         return [
-            [(point.payload["id"], score) for point, score in _ranked(points, scope, probe)[:limit]]
+            [(point.payload["id"], score) for point, score in _ranked(points, allowed, probe)[:limit]]
             for probe in probes
         ]
 
@@ -102,9 +102,9 @@ class PlainIndex(ProjectedIndex):
             return [points[point_id].payload for point_id in point_ids if point_id in points]
 
     def _values(
-        self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]
+        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
-        points = self._of(collection, scope.match["space"])
+        points = self._of(collection, allowed.match["space"])
         there = {value for point in points for value in point.payload.get(field, ())}
         return {value for value in wanted if key(value) in there}
 
@@ -128,8 +128,8 @@ def _read(point: dict[str, Any]) -> Point:
     return Point(id=point["id"], vectors=point["vectors"], terms=terms, payload=point["payload"])
 
 
-def _ranked(points: Sequence[Point], scope: Scope, probe: Probe) -> list[tuple[Point, float]]:
-    """What the scope lets see and the probe touches, best first; rarity is that among all points given."""
+def _ranked(points: Sequence[Point], allowed: PointFilter, probe: Probe) -> list[tuple[Point, float]]:
+    """What the allowed lets see and the probe touches, best first; rarity is that among all points given."""
     if isinstance(probe.by, dict):
         holders = Counter(term for point in points for term in point.terms.get(probe.field, ()))
         worth = {term: asked * rarity(len(points), holders[term]) for term, asked in probe.by.items()}
@@ -143,7 +143,7 @@ def _ranked(points: Sequence[Point], scope: Scope, probe: Probe) -> list[tuple[P
     found = [
         (point, score)
         for point, score in zip(points, scores, strict=True)
-        if score is not None and _is_seen(point, scope)
+        if score is not None and _is_seen(point, allowed)
     ]
     return sorted(found, key=lambda pair: (-pair[1], pair[0].payload["id"]))
 
@@ -158,12 +158,12 @@ def _cosine(left: Sequence[float], right: Sequence[float]) -> float:
     return product / (math.hypot(*left) * math.hypot(*right))
 
 
-def _is_seen(point: Point, scope: Scope) -> bool:
+def _is_seen(point: Point, allowed: PointFilter) -> bool:
     day = (point.payload.get("said_at") or "")[:10]
     return (
-        all(point.payload.get(field) == value for field, value in scope.match.items())
-        and (scope.among is None or point.id in scope.among)
-        and (not scope.said or any(a.isoformat() <= day <= z.isoformat() for a, z in scope.said))
+        all(point.payload.get(field) == value for field, value in allowed.match.items())
+        and (allowed.among is None or point.id in allowed.among)
+        and (not allowed.periods or any(a.isoformat() <= day <= z.isoformat() for a, z in allowed.periods))
     )
 
 

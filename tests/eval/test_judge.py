@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from eval.judge import ByModel, ByWords, Style, judge_prompt
-from eval.types import Question, Reply
+from eval.types import LabelledQuestion, Reply
 from tests.eval.tiny import question
 from tests.llm.server import ModelServer, Say, Status
 from tiermem.errors import InvalidInput, ModelError
@@ -47,7 +47,7 @@ async def test_abstaining_is_right_only_where_there_is_no_answer() -> None:
 
 
 async def test_an_answer_with_nothing_to_compare_is_undecided() -> None:
-    bare = Question(id=ANSWERABLE.id, text="?", category="fact", gold=())
+    bare = LabelledQuestion(id=ANSWERABLE.id, text="?", category="fact", gold=())
     assert (await ByWords().grade(bare, Reply(text="x"))).correct is None
 
 

@@ -61,7 +61,7 @@ def escalated(cells: dict[str, tuple[int, int]]) -> set[QuestionId]:
 )
 def test_table_3(cells: dict[str, tuple[int, int]], r_rate: float, recall: float, f1: float) -> None:
     found = escalation(escalated(cells), ids(cells, 1), ids(cells, 2))
-    assert (found.asked, found.hard) == (ASKED, HARD)
+    assert (found.questions, found.hard) == (ASKED, HARD)
     assert found.rate == pytest.approx(r_rate, abs=5e-4)
     assert found.recall == pytest.approx(recall, abs=6e-4)
     assert found.f1 == pytest.approx(f1, abs=9e-4)  # 46.59 is printed as 46.5

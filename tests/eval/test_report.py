@@ -19,7 +19,7 @@ from eval.report import Report, markdown, page, report, terminal
 from eval.report.charts import HEIGHT, LETTER, Mark, lines, pareto, scatter, stacked
 from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
-from eval.types import Case, Grade, Question, Reply
+from eval.types import Case, Grade, LabelledQuestion, Reply
 from tests.eval import tiny
 
 MODES = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "bm25", "full"]
@@ -66,7 +66,7 @@ class InBothStyles:
 
     name = "both"
 
-    async def grade(self, question: Question, reply: Reply) -> Grade:
+    async def grade(self, question: LabelledQuestion, reply: Reply) -> Grade:
         by_words = await ByWords().grade(question, reply)
         return replace(
             by_words, correct=by_words.exact, verdicts={"strict": by_words.exact, "generous": True}

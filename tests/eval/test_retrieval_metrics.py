@@ -19,7 +19,7 @@ from eval.metrics.retrieval import (
     turn_labels,
     vendor_sessions,
 )
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
 
 
@@ -32,9 +32,11 @@ def at(number: int, start: int, end: int | None = None) -> Passage:
     return Passage(session=SessionId(f"s{number}"), start=start, end=start + 1 if end is None else end)
 
 
-def question(*evidence: Passage, sessions: Sequence[int] | None = None, answerable: bool = True) -> Question:
+def question(
+    *evidence: Passage, sessions: Sequence[int] | None = None, answerable: bool = True
+) -> LabelledQuestion:
     named = [SessionId(f"s{n}") for n in sessions] if sessions is not None else [e.session for e in evidence]
-    return Question(
+    return LabelledQuestion(
         id=QuestionId("q"),
         text="?",
         category="multi-session",
@@ -45,7 +47,7 @@ def question(*evidence: Passage, sessions: Sequence[int] | None = None, answerab
     )
 
 
-def case(asked: Question, *sessions: Session, official: dict[str, str]) -> Case:
+def case(asked: LabelledQuestion, *sessions: Session, official: dict[str, str]) -> Case:
     return Case(
         id=CaseId("c"),
         sessions=sessions,
@@ -87,12 +89,6 @@ def test_a_document_that_stands_twice_counts_twice_for_ndcg_and_once_for_recall(
     assert score(["a", "a", "x"], {"a"}, corpus, k=2).ndcg_any == 1.0
 
 
-def test_no_target_is_vacuous_all_recalled_none_found() -> None:
-    scores = score(["x", "y"], set(), ["x", "y"], k=2)
-    assert scores.vacuous
-    assert (scores.recall_any, scores.recall_all, scores.ndcg_any) == (0.0, 1.0, 0.0)
-
-
 def test_a_session_labelled_only_on_the_assistants_side_becomes_noans() -> None:
     asked = question(at(1, 1), at(2, 0))
     both = ("user", "assistant")
@@ -110,12 +106,11 @@ def test_a_session_labelled_only_on_the_assistants_side_becomes_noans() -> None:
     assert vendor_sessions(whole, asked).targets == {"answer_1", "answer_2"}
 
 
-def test_a_question_with_only_noans_sessions_stays_at_session_level_and_leaves_turn_level() -> None:
+def test_a_question_with_only_noans_sessions_is_in_no_official_average() -> None:
     asked = question(at(1, 1))
     whole = case(asked, session(1, "user", "assistant"), official={"s1": "answer_1"})
     sessions = session_labels(whole, asked)
-    assert (sessions.scored, sessions.targets) == (True, frozenset())
-    assert score(sessions.corpus, sessions.targets, sessions.corpus, k=1).recall_all == 1.0
+    assert (sessions.scored, sessions.targets) == (False, frozenset())
     assert not turn_labels(whole, asked).scored
 
 
@@ -214,4 +209,4 @@ def test_the_official_names_and_our_labels_pick_the_same_sessions(shared: Path) 
         assert turns.targets == {name for name in turns.corpus if "answer" in name}
         level_sizes[0] += sessions.scored
         level_sizes[1] += turns.scored
-    assert level_sizes == [94, 84]
+    assert level_sizes == [84, 84]

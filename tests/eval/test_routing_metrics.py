@@ -26,7 +26,7 @@ def test_an_omission_is_wrong_here_and_right_with_the_raw_pages() -> None:
 def test_hard_questions_are_those_only_the_pages_answer() -> None:
     summary, raw = verdicts("wwwrr?"), verdicts("rrwrwr")
     found = escalation(ids(0, 2, 3), summary, raw)
-    assert (found.hard, found.caught, found.escalated, found.asked) == (2, 1, 3, 5)
+    assert (found.hard, found.caught, found.escalated, found.questions) == (2, 1, 3, 5)
     assert found.rate == pytest.approx(3 / 5)
     assert found.recall == pytest.approx(1 / 2)
     assert found.f1 == pytest.approx(2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))

@@ -16,7 +16,7 @@ from eval.arrange import write_reports
 from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.records import Begun, Epoch, Retrieved
-from eval.runner import Candidate, qa, replay, retrieval
+from eval.runner import Participant, qa, replay, retrieval
 from eval.systems import candidates
 from eval.types import CaseId, Reply, Result, Session, System
 from pagestore import Page
@@ -68,11 +68,11 @@ class Fails:
         """Nothing to close."""
 
 
-def failing(after: int) -> Candidate:
+def failing(after: int) -> Participant:
     async def opened(case: CaseId, where: Path) -> System:
         return Fails(after)
 
-    return Candidate(name="bm25", home="bm25", open=opened)
+    return Participant(name="bm25", home="bm25", open=opened)
 
 
 async def test_a_case_cut_short_is_finished_at_the_question_it_stopped_at(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ async def test_what_a_system_is_handed_says_nothing_about_the_answers(tmp_path: 
         return Nosy(after=99)
 
     folder = tiny.new_folder(tmp_path / "run", "qa")
-    await qa(tiny.plan(folder, taking_part=[Candidate(name="bm25", home="b", open=opened)]), ByWords())
+    await qa(tiny.plan(folder, taking_part=[Participant(name="bm25", home="b", open=opened)]), ByWords())
     assert {session.id for session in seen} == {"s001", "s002", "s003", "s004"}
     assert all(turn.turn_id is None for session in seen for turn in session.turns)
 

@@ -61,6 +61,17 @@ async def test_a_conversation_without_a_word_is_no_failure(name: str, tmp_path: 
     await system.close()
 
 
+async def test_stems_find_what_the_words_as_they_stand_do_not(tmp_path: Path) -> None:
+    talk = [[("Ann", "It rained."), ("Bo", "She was running marathons."), ("Ann", "The run of the mill.")]]
+    for name, at in (("bm25", 2), ("hybrid:stemmed", 1)):
+        system = await opened(name, tmp_path)
+        assert isinstance(system, Retriever)
+        await system.observe(tiny.sessions(talk))
+        (first,) = await system.retrieve("Who runs a marathon of the city?", level="turn", limit=1)
+        assert first.start == at, name
+        await system.close()
+
+
 async def test_modes_of_one_memory_share_it_and_ask_for_no_second_distilling(tmp_path: Path) -> None:
     first, second = candidates(["tiermem", "tiermem:raw"], tiny.setup())
     assert first.home == second.home

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from eval.folder import Kind, Manifest, RunFolder
-from eval.runner import Candidate, Plan
+from eval.runner import Participant, RunPlan
 from eval.systems import Setup, candidates
-from eval.types import Case, CaseId, Passage, Question, QuestionId, Session
+from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore import EstimateCounter, SessionId, Turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.reasoning import Engine, by_rules
@@ -48,8 +48,8 @@ def turn(session: int, at: int) -> Passage:
 
 def question(
     case: str, number: int, text: str, gold: str, *evidence: Passage, category: str = "fact"
-) -> Question:
-    return Question(
+) -> LabelledQuestion:
+    return LabelledQuestion(
         id=QuestionId(f"{case}#{number}"),
         text=text,
         category=category,
@@ -136,12 +136,12 @@ def plan(
     systems: Sequence[str] = ("bm25",),
     *,
     dataset: Tiny | None = None,
-    taking_part: Sequence[Candidate] | None = None,
+    taking_part: Sequence[Participant] | None = None,
     given: Setup | None = None,
     observer: Quiet | None = None,
     concurrency: int = 1,
-) -> Plan:
-    return Plan(
+) -> RunPlan:
+    return RunPlan(
         dataset=dataset or Tiny(),
         candidates=taking_part if taking_part is not None else candidates(systems, given or setup()),
         folder=folder,

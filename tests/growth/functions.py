@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from pagestore import Page, SessionId, Span, Turn
-from pagestore.rendering import Said
+from pagestore.rendering import TurnPart
 from pagestore.tokens import EstimateCounter
 from tests.growth.expressions import modules
 from tests.growth.measure import growth
@@ -38,14 +38,14 @@ from tiermem.model import (
 )
 from tiermem.proof.check import LONGEST
 from tiermem.proof.derive import Moment
-from tiermem.proof.support import Ground, Told
+from tiermem.proof.support import Ground, QuotedTurn
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import PageView
 from tiermem.reasoning.rules.distil import sentences_of
-from tiermem.reasoning.rules.passages import Matcher, passages_of
-from tiermem.reasoning.rules.questions import read_question
+from tiermem.reasoning.rules.questions import parse_question
+from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
 from tiermem.text.readings import People
 from tiermem.trust import DEFAULT_TRUST
@@ -63,7 +63,7 @@ ROOTS = (
     "tiermem.reading.check",
     "tiermem.index.bm25",
     "tiermem.index.encoding",
-    "tiermem.llm.characters",
+    "pagestore.unicode",
     "tiermem.llm.json_reply",
     "pagestore.tokens",
     "pagestore.pager",
@@ -153,10 +153,10 @@ def claim(text: str) -> Claim:
 
 def ground(text: str) -> Ground:
     told = (
-        Told(quote=text[:4_000], turn=source(text)),
-        Told(quote="I have 3 dogs.", turn=source("I have 3 dogs.")),
+        QuotedTurn(quote=text[:4_000], turn=source(text)),
+        QuotedTurn(quote="I have 3 dogs.", turn=source("I have 3 dogs.")),
     )
-    return Ground(told=told, asked=text, beside=text, earlier=text, everyone=("Ann", "Ben"))
+    return Ground(quoted=told, asked=text, beside=text, earlier=text, everyone=("Ann", "Ben"))
 
 
 def derivation(text: str) -> Derivation:
@@ -166,10 +166,10 @@ def derivation(text: str) -> Derivation:
 
 
 def scored(text: str) -> Any:
-    found = list(passages_of(f"Ann: dogs {text}", 0, SAID))
+    found = list(sentences_read(f"Ann: dogs {text}", 0, SAID))
     return max(
-        Matcher(read_question(QUESTION), found).best(found),
-        key=lambda one: len(one.passage.text),
+        Matcher(parse_question(QUESTION), found).best(found),
+        key=lambda one: len(one.sentence.text),
         default=None,
     )
 
@@ -208,8 +208,8 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[LinkedFact]": lambda text: (fact(text), fact("I have 3 dogs.")),
     "Turn": turn,
     "Iterable[Turn]": lambda text: [turn(line) for line in text.split("\n")],
-    "Iterable[Said]": lambda text: [
-        Said(seq=at, turn=turn(line)) for at, line in enumerate(text.split("\n"))
+    "Iterable[TurnPart]": lambda text: [
+        TurnPart(seq=at, turn=turn(line)) for at, line in enumerate(text.split("\n"))
     ],
     "Page": page,
     "Sequence[Page]": lambda text: (page(text),),
@@ -223,7 +223,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Callable[[str], int]": lambda _: EstimateCounter().count,
     "Callable[[Turn], int]": lambda _: lambda turn: len(turn.text) % 2,
     "Callable[[PageLine], bool]": lambda _: lambda line: line.seq % 2 == 0,
-    "Question": lambda _: read_question(QUESTION),
+    "ParsedQuestion": lambda _: parse_question(QUESTION),
     "Scored": scored,
     "Evidence": evidence,
     "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
@@ -236,7 +236,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "TrustLevels": lambda _: DEFAULT_TRUST,
     "TurnLike | Iterable[TurnLike]": lambda text: [{"role": "user", "content": text}],
     "Mapping[str, Any]": lambda text: {text: [text]},
-    "Asked": lambda _: asked_for(QUESTION, SAID).among((), {}),
+    "TurnQuery": lambda _: asked_for(QUESTION, SAID).among((), {}),
     "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], own=0, beside=(0,))],
     "Lexicon": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),
@@ -256,7 +256,7 @@ def _chosen(text: str) -> dict[str, Any]:
 
 
 def _answer_from(text: str) -> dict[str, Any]:
-    return {"question": read_question(QUESTION), "best": scored(text)}
+    return {"question": parse_question(QUESTION), "best": scored(text)}
 
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from pagestore import SessionId, SpaceId
-from tiermem.api.residual import _written
+from tiermem.api.leftovers import _written
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import qdrant_edge
 from tiermem.index.encoding import point_id

@@ -12,7 +12,7 @@ from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import MemoryIndex
 from tiermem.index import engine as of_index
-from tiermem.index.interface import Entry, Said
+from tiermem.index.interface import Entry, TurnContext
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ def turns(page: str) -> list[Entry]:
             id=f"{page}/{number}",
             session=SessionId("s"),
             text=text,
-            said=Said(speaker="Ann", before=f"Ann: {SAID[number - 1]}" if number else ""),
+            context=TurnContext(speaker="Ann", before=f"Ann: {SAID[number - 1]}" if number else ""),
         )
         for number, text in enumerate(SAID)
     ]

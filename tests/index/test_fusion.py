@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.index.fusion import fuse, ranked
+from tiermem.index.fusion import fuse_meaning_and_words, ranked
 
 rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 4).map(float)).map(
     lambda found: list(found.items())
@@ -9,15 +9,17 @@ rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 4).map(fl
 
 
 def test_the_first_of_both_rankings_scores_one() -> None:
-    assert fuse([("a", 0.9), ("b", 0.2)], [("a", 12.0), ("c", 3.0)])[0] == ("a", 1.0)
+    assert fuse_meaning_and_words([("a", 0.9), ("b", 0.2)], [("a", 12.0), ("c", 3.0)])[0] == ("a", 1.0)
 
 
 def test_words_decide_where_the_rankings_disagree() -> None:
-    assert [entry for entry, _ in fuse([("a", 0.9), ("b", 0.2)], [("b", 12.0), ("a", 3.0)])] == ["b", "a"]
+    assert [
+        entry for entry, _ in fuse_meaning_and_words([("a", 0.9), ("b", 0.2)], [("b", 12.0), ("a", 3.0)])
+    ] == ["b", "a"]
 
 
 def test_equal_scores_share_a_rank_and_come_in_the_order_of_their_ids() -> None:
-    fused = fuse([("b", 0.5000001), ("a", 0.5), ("c", 0.1)], [])
+    fused = fuse_meaning_and_words([("b", 0.5000001), ("a", 0.5), ("c", 0.1)], [])
     assert [entry for entry, _ in fused] == ["a", "b", "c"]
     assert fused[0][1] == fused[1][1] > fused[2][1]
 
@@ -26,9 +28,9 @@ def test_equal_scores_share_a_rank_and_come_in_the_order_of_their_ids() -> None:
 def test_fusing_keeps_every_id_once_whatever_the_order_they_came_in(
     meaning: list[tuple[str, float]], words: list[tuple[str, float]]
 ) -> None:
-    fused = fuse(meaning, words)
+    fused = fuse_meaning_and_words(meaning, words)
     assert sorted(entry for entry, _ in fused) == sorted({entry for entry, _ in [*meaning, *words]})
-    assert fused == fuse(meaning[::-1], words[::-1])
+    assert fused == fuse_meaning_and_words(meaning[::-1], words[::-1])
     assert fused == ranked(fused)
     assert all(0 < score <= 1 for _, score in fused)
 
@@ -37,7 +39,7 @@ def test_fusing_keeps_every_id_once_whatever_the_order_they_came_in(
 def test_what_is_better_by_both_is_better_fused(
     meaning: list[tuple[str, float]], words: list[tuple[str, float]]
 ) -> None:
-    one, other, total = dict(meaning), dict(words), dict(fuse(meaning, words))
+    one, other, total = dict(meaning), dict(words), dict(fuse_meaning_and_words(meaning, words))
     for a in one.keys() & other.keys():
         for b in one.keys() & other.keys():
             if one[a] > one[b] and other[a] > other[b]:

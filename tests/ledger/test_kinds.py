@@ -17,11 +17,11 @@ from tests.ledger import noted
 from tests.ledger.building import MOMENT, distilled, entries
 from tests.ledger.noted import Noted
 from tests.writing.parts import S1, DictIndex, Rules, opened, turn
-from tiermem.ledger import Entry, Ledger, Spent, Tier1, told_in
+from tiermem.ledger import Entry, Ledger, Spent, Tier1, entry_texts
 from tiermem.ledger.entries import encode
+from tiermem.ledger.entry_texts import fields_of, paid_for
 from tiermem.ledger.kind import stays
 from tiermem.ledger.kinds import KINDS, kind_of
-from tiermem.ledger.told import fields_of, paid_for
 from tiermem.writing import Selection, Writer
 
 NOTED = Path(noted.__file__).read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ async def test_a_kind_in_a_file_of_its_own_is_written_read_folded_and_erased() -
         await ledger.write(note)
     assert ledger.tier1.aside_at("noted") == {moved.id: "about her move", bought.id: "about wheels"}
     assert (await Ledger.open(ledger._log)).tier1.aside == ledger.tier1.aside
-    assert list(told_in(notes[0])) == ["about her move"]
+    assert list(entry_texts(notes[0])) == ["about her move"]
     erasure, _ = await writer.erase(Selection(page=moved.id), "asked to")
     assert (erasure.records, erasure.stripped) == (1, 0)
     assert ledger.tier1.aside_at("noted") == {bought.id: "about wheels"}

@@ -38,7 +38,7 @@ from tiermem.errors import (
 )
 from tiermem.llm import Call, Endpoint, Message, ModelOptions, OpenAIModel, Price, Role
 from tiermem.llm.meter import Meter, metered, step
-from tiermem.llm.retry import seconds_asked
+from tiermem.llm.retry import seconds_of_rest
 from tiermem.model import Budget
 
 pytestmark = pytest.mark.anyio
@@ -190,9 +190,9 @@ async def test_a_rest_longer_than_the_deadline_is_not_waited_for() -> None:
 def test_retry_after_may_be_seconds_or_a_date_or_nonsense() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
     past = format_datetime(datetime.now(UTC) - timedelta(seconds=100), usegmt=True)
-    assert 95 < seconds_asked(soon) <= 100
-    assert [seconds_asked(text) for text in (None, "", "soon", "-3", "nan", "inf", past)] == [0.0] * 7
-    assert seconds_asked("1.5") == 1.5
+    assert 95 < seconds_of_rest(soon) <= 100
+    assert [seconds_of_rest(text) for text in (None, "", "soon", "-3", "nan", "inf", past)] == [0.0] * 7
+    assert seconds_of_rest("1.5") == 1.5
 
 
 async def test_the_deadline_bounds_all_attempts_together() -> None:

@@ -409,6 +409,6 @@ def test_what_is_saved_says_how_much_it_is(store: Path, archive: Path, tmp_path:
             turns=40,
             pages=len(log.pages()),
             bytes=sum(len(data) for name, data in segments(store).items() if "/ann/" in name),
-            checkpoint=log.standing(),
+            checkpoint=log.current_checkpoint(),
         )
     assert asdict(saved[ANN])["checkpoint"]["space"] == "ann"

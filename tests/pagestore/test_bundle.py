@@ -66,7 +66,7 @@ def test_every_answer_of_a_log_has_a_bundle_that_holds() -> None:
     for seq in w.answers:
         for whole in (False, True):
             data = encode(make_bundle(w.log, seq, whole_pages=whole))
-            assert verify_bundle(data, w.log.standing()).ok
+            assert verify_bundle(data, w.log.current_checkpoint()).ok
 
 
 def test_a_bundle_is_bound_to_a_checkpoint_that_was_kept() -> None:
@@ -85,7 +85,7 @@ def test_a_history_made_up_for_the_occasion_fails_against_a_checkpoint_kept_else
     data = encode(make_bundle(made_up.log, made_up.answers[1]))
     assert verify_bundle(data).ok
     assert not verify_bundle(data, true.kept).ok
-    assert not verify_bundle(data, true.log.standing()).ok
+    assert not verify_bundle(data, true.log.current_checkpoint()).ok
     with pytest.raises(Corrupt, match="does not begin"):
         make_bundle(made_up.log, made_up.answers[1], checkpoint=true.kept)
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import DiskLog, LogOptions, Page, PageId, PageLog, SessionId, SpaceId, Turn
-from pagestore.codec import encode_stub, stub_fields
+from pagestore.codec import encode_tombstone, tombstone_of_turn
 from pagestore.errors import Corrupt, Full, Locked, PageStoreError, Poisoned, ReadOnly, SpaceNotFound
 from pagestore.line import decode, encode, line_of, split
 from pagestore.testing import S1, S2, odd_turns, said
@@ -492,8 +492,8 @@ class TestDamage:
         fields = decode(raw)
         assert fields is not None
         line = line_of(raw, fields)
-        stub = encode_stub(stub_fields(fields, line.digest, 40, salt=b""), len(raw))
-        path.write_bytes(content[:offset] + stub + content[offset + len(raw) :])
+        tombstone = encode_tombstone(tombstone_of_turn(fields, line.digest, 40, salt=b""), len(raw))
+        path.write_bytes(content[:offset] + tombstone + content[offset + len(raw) :])
         with small(folder=folder, read_only=True) as log:
             assert any("no record says so" in found.what for found in log.verify().damage)
 

@@ -143,7 +143,7 @@ def test_what_was_erased_is_no_longer_proved_and_says_so() -> None:
     assert log.verify(checkpoint).ok
 
 
-def test_a_line_too_short_for_its_stub_is_refused_before_anything_is_written() -> None:
+def test_a_line_too_short_for_its_tombstone_is_refused_before_anything_is_written() -> None:
     from unittest.mock import patch
 
     from pagestore.staging import Batch

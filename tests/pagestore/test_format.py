@@ -201,7 +201,7 @@ def test_a_store_of_format_1_is_read_as_it_is_and_written_once_it_is_upgraded(
     shutil.copytree(golden, folder)
     with Store(folder, read_only=True).open_space(SPACE) as log:
         shows_what_it_showed(log, checkpoint, pages, golden)
-        assert log.standing().format == 1
+        assert log.current_checkpoint().format == 1
     with pytest.raises(OlderFormat, match="upgrade"):
         Store(folder).open_space(SPACE)
     with pytest.raises(OlderFormat, match="upgrade"):

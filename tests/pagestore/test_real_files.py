@@ -395,10 +395,10 @@ def use_all(folder: str, *, read_only: bool) -> bool:
     """Whether everything that can be asked of a log was answered and found sound."""
     with small(folder=folder, read_only=read_only) as log:
         sound = log.verify().ok
-        asked: list[Callable[[], object]] = [lambda: list(log.records()), log.filling, log.standing]
+        asked: list[Callable[[], object]] = [lambda: list(log.records()), log.filling, log.current_checkpoint]
         asked += [partial(log.open_page, session) for session in log.sessions()]
         asked += [partial(log.page, info.id) for info in log.pages()]
-        asked += [partial(log.prove_page, info.id, log.standing()) for info in log.pages()]
+        asked += [partial(log.prove_page, info.id, log.current_checkpoint()) for info in log.pages()]
         asked += [partial(log.read, seq) for seq in range(min(log.head, 50))]
         if not read_only:
             asked.append(lambda: log.append(S1, [said("turn 0 ", turn_id="0")]))

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore import Said, Turn, parse, render_page
+from pagestore import Turn, TurnPart, parse, render_page
 from pagestore.rendering import ERASED, as_rendered
 from pagestore.testing import odd_turns
 
@@ -37,7 +37,7 @@ FILLER = [
 
 
 def rendered(turns: list[Turn]) -> str:
-    return render_page(Said(seq=n, turn=turn) for n, turn in enumerate(turns))[0]
+    return render_page(TurnPart(seq=n, turn=turn) for n, turn in enumerate(turns))[0]
 
 
 def hostile(chance: Random) -> str:
@@ -53,7 +53,7 @@ def test_a_turn_reads_as_time_speaker_and_words() -> None:
         text="I went.\nIt was good.",
         said_at=datetime.fromisoformat("2023-05-08T13:56:00"),
     )
-    text, (line,) = render_page([Said(seq=7, turn=turn)])
+    text, (line,) = render_page([TurnPart(seq=7, turn=turn)])
     assert text == "[2023-05-08T13:56:00] Caroline: I went.\n\tIt was good."
     assert (line.seq, line.start, line.end, text[line.body :]) == (7, 0, len(text), "I went.\n\tIt was good.")
 
@@ -69,7 +69,7 @@ def test_a_page_parses_back_to_the_turns_as_it_shows_them(turns: list[Turn]) -> 
 
 @given(st.lists(odd_turns, min_size=1))
 def test_every_line_covers_its_turn_and_lines_follow_each_other(turns: list[Turn]) -> None:
-    text, lines = render_page(Said(seq=n, turn=turn) for n, turn in enumerate(turns))
+    text, lines = render_page(TurnPart(seq=n, turn=turn) for n, turn in enumerate(turns))
     assert "\n".join(text[line.start : line.end] for line in lines) == text
     for line, turn in zip(lines, turns, strict=True):
         assert text[line.body : line.end].replace("\n\t", "\n") == as_rendered(turn).text
@@ -99,9 +99,9 @@ def test_no_words_pass_for_a_turn_nobody_said() -> None:
 
 @given(odd_turns, odd_turns)
 def test_an_erased_turn_keeps_its_room(turn: Turn, other: Turn) -> None:
-    before, lines = render_page([Said(seq=1, turn=turn), Said(seq=2, turn=other)])
-    erased = Said(seq=1, turn=None, length=lines[0].end)
-    after, after_lines = render_page([erased, Said(seq=2, turn=other)])
+    before, lines = render_page([TurnPart(seq=1, turn=turn), TurnPart(seq=2, turn=other)])
+    erased = TurnPart(seq=1, turn=None, length=lines[0].end)
+    after, after_lines = render_page([erased, TurnPart(seq=2, turn=other)])
     assert after.startswith(ERASED)
     assert after_lines[1] == lines[1]
     assert after[after_lines[1].start :] == before[lines[1].start :]

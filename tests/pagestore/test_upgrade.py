@@ -117,7 +117,7 @@ def test_old_answers_are_bundled_as_they_were_and_new_ones_grow_from_old_checkpo
         assert encode(make_bundle(log, FIRST, checkpoint=KEPT)) == (ANSWERED / "bundle.json").read_bytes()
         now = log.checkpoint()
         for seq in (FIRST, SECOND):
-            assert verify_bundle(encode(make_bundle(log, seq)), log.standing()).ok
+            assert verify_bundle(encode(make_bundle(log, seq)), log.current_checkpoint()).ok
             assert verify_bundle(encode(make_bundle(log, seq, checkpoint=now)), now).ok
         grown = encode(make_bundle(log, SECOND, checkpoint=KEPT))
         report = verify_bundle(grown, KEPT)
@@ -211,13 +211,21 @@ def test_an_upgraded_log_reads_the_same_with_its_caches_and_without(tmp_path: Pa
 def seen(log: DiskLog) -> list[object]:
     pages = [log.page(info.id) for info in log.pages()]
     told = [log.history(number) for number in range(log.head + 1)]
-    return [log.identity, pages, log.filling(), list(log.records()), told, log.standing(), log.times()]
+    return [
+        log.identity,
+        pages,
+        log.filling(),
+        list(log.records()),
+        told,
+        log.current_checkpoint(),
+        log.times(),
+    ]
 
 
 class TestErasing:
     @pytest.fixture
     def begun(self, tmp_path: Path) -> Path:
-        """A store with an intent and stubs, and no word that they are done."""
+        """A store with an intent and tombstones, and no word that they are done."""
         shutil.copytree(GOLDEN / "format-1-erasing", tmp_path / "store")
         return tmp_path / "store"
 
@@ -225,10 +233,10 @@ class TestErasing:
     def test_an_erasure_that_was_begun_before_is_finished(self, begun: Path, half_written: bool) -> None:
         path = begun / "spaces" / "ann" / "00000001.jsonl"
         content = path.read_bytes()
-        stubs = [(at, raw) for at, raw in split(content) if b'"t":"gone"' in raw or b'"t":"void"' in raw]
-        assert len(stubs) == 2
+        tombstones = [(at, raw) for at, raw in split(content) if b'"t":"gone"' in raw or b'"t":"void"' in raw]
+        assert len(tombstones) == 2
         if half_written:
-            at, _ = stubs[0]
+            at, _ = tombstones[0]
             path.write_bytes(content[: at + 70] + b"x" * 40 + content[at + 110 :])
         with opened(begun, read_only=True) as log:
             assert log.page(log.pages()[0].id).lines[0].turn is None
@@ -300,7 +308,7 @@ class TestCutShort:
                     DiskLog("/log", SPACE, files=files, upgraded=True)
                 again = SimFiles(files.image(loss, chance))
                 log = DiskLog("/log", SPACE, files=again, upgraded=True)
-                assert log.standing().format == 2
+                assert log.current_checkpoint().format == 2
                 assert log.verify(KEPT).ok
                 assert log.verify(LATER).ok
                 lines = b"".join(data for name, data in again.contents().items() if ".jsonl" in name)

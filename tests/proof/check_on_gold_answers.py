@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval.datasets import LoCoMo, LongMemEval
-from eval.types import Case, Dataset, Question
+from eval.types import Case, Dataset, LabelledQuestion
 from tests.proof.guard_on_real_text import OTHER_NAMES, altered_date
 from tiermem.proof import graded
 from tiermem.text import Source, resolve_dates
@@ -45,7 +45,7 @@ class Tally:
         return sum(self.true.values())
 
 
-def evidence(case: Case, question: Question) -> list[Source]:
+def evidence(case: Case, question: LabelledQuestion) -> list[Source]:
     """The turns named as evidence of a question, as what an answer cites."""
     turns = {session.id: session.turns for session in case.sessions}
     return [
@@ -90,7 +90,7 @@ def measure(dataset: Dataset) -> Tally:
     return tally
 
 
-def _one(question: Question, cited: list[Source], tally: Tally) -> None:
+def _one(question: LabelledQuestion, cited: list[Source], tally: Tally) -> None:
     # Of "7 days. 8 days (including the last day) is also acceptable." the first is taken.
     gold = question.gold[0].split(". ")[0] if "acceptable" in question.gold[0] else question.gold[0]
     asked_at = question.asked_at

@@ -173,7 +173,7 @@ async def test_what_searches_brought_stands_behind_what_was_recalled() -> None:
     assert [item.text[:3] for item in answer.trace.candidates] == ["Ann", "Bob"]
     audit = await world.reader().audit(answer.id)
     assert audit.citations[0].chosen_by == "research, round 1: found by search"
-    assert audit.citations[0].standing[0].page_id == dog.id
+    assert audit.citations[0].words_on_page[0].page_id == dog.id
 
 
 async def test_an_audit_leads_to_page_turn_speaker_time_and_words_in_context() -> None:
@@ -182,7 +182,7 @@ async def test_an_audit_leads_to_page_turn_speaker_time_and_words_in_context() -
     answer, _ = await ask(world, "How many cats?")
     audit = await world.reader(context_chars=12).audit(answer.id)
     (cited,) = audit.citations
-    (place,) = cited.standing
+    (place,) = cited.words_on_page
     assert (place.page_id, place.session, place.page_number, place.turn) == (page.id, "main", page.number, 2)
     assert (place.speaker, place.said_at) == ("Ann", page.lines[1].turn and page.lines[1].turn.said_at)
     assert place.words == "I adopted three cats"
@@ -227,8 +227,8 @@ async def test_words_cited_from_an_open_page_are_found_after_it_sealed() -> None
     await world.say("Bob: nice")
     (sealed,) = await world.ledger.seal()
     (cited,) = (await world.reader().audit(answer.id)).citations
-    assert cited.standing[0].page_id == sealed
-    assert cited.standing[0].words == "my new bike is blue"
+    assert cited.words_on_page[0].page_id == sealed
+    assert cited.words_on_page[0].words == "my new bike is blue"
     assert cited.intact
 
 

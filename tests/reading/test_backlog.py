@@ -128,8 +128,8 @@ async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how
     assert first.evidence().text == "Ann: the ferry was late"
     waiting = await Backlog(world.ledger).after(-1)
     assert waiting.speakers == {"ann", "bob"}
-    assert waiting.rarity("ferri", held=0, known=None) > waiting.rarity("dog", held=0, known=None)
-    assert waiting.rarity("ferri", held=1000, known=6.0) > waiting.rarity("ferri", held=0, known=None)
+    assert waiting.rarity("ferri", indexed=0, known=None) > waiting.rarity("dog", indexed=0, known=None)
+    assert waiting.rarity("ferri", indexed=1000, known=6.0) > waiting.rarity("ferri", indexed=0, known=None)
 
 
 async def test_a_page_that_waits_and_cannot_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,7 +245,7 @@ async def test_a_wording_that_is_no_answer_or_made_by_rules_betters_none_that_is
     other, by_rules = replace(one, text="four"), replace(one, text="five", by_rules=True)
     assert better(other, [one]) is other
     assert better(abstention(), [abstention(), one]) is one
-    assert better(replace(other, withheld="no"), [one]) is one
+    assert better(replace(other, declined="no"), [one]) is one
     assert better(by_rules, [one]) is one
     assert better(by_rules, [abstention()]) is by_rules
 

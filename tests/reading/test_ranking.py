@@ -14,7 +14,7 @@ from tests.reading.world import MAIN, SPACE, World
 from tiermem.embedding.words import Stems
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.interface import TurnHit, turn_id, turn_place
-from tiermem.reading.question import Asked, read_question, told_when
+from tiermem.reading.question import TurnQuery, read_question, telling_periods
 from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ def candidate(text: str, *, speaker: str = "Ann", hit: TurnHit | None = NOWHERE)
     return Candidate(hit=hit, line=line(text, speaker), own=0, beside=(0,))
 
 
-def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -> float:
+def score(question: TurnQuery, one: Candidate, texts: Sequence[str] | None = None) -> float:
     said = one.line.turn.text if one.line.turn else ""
     (found,) = rescore(question, [one], texts or [said], Stems(), OPTIONS)
     return found
@@ -39,7 +39,7 @@ def score(question: Asked, one: Candidate, texts: Sequence[str] | None = None) -
 
 def asked(
     question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})
-) -> Asked:
+) -> TurnQuery:
     return read_question(question).among(named, rarity)
 
 
@@ -127,7 +127,7 @@ def test_a_time_counts_only_where_one_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "periods"),
     [
         ("Who called yesterday?", [("2023-05-30", "2023-06-02")]),
         ("Who called on 3 May 2023?", [("2023-05-03", "2023-05-06")]),
@@ -144,18 +144,18 @@ def test_a_time_counts_only_where_one_is_asked_for() -> None:
     ],
 )
 def test_what_happened_on_a_day_is_told_then_and_for_some_days_after(
-    question: str, told: list[tuple[str, str]]
+    question: str, periods: list[tuple[str, str]]
 ) -> None:
     wednesday = datetime(2023, 5, 31, 9, tzinfo=UTC)
-    found = told_when(question, wednesday)
-    assert [(str(first), str(last)) for first, last in found] == told
-    assert told_when("Who called last week?", None) == ()
+    found = telling_periods(question, wednesday)
+    assert [(str(first), str(last)) for first, last in found] == periods
+    assert telling_periods("Who called last week?", None) == ()
 
 
 def test_what_was_told_on_the_days_a_question_names_counts_for_more() -> None:
-    told = (date(2023, 5, 3), date(2023, 5, 6))
+    periods = (date(2023, 5, 3), date(2023, 5, 6))
     undated = asked("Which bicycle?")
-    dated = replace(undated, told=(told,))
+    dated = replace(undated, periods=(periods,))
 
     def bonus(said_at: datetime | None) -> float:
         said = line("I bought a bicycle.")

@@ -94,7 +94,7 @@ class ListIndex:
         *,
         limit: int,
         session: SessionId | None = None,
-        told: Sequence[Period] = (),
+        periods: Sequence[Period] = (),
     ) -> TurnHits:
         hits = await self.search(space, "turns", question, limit=limit, session=session)
         return TurnHits(

@@ -13,7 +13,7 @@ from tiermem.model import Evidence, LinkedFact, Search, is_proved
 from tiermem.proof import link
 from tiermem.reasoning import PageView, by_rules
 from tiermem.reasoning.rules import sufficiency
-from tiermem.reasoning.rules.questions import Kind, read_question
+from tiermem.reasoning.rules.questions import Kind, parse_question
 from tiermem.reasoning.rules.route import route
 from tiermem.reasoning.rules.sufficiency import Features, SufficiencyOptions, assess
 
@@ -53,7 +53,7 @@ EVERYTHING = [GROUP, MOVE, CATS, PAINTING]
     ],
 )
 def test_a_question_shows_what_kind_of_answer_it_wants(question: str, kind: str) -> None:
-    assert read_question(question).kind == kind
+    assert parse_question(question).kind == kind
 
 
 @pytest.mark.parametrize(

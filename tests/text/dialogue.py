@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from pagestore import Page, PageId, SessionId, SpaceId, Turn
-from pagestore.rendering import Said, render_page
+from pagestore.rendering import TurnPart, render_page
 from tiermem.dialogue.locomo import LocomoSample, parse_locomo
 
 PAGE_CHARACTERS = 4_300
 
 
 def page_of(turns: Sequence[Turn], *, page_id: str = "p1:test", session: str = "s1", number: int = 0) -> Page:
-    text, lines = render_page(Said(seq=seq, turn=turn) for seq, turn in enumerate(turns))
+    text, lines = render_page(TurnPart(seq=seq, turn=turn) for seq, turn in enumerate(turns))
     return Page(
         id=PageId(page_id),
         space=SpaceId("test"),

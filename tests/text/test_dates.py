@@ -58,6 +58,14 @@ MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
         ("moved to Tuesday, June 13 at seven", "2023-06-13"),
         ("Thursday the 8th of June", "2023-06-08"),
         ("2023-05-07", "2023-05-07"),
+        ("2023/5/7", "2023-05-07"),
+        ("7.5.2023", "2023-05-07"),
+        ("07.05.23", "2023-05-07"),
+        ("on 21/5/2023", "2023-05-21"),
+        ("on 5/21/2023", "2023-05-21"),
+        ("on 5/21/23", "2023-05-21"),
+        ("on 5/5/2023", "2023-05-05"),
+        ("on 5/7/2023", "2023"),
         ("5-6 November 2022", "2022-11-05/2022-11-06"),
         ("between 3 and 5 May 2023", "2023-05-03/2023-05-05"),
         ("29 May 2023 to 4 June 2023", "2023-05-29/2023-06-04"),
@@ -193,3 +201,17 @@ def test_what_is_no_iso_date_is_none(iso: str) -> None:
 @pytest.mark.parametrize("iso", ["9" * 5_000, "2023-1-1-1", "2023-0", "2023-13", "", "/", "-1", "May"])
 def test_what_is_no_iso_date_is_shown_as_it_is(iso: str) -> None:
     assert display_date(iso) == iso
+
+
+def test_a_date_in_numbers_is_read_as_the_others_of_its_text_are() -> None:
+    days = [mention.iso for mention in resolve_dates("From 5/7/2023 to 5/21/2023.", None)]
+    assert days == ["2023-05-07", "2023-05-21"]
+    years = [mention.iso for mention in resolve_dates("5/7/2023, 5/21/2023 and 21/5/2023", None)]
+    assert years == ["2023", "2023-05-21", "2023-05-21"]
+
+
+@pytest.mark.parametrize(
+    "said", ["31.02.2023", "99/99/2023", "192.168.10.23", "12-11-24-55", "version 1.10.24", "on 5/7/23"]
+)
+def test_numbers_that_are_no_date_are_none(said: str) -> None:
+    assert resolve_dates(said, MONDAY) == ()

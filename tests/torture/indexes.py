@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,7 @@ from tiermem.model import Evidence
 
 PLACES = ("Lisbon", "Oslo", "Krakow", "Nairobi", "Quito", "Hanoi", "Turin", "Bergen")
 _SAME = 1e-3
+"""Share by which scores may differ: which of equally near turns is looked at last follows no order."""
 ASKED = [f"herons near {place}" for place in PLACES]
 
 Harm = Callable[[Path, random.Random], None]
@@ -112,11 +114,11 @@ def _hits(memory: tiermem.Memory, query: str) -> list[tuple[Evidence, ...]]:
 
 
 def _alike(before: list[tuple[Evidence, ...]], after: list[tuple[Evidence, ...]]) -> bool:
-    """Whether the same was found, with the same scores but for what sums in another order may differ."""
+    """Whether the same was found, in the same order and with the same scores but for `_SAME`."""
     found, again = ([hit for hits in kinds for hit in hits] for kinds in (before, after))
     return [(hit.source, hit.spans, hit.text) for hit in found] == [
         (hit.source, hit.spans, hit.text) for hit in again
-    ] and all(abs(one.score - other.score) < _SAME for one, other in zip(found, again, strict=True))
+    ] and all(isclose(one.score, other.score, rel_tol=_SAME) for one, other in zip(found, again, strict=True))
 
 
 def _delete(store: Path, chance: random.Random) -> None:

@@ -122,7 +122,7 @@ async def _ask_router(share: Share, outcome: Outcome) -> None:
             return
 
 
-def door(share: Share) -> Outcome:
+def api(share: Share) -> Outcome:
     """A model that lies, breaks off and babbles, through every step of one memory after the other."""
     liar, outcome = Liar(share.seed), Outcome()
     while liar.given.total() < share.count:
@@ -227,13 +227,13 @@ ROWS = (
         work=typed,
     ),
     Row(
-        name="door-replies",
+        name="api-replies",
         failure="the same through the whole pipeline: nothing unhandled, no unproved unit, no altered page",
-        done="a model that lies about what memory holds, breaks off and babbles, behind the door",
+        done="a model that lies about what memory holds, breaks off and babbles, behind the API",
         unit="replies",
         count=35_000,
         share=1_750,
-        work=door,
+        work=api,
         minutes=10,
     ),
     Row(

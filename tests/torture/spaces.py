@@ -166,7 +166,7 @@ def erased_lives(share: Share) -> Outcome:
 
 
 def erased_memories(share: Share) -> Outcome:
-    """Turns, pages and sessions erased at the door, beside answers and the embedded index.
+    """Turns, pages and sessions erased through the API, beside answers and the embedded index.
 
     Every second memory has a model that repeats in each text of each reply, back to front, what it was shown.
     """
@@ -178,7 +178,7 @@ def erased_memories(share: Share) -> Outcome:
             form = chance.choice(tuple(FORMS))
             outcome.seen[f"index: {form}"] += 1
             with kept_as(form):
-                _erase_at_the_door(Path(folder, "store"), chance, outcome, model)
+                _erase_through_the_api(Path(folder, "store"), chance, outcome, model)
     return outcome
 
 
@@ -207,7 +207,7 @@ def repeats(call: Call) -> Any:
     return replies[call.schema["title"]]
 
 
-def _erase_at_the_door(
+def _erase_through_the_api(
     store: Path, chance: random.Random, outcome: Outcome, model: FunctionModel | None
 ) -> None:
     words = {
@@ -244,7 +244,7 @@ def _erase_at_the_door(
             {"turn": words["s3"][0], "session": "s3"},
         ):
             receipt = memory.erase(**named, reason="asked to")
-            outcome.demand(receipt.residual.clean, "the receipt tells of words left behind")
+            outcome.demand(receipt.leftovers.clean, "the receipt tells of words left behind")
         outcome.demand(memory.verify(checkpoint).ok, "the old checkpoint no longer verifies")
         told = repr((memory.units(), memory.open_pages(), [memory.page(i.id) for i in memory.pages()]))
         _count_gone(words, gone, told, store, outcome)
@@ -298,10 +298,10 @@ def _take_receipts(store: Path, chance: random.Random, outcome: Outcome) -> None
             planted = chance.random() < 0.5
             if planted:
                 left.write_text(f"... {text} ...")
-            scan = memory.erase(turn=f"t{number}", session="s1", reason="asked to").residual
+            scan = memory.erase(turn=f"t{number}", session="s1", reason="asked to").leftovers
             left.unlink(missing_ok=True)
             outcome.count += 1
-            files = [residue.file for residue in scan.found]
+            files = [leftover.file for leftover in scan.found]
             outcome.seen["turns known by nothing, and the receipt says so"] += scan.silent == 1
             outcome.seen["leftovers found"] += planted and files == ["left.txt"]
             outcome.demand(not set(files) - {"left.txt"}, "false alarm: what is left holds no word of it")
@@ -355,7 +355,7 @@ ROWS = (
     ),
     Row(
         name="erased-memory",
-        failure="erasure at the door",
+        failure="erasure through the API",
         done="turns, pages and sessions erased beside answers and the embedded index in either form, half of "
         "it by a model that repeats all it is shown; every file searched, open and after closing",
         unit="canaries",

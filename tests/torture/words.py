@@ -86,7 +86,7 @@ def _lived_through(outcome: Outcome, turn: Turn, told: str) -> None:
         outcome.demand(len(receipt.erasure.turns) >= 1, f"{told} is not erased")
         # Forged lines of the log stand in every log.
         forges = any(forgery in turn.text for forgery in FORGERIES)
-        outcome.demand(receipt.residual.clean or forges, f"{told} is erased and found in a file")
+        outcome.demand(receipt.leftovers.clean or forges, f"{told} is erased and found in a file")
         outcome.demand(all(unit.session == "bees" for unit in memory.units()), f"units are left of {told}")
         outcome.demand(_hives(memory), f"another page went with {told}")
         outcome.demand(memory.verify().ok, f"verify finds damage after erasing {told}")

@@ -101,7 +101,7 @@ class DictIndex:
         *,
         limit: int,
         session: SessionId | None = None,
-        told: Sequence[Period] = (),
+        periods: Sequence[Period] = (),
     ) -> TurnHits:
         raise AssertionError("writing looks up no turns")
 

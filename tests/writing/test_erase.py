@@ -113,7 +113,7 @@ async def test_both_stay_readable_with_their_words_and_what_became_of_them() -> 
     assert [one.unit for one in trail] == list(chain)
     assert [one.state for one in trail] == ["superseded"] * 3 + ["holds", "withdrawn"]
     assert trail[4].because == "it was a mistake"
-    assert [one.standing[0].words for one in trail] == [move.text.rstrip(".") + "." for move in MOVES]
+    assert [one.words_on_page[0].words for one in trail] == [move.text.rstrip(".") + "." for move in MOVES]
 
 
 MERGED = "Ann planted 12 tomatoes and counted 12 tomatoes in the garden."

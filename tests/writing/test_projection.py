@@ -8,7 +8,7 @@ import pytest
 from pagestore import History, MemoryLog, Page, PageId, SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry, Said, turn_id
+from tiermem.index.interface import Collection, Entry, TurnContext, turn_id
 from tiermem.ledger import Ledger, Retired
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation
@@ -45,7 +45,7 @@ async def test_turns_are_found_after_sealing_with_what_was_said_around_them() ->
     second = (await ledger.pages())[1]
     turns = index.of("turns")
     assert set(turns) == {turn_id(first.id, n) for n in range(4)} | {turn_id(second.id, 0)}
-    said = turns[turn_id(first.id, 1)].said
+    said = turns[turn_id(first.id, 1)].context
     assert said is not None
     assert (said.speaker, said.before) == ("Ann", f"Ann: {GARDEN[0].text}")
     assert said.around == "\n".join(one.text for one in GARDEN)
@@ -53,8 +53,8 @@ async def test_turns_are_found_after_sealing_with_what_was_said_around_them() ->
     after = turns[turn_id(second.id, 0)]
     assert after.text == "It is red."
     assert (
-        after.said
-        == Said(
+        after.context
+        == TurnContext(
             speaker=None,  # only a role
             before=f"Ann: {GARDEN[3].text}",
             around="\n".join([*(one.text for one in GARDEN[1:]), "It is red."]),
@@ -69,8 +69,8 @@ async def test_turns_of_different_sessions_are_not_around_each_other() -> None:
     await writer.seal()
     await writer.project()
     other = (await ledger.pages())[1]
-    said = index.of("turns")[turn_id(other.id, 0)].said
-    assert said == Said(speaker="Ann", before="", around="It is red.", near=())
+    said = index.of("turns")[turn_id(other.id, 0)].context
+    assert said == TurnContext(speaker="Ann", before="", around="It is red.", near=())
 
 
 async def test_projecting_again_puts_nothing() -> None:
@@ -137,7 +137,7 @@ async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
     (opened_after,) = await ledger.open_pages()
     assert set(index.of("pages")) == {sealed, opened_after.id}
     assert set(index.of("turns")) == {*(turn_id(sealed, n) for n in range(4)), turn_id(opened_after.id, 0)}
-    said = index.of("turns")[turn_id(opened_after.id, 0)].said
+    said = index.of("turns")[turn_id(opened_after.id, 0)].context
     assert said is not None
     assert said.near == (turn_id(sealed, 3),)
 

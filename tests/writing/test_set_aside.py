@@ -32,7 +32,7 @@ class Choosy(DictIndex):
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            if self.error is not None and "Quibble" in f"{entry.text} {entry.said}":
+            if self.error is not None and "Quibble" in f"{entry.text} {entry.context}":
                 raise self.error
         await super().put(space, collection, entries)
 
@@ -109,7 +109,7 @@ async def test_an_open_page_is_tried_with_every_turn_and_not_told_of_once_it_sea
     ledger, index = await opened(), Choosy(ValueError("odd"))
     writer = Writer(ledger, index, Rules().engine)
     await said(writer, GARDEN[0].text, ODD, seal=False)
-    assert await writer.index_said() is None
+    assert await writer.index_open_turns() is None
     (page,) = await ledger.open_pages()
     assert steps(ledger) == [("index", page.id)]
     await said(writer, GARDEN[1].text)

@@ -2,9 +2,9 @@
 
 from tiermem.api.blocking import Memory, open, spaces  # noqa: A004  (users write `tiermem.open`)
 from tiermem.api.copies import restore
+from tiermem.api.leftovers import Leftover, LeftoverScan
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.requests import Attribution, Filters, Overrides
-from tiermem.api.residual import ResidualScan, Residue
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
 
@@ -16,12 +16,12 @@ __all__ = [
     "Exported",
     "Filters",
     "Flushed",
+    "Leftover",
+    "LeftoverScan",
     "Memory",
     "Overrides",
     "Receipt",
     "Reindexed",
-    "ResidualScan",
-    "Residue",
     "Stats",
     "open",
     "restore",

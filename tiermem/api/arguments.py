@@ -194,8 +194,8 @@ def scope(only: Filters, levels: TrustLevels, *, as_of: object = None) -> Scope:
 def _turns(only: Filters) -> TurnFilter | None:
     """Which turns alone may be seen; `None` where nothing is asked of them. A day is the whole day."""
     asked = TurnFilter(
-        speaker=_told(only.get("speaker"), "speaker"),
-        role=_told(only.get("role"), "role"),
+        speaker=_optional_name(only.get("speaker"), "speaker"),
+        role=_optional_name(only.get("role"), "role"),
         said_after=moment(only.get("said_after"), "said_after"),
         said_before=_moment(only.get("said_before"), "said_before", until),
         where=_where(only.get("where")),
@@ -216,7 +216,7 @@ def _where(value: object) -> tuple[Wanted, ...]:
     return tuple(Wanted(key=key, value=wanted) for key, wanted in metadata_in(value, "where").items())
 
 
-def _told(value: object, name: str) -> str | None:
+def _optional_name(value: object, name: str) -> str | None:
     """A name, or `None`; a blank one is nobody's."""
     if isinstance(value, str) and not value.strip():
         raise InvalidInput(f"{name} must be a name, not {shown(value)}")

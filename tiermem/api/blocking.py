@@ -170,7 +170,7 @@ class Memory:
     history = trail
     erase = _blocking(AsyncMemory.erase)
     delete = erase
-    residual_scan = _blocking(AsyncMemory.residual_scan)
+    leftover_scan = _blocking(AsyncMemory.leftover_scan)
     stats = _blocking(AsyncMemory.stats)
 
     def close(self) -> None:

@@ -32,8 +32,8 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
+from tiermem.api.leftovers import LeftoverScan, leftover_scan
 from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
-from tiermem.api.residual import ResidualScan, residual_scan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
 from tiermem.dialogue import TimeLike, as_turns
@@ -70,7 +70,7 @@ from tiermem.reading import (
     OmissionReport,
     Replay,
     Scope,
-    Standpoint,
+    UnitHistory,
     omission_report,
 )
 from tiermem.reasoning import Engine
@@ -212,13 +212,13 @@ class AsyncMemory:
         known = await placed(components.ledger, into, worded)
         idle = await self._sealed(await components.writer.seal_idle(components.clock()))
         appended = await components.writer.observe(into, known.turns)
-        told = (
+        added_turns = (
             TurnTimes(seq=seq, said_at=turn.said_at)
             for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
-        behind = await components.writer.seal_behind(into, told)
+        behind = await components.writer.seal_behind(into, added_turns)
         await self._sealed((*appended.sealed, *behind))
-        self._index_said()
+        self._index_open_turns()
         if not self._jobs.is_due(_SEALING):
             await self._look_later()
         return Added(
@@ -235,10 +235,14 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        components, only, told = self._writable, arguments.any_session(session), arguments.progress(progress)
+        components, only, report = (
+            self._writable,
+            arguments.any_session(session),
+            arguments.progress(progress),
+        )
         sealed = await components.writer.seal(only)
         await self._jobs.drain()
-        return replace(await self._index_pending(told), sealed=sealed)
+        return replace(await self._index_pending(report), sealed=sealed)
 
     @cut_short
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
@@ -246,9 +250,9 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        _, told = self._writable, arguments.progress(progress)
+        _, report = self._writable, arguments.progress(progress)
         await self._jobs.drain()
-        return await self._index_pending(told)
+        return await self._index_pending(report)
 
     @cut_short
     @spelled_out(Filters)
@@ -286,7 +290,7 @@ class AsyncMemory:
         components, question = self._open, arguments.question(question)
         scope, moment = self._confined(only, as_of=as_of)
         mode, limits = arguments.mode(mode), arguments.budget(budget)
-        await self._said_is_indexed()
+        await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
@@ -320,7 +324,7 @@ class AsyncMemory:
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._confined(only)
-        await self._said_is_indexed()
+        await self._open_turns_are_indexed()
         return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cut_short
@@ -339,7 +343,7 @@ class AsyncMemory:
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
         scope, moment = self._confined(only)
-        await self._said_is_indexed()
+        await self._open_turns_are_indexed()
         return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
     @cut_short
@@ -447,7 +451,7 @@ class AsyncMemory:
         """
         components = self._open
         return await (
-            components.ledger.standing() if components.read_only else components.ledger.checkpoint()
+            components.ledger.current_checkpoint() if components.read_only else components.ledger.checkpoint()
         )
 
     @cut_short
@@ -526,7 +530,7 @@ class AsyncMemory:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         ledger = self._open.ledger
         before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
-        return await ledger.prove_growth(before, after or await ledger.standing())
+        return await ledger.prove_growth(before, after or await ledger.current_checkpoint())
 
     @cut_short
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
@@ -659,11 +663,11 @@ class AsyncMemory:
     async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
         remembered, sealed = done
         await self._sealed(sealed)
-        self._index_said()
+        self._index_open_turns()
         return remembered
 
     @cut_short
-    async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
+    async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
 
         Raises `UnknownId`.
@@ -706,13 +710,13 @@ class AsyncMemory:
             self._jobs.forget(words.are_in)
             scan = await self._scanned(words)
         return Receipt(
-            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, residual=scan
+            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, leftovers=scan
         )
 
     delete = erase
 
     @cut_short
-    async def residual_scan(self, words: Sequence[str]) -> ResidualScan:
+    async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
         return await self._scanned(fingerprints_of(arguments.runs(words)))
 
@@ -786,7 +790,7 @@ class AsyncMemory:
                 await self._fill_index()
             await components.writer.seal_all_idle(components.clock())
             await self._when(components.settings.distil, "distilling", self._distil)
-            self._index_said()
+            self._index_open_turns()
             await self._look_later()
             self._consolidate_later()
 
@@ -806,17 +810,17 @@ class AsyncMemory:
             await self._when(self._open.settings.distil, "distilling", self._distil)
         return pages
 
-    def _index_said(self) -> None:
+    def _index_open_turns(self) -> None:
         self._jobs.start(_INDEXING, self._index)
 
-    async def _said_is_indexed(self) -> None:
+    async def _open_turns_are_indexed(self) -> None:
         """Wait a little for what was said to be in the index; what is not by then is found by its words."""
         await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
 
     async def _index(self) -> None:
         async with self._lock.shared():
             with self._open.paying(Meter()):
-                left = await self._open.writer.index_said()
+                left = await self._open.writer.index_open_turns()
         self._jobs.note([left] if left is not None else [])
 
     async def _look_later(self) -> None:
@@ -886,12 +890,12 @@ class AsyncMemory:
         except (TierMemError, PageStoreError) as error:
             self._jobs.note([f"the index could not be filled and is tried again: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged
-            told = unexpected(error, "filling the index")
-            self._jobs.note([f"the index could not be filled and is tried again: {told}"])
+            reason = unexpected(error, "filling the index")
+            self._jobs.note([f"the index could not be filled and is tried again: {reason}"])
 
-    async def _scanned(self, words: Fingerprints) -> ResidualScan:
+    async def _scanned(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
-        return await to_thread.run_sync(residual_scan, components.directory, components.ledger.space, words)
+        return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
 
     async def _when(self, when: When, name: str, job: Job) -> None:
         if when == "inline":

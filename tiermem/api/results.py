@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pagestore import PageId, SpaceId
 from pagestore.backup import SavedSpace
-from tiermem.api.residual import ResidualScan
+from tiermem.api.leftovers import LeftoverScan
 from tiermem.writing import Erasure
 
 
@@ -73,7 +73,7 @@ class Receipt:
     reason: str
     erasure: Erasure
     recorded_calls: int
-    residual: ResidualScan
+    leftovers: LeftoverScan
     not_reached: str = NOT_REACHED
 
 

@@ -55,9 +55,9 @@ def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
         return found
     chats = [one for one, name in zip(found, named, strict=True) if name == _CHATS] or found
     if len(chats) != 1:
-        told = ", ".join(sorted(one.filename for one in found)[:8]) or "none"
+        names = ", ".join(sorted(one.filename for one in found)[:8]) or "none"
         raise InvalidInput(
-            f"the archive holds {len(chats)} files that may be dialogue ({told}): unpack it and name one"
+            f"the archive holds {len(chats)} files that may be dialogue ({names}): unpack it and name one"
         )
     return chats
 

@@ -8,7 +8,7 @@ from pagestore.line import one_line
 
 def line_of(session: str, turn: Turn) -> bytes:
     """The line of one turn, its end included. What nobody knows is left out, and an id without a letter."""
-    told = {
+    fields = {
         "session": session,
         "id": turn.turn_id or None,
         "said_at": None if turn.said_at is None else turn.said_at.isoformat(),
@@ -18,4 +18,4 @@ def line_of(session: str, turn: Turn) -> bytes:
         "text": turn.text,
         "metadata": dict(turn.metadata) or None,
     }
-    return one_line({name: value for name, value in told.items() if value is not None}) + b"\n"
+    return one_line({name: value for name, value in fields.items() if value is not None}) + b"\n"

@@ -44,8 +44,8 @@ def alternatives(turn: Turn) -> Iterator[Turn]:
     found = _PLACE.fullmatch(turn.turn_id or "")
     if found is None:
         raise ValueError(f"{turn.turn_id!r} is no place in a file")
-    told = "\x1f".join((turn.speaker, found["moment"] or "", turn.text))
-    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    content = "\x1f".join((turn.speaker, found["moment"] or "", turn.text))
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     yield replace(turn, turn_id=f"{found['position']}-{digest}")
     yield turn
     for number in count(2):

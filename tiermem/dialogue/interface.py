@@ -33,7 +33,7 @@ Format = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueSession:
-    """One sitting: its turns in the order they were said. Every turn has a `turn_id`."""
+    """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`."""
 
     session: SessionId
     turns: tuple[Turn, ...]

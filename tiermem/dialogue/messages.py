@@ -201,9 +201,9 @@ def _part(part: object) -> str:
     answer = _first(part, ("functionResponse", "function_response"))
     if answer is not None or "tool_result" in str(part.get("type", "")):
         return _result(part if answer is None else answer)
-    told = {key: _short(value) for key, value in part.items() if key != "type"}
+    fields = {key: _short(value) for key, value in part.items() if key != "type"}
     kind = part.get("type", "part")
-    return f"[{kind}: {_json(told)}]" if told else f"[{kind}]"
+    return f"[{kind}: {_json(fields)}]" if fields else f"[{kind}]"
 
 
 def _call(call: object) -> str:
@@ -220,8 +220,8 @@ def _result(result: object) -> str:
         return f"[result: {_json(result)}]"
     content = _first(result, ("content", "output", "response"))
     failed = "error" if result.get("is_error") is True else "result"
-    told = words_of(content) if isinstance(content, str | list | tuple) else _json(_short(content))
-    return f"[{failed}: {told}]"
+    content_words = words_of(content) if isinstance(content, str | list | tuple) else _json(_short(content))
+    return f"[{failed}: {content_words}]"
 
 
 _LONGEST_DATA = 1_000

@@ -23,7 +23,7 @@ _OPENING = re.compile(
 )
 _STAMP = re.compile(r"\[([^\]]{1,60})\]")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
-_SITTING = re.compile(r"(?:session|conversation|chat|call|meeting|day|part)\b", re.IGNORECASE)
+_SESSION = re.compile(r"(?:session|conversation|chat|call|meeting|day|part)\b", re.IGNORECASE)
 _LONGEST_NAME = 5
 """A speaker has at most this many words; a longer run before a colon is a sentence."""
 _LONGEST_HEADING = 120
@@ -113,14 +113,14 @@ def _opening(line: str) -> re.Match[str] | None:
 def _heading(line: str, *, first: bool) -> str | None:
     """The title of a heading, `None` for any other line.
 
-    Within a session a `#` line must speak of a sitting or tell a date: answers quote headings too.
+    Within a session a `#` line must speak of a session or tell a date: answers quote headings too.
     """
     if len(line) > _LONGEST_HEADING:
         return None
     found = _HEADING.fullmatch(line)
     if found is not None:
         title = found["title"]
-        return title if first or _SITTING.match(title) or _date_in(title) else None
+        return title if first or _SESSION.match(title) or _date_in(title) else None
     bare = line.strip("[]() \t")
     return bare if _is_time(bare) else None
 

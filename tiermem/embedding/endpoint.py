@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from tiermem.embedding.interface import EmbedderRequest, EmbedTexts
 from tiermem.errors import MalformedReply
-from tiermem.llm.characters import sendable
+from tiermem.text.unicode import join_surrogates
 
 
 class EndpointEmbedder:
@@ -54,7 +54,7 @@ class EndpointEmbedder:
         """Unit-length vectors in order; `MalformedReply` when the endpoint sends anything else."""
         if not texts:
             return []
-        vectors = await self._embed([sendable(text) for text in texts])
+        vectors = await self._embed([join_surrogates(text) for text in texts])
         if len(vectors) != len(texts):
             raise MalformedReply(f"{self._name!r} sent {len(vectors)} vectors for {len(texts)} texts")
         return [self._unit(vector) for vector in vectors]

@@ -26,9 +26,9 @@ from tiermem.embedding.tensors import WORDS, initializers, quantized, read_safet
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.embedding.words import WordPieces
 from tiermem.errors import EmbedderUnavailable
-from tiermem.llm.characters import sendable
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
+from tiermem.text.unicode import join_surrogates
 
 DIMENSIONS = 384
 WORD_PIECES = 256
@@ -152,7 +152,7 @@ class _Loaded:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         # One by one: `encode_batch` starts threads of its own and complains in forked processes.
-        return [self._tokenizer.encode(sendable(text[:_CHARACTERS])).ids for text in texts]
+        return [self._tokenizer.encode(join_surrogates(text[:_CHARACTERS])).ids for text in texts]
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
         if self._precision == "fp32":
@@ -182,7 +182,7 @@ class _Loaded:
                 whole.no_padding()
                 rows = read_safetensors(self._directory / WEIGHTS)[WORDS]
                 self._lexicon = WordPieces(
-                    lambda text: whole.encode(sendable(text), add_special_tokens=False).ids, rows
+                    lambda text: whole.encode(join_surrogates(text), add_special_tokens=False).ids, rows
                 )
             return self._lexicon
 

@@ -31,9 +31,9 @@ class Stems:
 
     def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """1 where the text has a word of the same stem."""
-        held = [frozenset(stems(text)) for text in texts]
+        text_stems = [frozenset(stems(text)) for text in texts]
         wanted = [frozenset(stems(word)) for word in words]
-        return [[float(bool(one & text)) for text in held] for one in wanted]
+        return [[float(bool(one & text)) for text in text_stems] for one in wanted]
 
 
 class WordPieces:
@@ -56,11 +56,11 @@ class WordPieces:
         import numpy as np
 
         asked = [list(self._cut(word)) for word in words]
-        held = [self._pieces(text) for text in texts]
-        known = np.unique(np.concatenate([*held, np.zeros(0, np.int32)]))
+        text_pieces = [self._pieces(text) for text in texts]
+        known = np.unique(np.concatenate([*text_pieces, np.zeros(0, np.int32)]))
         alike = self._alike([piece for pieces in asked for piece in pieces], known)
         empty = np.zeros(len(alike), np.float32)
-        places = [np.searchsorted(known, pieces) for pieces in held]
+        places = [np.searchsorted(known, pieces) for pieces in text_pieces]
         best = [alike[:, at].max(axis=1) if len(at) else empty for at in places]
         nearest = np.stack(best, axis=1) if best else np.zeros((len(alike), 0), np.float32)
         ends = np.cumsum([len(pieces) for pieces in asked])

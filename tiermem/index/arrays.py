@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tiermem.embedding.interface import Embedder
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, PointFilter, Probe, ProjectedIndex
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection
 
@@ -97,11 +97,11 @@ class ArraysIndex(ProjectedIndex):
         """The entries of a space, as they are now; called and used under the lock."""
 
     def _find(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
         with self._lock:
-            table = self._table(collection, scope.match["space"])
-            seen = table.seen(scope)
+            table = self._table(collection, allowed.match["space"])
+            seen = table.seen(allowed)
             found = [table.best(probe, seen, limit) for probe in probes]
             return [[(table.entry(at), score) for at, score in ranking] for ranking in found]
 
@@ -117,10 +117,10 @@ class ArraysIndex(ProjectedIndex):
             return len(self._table(collection, space))
 
     def _values(
-        self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]
+        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
         with self._lock:
-            table = self._table(collection, scope.match["space"])
+            table = self._table(collection, allowed.match["space"])
             return {value for value in wanted if table.has(field, key(value))}
 
     def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
@@ -168,7 +168,7 @@ class Table:
         self._place.update((entry.id, first + at) for at, entry in enumerate(entries))
         self._payloads += [entry.payload for entry in entries]
         for entry in entries:
-            self._said.update(self._told(entry.payload))
+            self._said.update(self._named_in(entry.payload))
         self._there.append([True] * len(entries))
         self._days.append([_day(entry.payload) for entry in entries])
         for name, column in self._names.items():
@@ -183,13 +183,13 @@ class Table:
         for point_id in point_ids:
             place = self._place.pop(point_id, None)
             if place is not None:
-                self._said.subtract(self._told(self._payloads[place]))
+                self._said.subtract(self._named_in(self._payloads[place]))
                 self._payloads[place] = {}
                 self._there.rows[place] = False
         if len(self._payloads) - len(self) > max(FEW, len(self) // 2):
             self.close_up()
 
-    def _told(self, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _named_in(self, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for field in self._named:
             value = payload.get(field, ())
             yield from ((field, one) for one in ([value] if isinstance(value, str) else value or ()))
@@ -206,20 +206,20 @@ class Table:
             column.keep(there)
         self._said = +self._said
 
-    def seen(self, scope: Scope) -> NDArray[np.bool_]:
+    def seen(self, allowed: PointFilter) -> NDArray[np.bool_]:
         """Which places a search may see."""
         import numpy as np
 
         seen = self._there.rows.copy()
-        for field, value in scope.match.items():
+        for field, value in allowed.match.items():
             if field != "space":
                 seen &= self._names[field].are(value)
-        if scope.said:
+        if allowed.periods:
             days = self._days.rows
-            seen &= np.any([(days >= _number(a)) & (days <= _number(z)) for a, z in scope.said], axis=0)
-        if scope.among is not None:
+            seen &= np.any([(days >= _number(a)) & (days <= _number(z)) for a, z in allowed.periods], axis=0)
+        if allowed.among is not None:
             among = np.zeros_like(seen)
-            among[[self._place[point_id] for point_id in scope.among if point_id in self._place]] = True
+            among[[self._place[point_id] for point_id in allowed.among if point_id in self._place]] = True
             seen &= among
         return seen
 
@@ -238,8 +238,8 @@ class Table:
 
     def holders(self, field: str, term: int) -> int:
         """How many entries have a term."""
-        held = self._terms[field]
-        return int(self._there.rows[held.owner.rows[held.terms.rows == term]].sum())
+        column = self._terms[field]
+        return int(self._there.rows[column.owner.rows[column.terms.rows == term]].sum())
 
     def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The cosine of the nearest vector of each entry that is seen."""
@@ -262,8 +262,8 @@ class Table:
         """BM25 with the IDF of the space, where an entry has one of the terms."""
         import numpy as np
 
-        held = self._terms[probe.field]
-        owner, terms, weights = held.owner.rows, held.terms.rows, held.weights.rows
+        column = self._terms[probe.field]
+        owner, terms, weights = column.owner.rows, column.terms.rows, column.weights.rows
         there, count = self._there.rows, len(self)
         scores = np.zeros(len(self._payloads))
         touched = np.zeros(len(self._payloads), dtype=bool)

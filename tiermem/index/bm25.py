@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tiermem.index.interface import Collection, Entry
-from tiermem.llm.characters import sendable
 from tiermem.text import stems
+from tiermem.text.unicode import join_surrogates
 
 SCENE = 0.1
 """What a word counts that only the scene of a unit holds. At full weight it lowers what recall brings."""
@@ -35,7 +35,7 @@ Terms = dict[int, float]
 
 def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
     """The saturated term frequencies of BM25; whoever searches multiplies them with IDF."""
-    counts = Counter(stems(sendable(text)))
+    counts = Counter(stems(join_surrogates(text)))
     length = counts.total() / AVERAGE_STEMS[kind]
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
     weights: Terms = {}
@@ -59,7 +59,7 @@ def query_terms(text: str) -> Terms:
 
 def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:
     """The different stems of a query, in order, without those of some words unless that leaves none."""
-    found = list(dict.fromkeys(stems(sendable(text))))
+    found = list(dict.fromkeys(stems(join_surrogates(text))))
     left_out = {stem for word in without for stem in stems(word)}
     return [stem for stem in found if stem not in left_out] or found
 

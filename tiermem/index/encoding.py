@@ -13,9 +13,9 @@ from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
 from tiermem.index.bm25 import Terms, document_terms, unit_terms
-from tiermem.index.interface import Collection, Entry, Said
-from tiermem.llm.characters import sendable
+from tiermem.index.interface import Collection, Entry, TurnContext
 from tiermem.text import sentences
+from tiermem.text.unicode import join_surrogates
 
 SCHEMA = 5
 
@@ -57,13 +57,16 @@ def encoded(entry: Entry, collection: Collection) -> Encoded:
     words = {"words": document_terms(entry.text, collection)}
     if collection == "pages":
         return Encoded(terms=words)
-    said = entry.said or Said()
-    whole, before = spoken(sendable(entry.text).strip(), said.speaker), sendable(said.before).strip()
+    context = entry.context or TurnContext()
+    whole, before = (
+        spoken(join_surrogates(entry.text).strip(), context.speaker),
+        join_surrogates(context.before).strip(),
+    )
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
     return Encoded(
-        meaning=tuple(turn_pieces(entry.text, said.speaker)),
+        meaning=tuple(turn_pieces(entry.text, context.speaker)),
         exchange=(whole, before) if short else (),
-        terms={**words, "around": document_terms(said.around, "around")},
+        terms={**words, "around": document_terms(context.around, "around")},
     )
 
 
@@ -74,7 +77,7 @@ def pieces(text: str) -> list[str]:
     """
     found: list[str] = []
     current = ""
-    for line in _STAMP.sub("", sendable(text)).splitlines(keepends=True):
+    for line in _STAMP.sub("", join_surrogates(text)).splitlines(keepends=True):
         for part in _parts(line):
             if current and len(current) + len(part) > PIECE:
                 found.append(current)
@@ -91,7 +94,7 @@ def turn_pieces(text: str, speaker: str | None) -> list[str]:
     enough = max(SENTENCE, len(text) / TURN_PIECES)
     runs: list[list[str]] = []
     length = enough
-    for sentence in sentences(sendable(text)):
+    for sentence in sentences(join_surrogates(text)):
         for part in _parts(sentence.text):
             if length >= enough:
                 runs.append([part])
@@ -107,7 +110,7 @@ def turn_pieces(text: str, speaker: str | None) -> list[str]:
 
 def spoken(text: str, speaker: str | None) -> str:
     """The words with their speaker, where there is a name that says more than a role."""
-    return f"{sendable(speaker)}: {text}" if speaker else text
+    return f"{join_surrogates(speaker)}: {text}" if speaker else text
 
 
 def _parts(line: str) -> Iterator[str]:

@@ -21,11 +21,11 @@ from tiermem.embedding.words import lexicon_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
-from tiermem.index.fusion import Ranking, fuse, ranked
+from tiermem.index.fusion import Ranking, fuse_meaning_and_words, ranked
 from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
 from tiermem.index.newest import Newest
-from tiermem.llm.characters import sendable
 from tiermem.text import words
+from tiermem.text.unicode import join_surrogates
 
 T = TypeVar("T")
 
@@ -89,14 +89,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class PointFilter:
     """What a search may see. `match` holds the exact values the fields of a point must have."""
 
     space: str
     match: Mapping[str, str]
     among: tuple[str, ...] | None = None
     """Point ids to which the search is confined; `None` for no such limit."""
-    said: tuple[Period, ...] = ()
+    periods: tuple[Period, ...] = ()
     """Periods in one of which a point was said; none for no such limit."""
 
 
@@ -120,7 +120,7 @@ class ProjectedIndex(ABC):
 
     @abstractmethod
     def _find(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
         """One ranking of entry keys for each probe."""
 
@@ -134,7 +134,7 @@ class ProjectedIndex(ABC):
 
     @abstractmethod
     def _values(
-        self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]
+        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
         """Which of the wanted values a field has on any point of the space."""
 
@@ -202,7 +202,7 @@ class ProjectedIndex(ABC):
         `score` is the cosine in `dense` mode, BM25 in `words` mode, the fused rank score (0 to 1)
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
-        query = sendable(query).strip()
+        query = join_surrogates(query).strip()
         if not VECTORS[collection]:
             if mode == "dense":
                 return ()
@@ -210,36 +210,36 @@ class ProjectedIndex(ABC):
         terms = query_terms(query) if mode != "dense" else {}
         if limit < 1 or not query or (mode == "words" and not terms):
             return ()
-        scope = _scope(space, session, inactive=inactive)
+        allowed = _point_filter(space, session, inactive=inactive)
         vector = await self._vector(query) if mode != "words" else None
         rank = self._by_one if mode != "hybrid" else self._by_both
-        return await self._call(rank, collection, scope, vector, terms, limit)
+        return await self._call(rank, collection, allowed, vector, terms, limit)
 
     def _by_one(
-        self, collection: Collection, scope: Scope, vector: Vector | None, terms: Terms, limit: int
+        self, collection: Collection, allowed: PointFilter, vector: Vector | None, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
         probe = _by_words(terms) if vector is None else _by_meaning(vector)
-        order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[:limit]
+        order = ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]
         return _hits(order, {} if vector is None else dict(order))
 
     def _by_both(
-        self, collection: Collection, scope: Scope, vector: Vector, terms: Terms, limit: int
+        self, collection: Collection, allowed: PointFilter, vector: Vector, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
         probes = [_by_meaning(vector), *([_by_words(terms)] if terms else [])]
-        meaning, *words = self._find(collection, scope, probes, max(DEPTH, 2 * limit))
-        order = fuse(meaning, words[0] if words else ())[:limit]
+        meaning, *words = self._find(collection, allowed, probes, max(DEPTH, 2 * limit))
+        order = fuse_meaning_and_words(meaning, words[0] if words else ())[:limit]
         similarity = dict(meaning)
         unseen = [entry for entry, _ in order if entry not in similarity]
         if unseen:
-            similarity |= self._similarities(collection, scope, vector, unseen)
+            similarity |= self._similarities(collection, allowed, vector, unseen)
         return _hits(order, similarity)
 
     def _similarities(
-        self, collection: Collection, scope: Scope, vector: Vector, entries: Sequence[str]
+        self, collection: Collection, allowed: PointFilter, vector: Vector, entries: Sequence[str]
     ) -> dict[str, float]:
         """Cosines of entries that words found and meaning ranked too low to be a candidate."""
-        ids = tuple(_point(scope, entry) for entry in entries)
-        confined = Scope(space=scope.space, match=scope.match, among=ids)
+        ids = tuple(_point(allowed, entry) for entry in entries)
+        confined = PointFilter(space=allowed.space, match=allowed.match, among=ids)
         return dict(self._find(collection, confined, [_by_meaning(vector)], len(ids))[0])
 
     async def turns(
@@ -249,44 +249,44 @@ class ProjectedIndex(ABC):
         *,
         limit: int,
         session: SessionId | None = None,
-        told: Sequence[Period] = (),
+        periods: Sequence[Period] = (),
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
-        question = sendable(question).strip()
+        question = join_surrogates(question).strip()
         if limit < 1 or not question:
             return TurnHits()
         vector = await self._vector(question)
-        scope = _scope(space, session, inactive=False)
-        scopes = (scope, replace(scope, said=tuple(told))) if told else (scope,)
-        return await self._call(self._turns, scopes, vector, question, limit)
+        allowed = _point_filter(space, session, inactive=False)
+        filters = (allowed, replace(allowed, periods=tuple(periods))) if periods else (allowed,)
+        return await self._call(self._turns, filters, vector, question, limit)
 
-    def _turns(self, scopes: Sequence[Scope], vector: Vector, question: str, limit: int) -> TurnHits:
-        scope = scopes[0]
-        named = frozenset(self._values("turns", scope, "named", sorted(set(words(question)))))
+    def _turns(self, filters: Sequence[PointFilter], vector: Vector, question: str, limit: int) -> TurnHits:
+        allowed = filters[0]
+        named = frozenset(self._values("turns", allowed, "named", sorted(set(words(question)))))
         stems = query_stems(question, without=named)
         terms = dict.fromkeys(sorted(map(dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
         probes = [_by_meaning(vector), *by_words]
         rankings = (
-            ranking for seen in scopes for ranking in self._find("turns", seen, probes, limit + SLACK)
+            ranking for seen in filters for ranking in self._find("turns", seen, probes, limit + SLACK)
         )
         found = {entry for ranking in rankings for entry, _ in ranked(ranking)[:limit]}
-        among = self._with_neighbours(scope, found)
-        confined = Scope(space=scope.space, match=scope.match, among=among)
+        among = self._with_neighbours(allowed, found)
+        confined = PointFilter(space=allowed.space, match=allowed.match, among=among)
         probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
-        rarities = self._rarities(scope.match["space"], list(map(dimension, stems)))
+        rarities = self._rarities(allowed.match["space"], list(map(dimension, stems)))
         rarity = dict(zip(stems, rarities, strict=True))
         if not among:
             return TurnHits(rarity=rarity, named=named)
         scores = [dict(ranking) for ranking in self._find("turns", confined, probes, len(among))]
         return TurnHits(hits=_turn_hits(scores, sum(rarity.values())), rarity=rarity, named=named)
 
-    def _with_neighbours(self, scope: Scope, entries: Iterable[str]) -> tuple[str, ...]:
+    def _with_neighbours(self, allowed: PointFilter, entries: Iterable[str]) -> tuple[str, ...]:
         """The points of these turns and of those beside them."""
-        points = [_point(scope, entry) for entry in sorted(entries)]
-        found = self._payloads("turns", scope.match["space"], points)
+        points = [_point(allowed, entry) for entry in sorted(entries)]
+        found = self._payloads("turns", allowed.match["space"], points)
         near = (entry for payload in found for entry in payload.get("near", ()))
-        return tuple(dict.fromkeys([*points, *(_point(scope, entry) for entry in near)]))
+        return tuple(dict.fromkeys([*points, *(_point(allowed, entry) for entry in near)]))
 
     async def _vector(self, question: str) -> Vector:
         """The question's vector; the newest ones are kept."""
@@ -360,16 +360,16 @@ def mark_point(space: str, mark: History) -> Point:
 
 def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
     """What is stored beside the vectors: names and times, never words."""
-    said = (
+    context = (
         {
-            "near": [encoding.key(turn) for turn in entry.said.near],
-            "named": [encoding.key(word) for word in words(entry.said.speaker or "")],
+            "near": [encoding.key(turn) for turn in entry.context.near],
+            "named": [encoding.key(word) for word in words(entry.context.speaker or "")],
         }
-        if entry.said
+        if entry.context
         else {}
     )
     return {
-        **said,
+        **context,
         "space": encoding.key(space),
         "session": encoding.key(entry.session),
         "id": encoding.key(entry.id),
@@ -396,8 +396,8 @@ def _by_words(terms: Terms) -> Probe:
     return Probe(field="words", by=terms)
 
 
-def _point(scope: Scope, entry: str) -> str:
-    return encoding.point_id(scope.space, encoding.name_of(entry))
+def _point(allowed: PointFilter, entry: str) -> str:
+    return encoding.point_id(allowed.space, encoding.name_of(entry))
 
 
 def _turn_hits(scores: Sequence[Mapping[str, float]], rarity: float) -> tuple[TurnHit, ...]:
@@ -422,10 +422,10 @@ def _hits(order: Ranking, similarity: Mapping[str, float]) -> tuple[Hit, ...]:
     )
 
 
-def _scope(space: str, session: str | None, *, inactive: bool) -> Scope:
+def _point_filter(space: str, session: str | None, *, inactive: bool) -> PointFilter:
     match = {"space": encoding.key(space)}
     if session is not None:
         match["session"] = encoding.key(session)
     if not inactive:
         match["state"] = "active"
-    return Scope(space=space, match=match)
+    return PointFilter(space=space, match=match)

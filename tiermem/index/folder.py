@@ -31,8 +31,8 @@ _DESCRIPTION = "index.json"
 
 def description(embedder: Embedder, *, form: str | None = None) -> dict[str, Any]:
     """What is written down about an index; of shards no form is told."""
-    told = {"schema": encoding.SCHEMA, "embedder": embedder.name, "dimensions": embedder.dimensions}
-    return told if form is None else {**told, "form": form}
+    described = {"schema": encoding.SCHEMA, "embedder": embedder.name, "dimensions": embedder.dimensions}
+    return described if form is None else {**described, "form": form}
 
 
 def form_of(path: Path) -> str | None:
@@ -61,8 +61,8 @@ def agree(path: Path, mine: Mapping[str, Any]) -> None:
     theirs = described(path)
     if theirs != mine:
         raise IndexMismatch(
-            f"the index at {str(path)!r} was built with {_told(theirs)}, this memory uses "
-            f"{_told(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
+            f"the index at {str(path)!r} was built with {_in_words(theirs)}, this memory uses "
+            f"{_in_words(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
         )
 
 
@@ -143,7 +143,7 @@ def _write(file: Path, text: str) -> None:
     unfinished.replace(file)
 
 
-def _told(described: Mapping[str, Any]) -> str:
+def _in_words(described: Mapping[str, Any]) -> str:
     if not described:
         return "something that left no readable index.json"
     kept = f", in one file ({described['form']})" if "form" in described else ""

@@ -33,7 +33,7 @@ def places(scores: Iterable[float]) -> Iterator[int]:
         yield place
 
 
-def fuse(meaning: Ranking, words: Ranking) -> list[tuple[str, float]]:
+def fuse_meaning_and_words(meaning: Ranking, words: Ranking) -> list[tuple[str, float]]:
     """Best first, 1.0 for the first of both. Equal scores share a rank, so equal texts score alike."""
     fused: dict[str, float] = {}
     for ranking, weight in ((meaning, MEANING_WEIGHT), (words, WORDS_WEIGHT)):

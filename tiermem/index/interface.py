@@ -29,7 +29,7 @@ Period = tuple[date, date]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class TurnContext:
     """How a turn was said: it is found by this too.
 
     `speaker` is a name, `None` where there is only a role. `before` is the turn before it, as a line;
@@ -53,7 +53,7 @@ class Entry:
     said_at: datetime | None = None
     active: bool = True
     """Superseded and retired units stay findable for `as_of` questions only."""
-    said: Said | None = None
+    context: TurnContext | None = None
     """For turns."""
     scene: str = ""
     """For units: what was going on. Words that only it holds find the unit too, and count for little."""
@@ -164,11 +164,11 @@ class Searches(Protocol):
         *,
         limit: int,
         session: SessionId | None = None,
-        told: Sequence[Period] = (),
+        periods: Sequence[Period] = (),
     ) -> TurnHits:
         """The best `limit` turns by meaning, by words and by the words around, and those beside them.
 
-        With `told`, as many again of those said in one of these periods.
+        With `periods`, as many again of those said in one of these periods.
         """
         ...
 

@@ -33,9 +33,9 @@ from tiermem.index.engine import (
     VALUES,
     VECTORS,
     Point,
+    PointFilter,
     Probe,
     ProjectedIndex,
-    Scope,
 )
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
@@ -93,8 +93,8 @@ class QdrantIndex(ProjectedIndex):
             try:
                 yield
             except (ApiException, OSError, ValueError, RuntimeError) as error:
-                told = self._redaction.in_error(str(error))[:500]
-                raise IndexUnavailable(f"Qdrant at {self._where!r} could not be used: {told}") from (
+                reason = self._redaction.in_error(str(error))[:500]
+                raise IndexUnavailable(f"Qdrant at {self._where!r} could not be used: {reason}") from (
                     None if self._redaction.tells(error) else error
                 )
 
@@ -106,15 +106,15 @@ class QdrantIndex(ProjectedIndex):
         there = self._there()
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all collections.
-            gone = [name for name in COLLECTIONS if name not in there]
-            raise IndexMismatch(self._told(f"has no {' and no '.join(gone)} collection"))
+            missing = [name for name in COLLECTIONS if name not in there]
+            raise IndexMismatch(self._message(f"has no {' and no '.join(missing)} collection"))
         for name in reversed(COLLECTIONS):
             if name not in there:
                 self._create(name, mine)
             theirs = self._description(name)
             if theirs != mine:
                 raise IndexMismatch(
-                    self._told(f"was built with {json.dumps(theirs)}, not {json.dumps(mine)}")
+                    self._message(f"was built with {json.dumps(theirs)}, not {json.dumps(mine)}")
                 )
 
     def _there(self) -> set[Collection]:
@@ -155,7 +155,7 @@ class QdrantIndex(ProjectedIndex):
         others = models.Filter(must_not=[own, marks])
         return self._client.count(self._names[collection], count_filter=others, exact=True).count > 0
 
-    def _told(self, what: str) -> str:
+    def _message(self, what: str) -> str:
         return (
             f"the index in {self._names['units']!r} at {self._where!r} {what}; "
             "`reindex` rebuilds it from pages and ledger, without model calls"
@@ -221,9 +221,9 @@ class QdrantIndex(ProjectedIndex):
             )
 
     def _find(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        requests = [_request(scope, probe, limit) for probe in probes]
+        requests = [_request(allowed, probe, limit) for probe in probes]
         with self._translated():
             results = self._client.query_batch_points(self._names[collection], requests)
         return [
@@ -244,12 +244,14 @@ class QdrantIndex(ProjectedIndex):
             found = self._client.retrieve(self._names[collection], list(point_ids), with_payload=True)
         return [point.payload for point in found if point.payload]
 
-    def _values(self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]) -> set[str]:
+    def _values(
+        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+    ) -> set[str]:
         from qdrant_client import models
 
         keys = {key(value): value for value in wanted}
         conditions: list[Any] = [
-            models.FieldCondition(key="space", match=models.MatchValue(value=scope.match["space"])),
+            models.FieldCondition(key="space", match=models.MatchValue(value=allowed.match["space"])),
             models.FieldCondition(key=field, match=models.MatchAny(any=list(keys))),
         ]
         with self._translated():
@@ -324,14 +326,16 @@ def _terms(vectors: Any, field: str) -> Terms:
     return dict(zip(vectors[field].indices, vectors[field].values, strict=True))
 
 
-def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = False) -> models.QueryRequest:
+def _request(
+    allowed: PointFilter, probe: Probe, limit: int, *, with_vector: bool = False
+) -> models.QueryRequest:
     from qdrant_client import models
 
     query: models.SparseVector | list[list[float]]
     if isinstance(probe.by, dict):
         query = models.SparseVector(indices=list(probe.by), values=list(probe.by.values()))
         # IDF over the space alone: what others store neither shows in a score nor moves a rank.
-        corpus = models.IdfCorpusParams(corpus=_filter({"space": scope.match["space"]}))
+        corpus = models.IdfCorpusParams(corpus=_filter({"space": allowed.match["space"]}))
         params = models.SearchParams(idf=corpus)
     else:
         query = [probe.by]
@@ -339,7 +343,7 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
         using=probe.field,
-        filter=_filter(scope.match, scope.among, scope.said),
+        filter=_filter(allowed.match, allowed.among, allowed.periods),
         params=params,
         limit=limit,
         with_payload=["id"],
@@ -350,11 +354,11 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
 def _request_for_rarity(space: str, term: int) -> models.QueryRequest:
     """The turn that a term finds first: its score is the IDF times the weight of the term there."""
     probe = Probe(field="around", by={term: 1.0})
-    return _request(Scope(space=space, match={"space": space}), probe, 1, with_vector=True)
+    return _request(PointFilter(space=space, match={"space": space}), probe, 1, with_vector=True)
 
 
 def _filter(
-    match: Mapping[str, str], among: Sequence[str] | None = None, said: Sequence[Period] = ()
+    match: Mapping[str, str], among: Sequence[str] | None = None, periods: Sequence[Period] = ()
 ) -> models.Filter:
     from qdrant_client import models
 
@@ -368,7 +372,7 @@ def _filter(
         models.FieldCondition(
             key="said_at", range=models.DatetimeRange(gte=first, lte=datetime.combine(last, time.max))
         )
-        for first, last in said
+        for first, last in periods
     ]
     return models.Filter(must=conditions, should=then or None)
 

@@ -38,9 +38,9 @@ from tiermem.index.engine import (
     VALUES,
     VECTORS,
     Point,
+    PointFilter,
     Probe,
     ProjectedIndex,
-    Scope,
     mark_point,
 )
 from tiermem.index.folder import agree, as_the_folder, damaged, description
@@ -103,8 +103,8 @@ class QdrantEdgeIndex(ProjectedIndex):
         there = [name for name in COLLECTIONS if (self._path / name).exists()]
         if "units" in there and len(there) < len(COLLECTIONS):
             # The marks are with the units and speak for all shards.
-            gone = [name for name in COLLECTIONS if name not in there]
-            raise damaged(self._path, f"its {' and '.join(gone)} are gone")
+            missing = [name for name in COLLECTIONS if name not in there]
+            raise damaged(self._path, f"its {' and '.join(missing)} are gone")
 
     def _opened(self, collection: Collection) -> Any:
         from qdrant_edge import EdgeShard
@@ -163,11 +163,11 @@ class QdrantEdgeIndex(ProjectedIndex):
         self._update(collection, UpdateOperation.delete_points_by_filter(_filter({"space": space})))
 
     def _find(
-        self, collection: Collection, scope: Scope, probes: Sequence[Probe], limit: int
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
         from qdrant_edge import QueryBatchRequest
 
-        requests = [_request(scope, probe, limit) for probe in probes]
+        requests = [_request(allowed, probe, limit) for probe in probes]
         with self._shard(collection) as shard:
             results = shard.query_batch(QueryBatchRequest(requests))
         return [[(hit.payload["id"], hit.score) for hit in hits] for hits in results]
@@ -184,12 +184,14 @@ class QdrantEdgeIndex(ProjectedIndex):
         with self._shard(collection) as shard:
             return [found.payload for found in shard.retrieve(list(point_ids), True, False)]
 
-    def _values(self, collection: Collection, scope: Scope, field: str, wanted: Sequence[str]) -> set[str]:
+    def _values(
+        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+    ) -> set[str]:
         from qdrant_edge import FacetRequest, FieldCondition, Filter, MatchAny, MatchValue
 
         keys = {key(value): value for value in wanted}
         conditions: list[Any] = [
-            FieldCondition("space", MatchValue(scope.match["space"])),
+            FieldCondition("space", MatchValue(allowed.match["space"])),
             FieldCondition(field, MatchAny(list(keys))),
         ]
         # A point found by one value counts all values it has.
@@ -325,21 +327,21 @@ def _terms(vector: Any) -> Terms:
     return dict(zip(vector.indices, vector.values, strict=True))
 
 
-def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = False) -> Any:
+def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: bool = False) -> Any:
     import qdrant_edge as engine
 
     if isinstance(probe.by, dict):
         terms = engine.SparseVector(list(probe.by), list(probe.by.values()))
         query = engine.Query.Nearest(terms, probe.field)
         # IDF over the space alone: what others store neither shows in a score nor moves a rank.
-        params = engine.SearchParams(idf=engine.IdfParams(_filter({"space": scope.match["space"]})))
+        params = engine.SearchParams(idf=engine.IdfParams(_filter({"space": allowed.match["space"]})))
     else:
         query = engine.Query.Nearest([probe.by], probe.field)
         params = engine.SearchParams(exact=True)
     return engine.QueryRequest(
         limit=limit,
         query=query,
-        filter=_filter(scope.match, scope.among, scope.said),
+        filter=_filter(allowed.match, allowed.among, allowed.periods),
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else None,
         params=params,
@@ -349,15 +351,17 @@ def _request(scope: Scope, probe: Probe, limit: int, *, with_vector: bool = Fals
 def _request_for_rarity(space: str, term: int) -> Any:
     """The turn that a term finds first: its score is the IDF times the weight of the term there."""
     probe = Probe(field="around", by={term: 1.0})
-    return _request(Scope(space=space, match={"space": space}), probe, 1, with_vector=True)
+    return _request(PointFilter(space=space, match={"space": space}), probe, 1, with_vector=True)
 
 
-def _filter(match: Mapping[str, str], among: Sequence[str] | None = None, said: Sequence[Period] = ()) -> Any:
+def _filter(
+    match: Mapping[str, str], among: Sequence[str] | None = None, periods: Sequence[Period] = ()
+) -> Any:
     from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue, RangeDateTime
 
     conditions: list[Any] = [FieldCondition(field, MatchValue(value)) for field, value in match.items()]
     if among is not None:
         conditions.append(HasIdCondition(set(among)))
-    moments = [RangeDateTime(gte=f"{first}T00:00", lte=f"{last}T23:59:59.999999") for first, last in said]
+    moments = [RangeDateTime(gte=f"{first}T00:00", lte=f"{last}T23:59:59.999999") for first, last in periods]
     then: list[Any] = [FieldCondition("said_at", range=moment) for moment in moments]
     return Filter(must=conditions, should=then or None)

@@ -351,14 +351,14 @@ class SqliteIndex(ArraysIndex):
             (number, collection),
         )
         for point, payload, *fields in rows:
-            held = dict(zip((*vectors, *terms), fields, strict=True))
-            if any(len(held[name] or b"") % size for name, size in sizes.items()):
+            blobs = dict(zip((*vectors, *terms), fields, strict=True))
+            if any(len(blobs[name] or b"") % size for name, size in sizes.items()):
                 raise ValueError("numbers of an entry are cut short")
             yield Packed(
                 id=str(UUID(bytes=point)),
                 payload={**json.loads(payload), "space": space},
-                vectors={name: held[name] for name in vectors if held[name]},
-                terms={name: held[name] for name in terms if held[name]},
+                vectors={name: blobs[name] for name in vectors if blobs[name]},
+                terms={name: blobs[name] for name in terms if blobs[name]},
             )
 
     def _mark(self, space: str) -> History:
@@ -427,5 +427,5 @@ def _columns(entry: Packed) -> tuple[Any, ...]:
     """What is written of an entry beside its place; the space is told by its number."""
     payload = {name: value for name, value in entry.payload.items() if name != "space"}
     fields = {**entry.vectors, **entry.terms}
-    told = json.dumps(payload, separators=(",", ":"))
-    return (told, *(fields.get(name) or None for name in _FIELDS))
+    text = json.dumps(payload, separators=(",", ":"))
+    return (text, *(fields.get(name) or None for name in _FIELDS))

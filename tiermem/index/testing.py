@@ -22,7 +22,7 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.errors import MemoryClosed
-from tiermem.index.interface import Entry, Hit, Index, Mode, Said
+from tiermem.index.interface import Entry, Hit, Index, Mode, TurnContext
 
 T = TypeVar("T")
 
@@ -73,8 +73,8 @@ def turn(
     said_at: datetime | None = None,
 ) -> Entry:
     """A turn of Ann's with these words."""
-    said = Said(speaker="Ann", before=before, around=around or text, near=near)
-    return Entry(id=id_, session=session, text=text, said=said, said_at=said_at)
+    context = TurnContext(speaker="Ann", before=before, around=around or text, near=near)
+    return Entry(id=id_, session=session, text=text, context=context, said_at=said_at)
 
 
 TALK = (
@@ -208,16 +208,16 @@ class IndexContract:
 
     def test_turns_told_in_a_period_are_candidates_whatever_else_is_nearer(self, tmp_path: Path) -> None:
         late_in_may = datetime(2023, 5, 24, 23, 30, tzinfo=timezone(-timedelta(hours=8)))
-        told = turn("told", "I bought a red bicycle.", said_at=late_in_may)
+        red_bicycle = turn("told", "I bought a red bicycle.", said_at=late_in_may)
         june = [datetime(2023, 6, day, tzinfo=UTC) for day in range(1, 10)]
         crowd = [turn(f"c{n}", "We went to a concert.", said_at=day) for n, day in enumerate(june)]
 
         async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", [told, *crowd, *TALK])
+            await index.put(ANN, "turns", [red_bicycle, *crowd, *TALK])
 
             async def found(first: date, last: date, **scope: SessionId) -> set[str]:
-                told = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
-                hits = await index.turns(ANN, "Which concert?", limit=1, told=told, **scope)
+                periods = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
+                hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, **scope)
                 return {hit.id for hit in hits.hits} - {"c0"}
 
             assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}
@@ -261,8 +261,8 @@ class IndexContract:
             await index.put(ANN, "units", [entry("u2", "Ann sold the piano")])
             assert await index.count(ANN, "units") == len(GARDEN)
             assert ids(await index.search(ANN, "units", "piano", limit=5, mode="words")) == ["u2"]
-            for gone in ("bicycle", "cello"):
-                assert await index.search(ANN, "units", gone, limit=5, mode="words") == ()
+            for erased in ("bicycle", "cello"):
+                assert await index.search(ANN, "units", erased, limit=5, mode="words") == ()
 
         self.run(tmp_path, scenario)
 

@@ -1,7 +1,7 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
+from tiermem.ledger.entry_texts import entry_texts
 from tiermem.ledger.folds import AnswerInfo, Loss, Merged, PageSummary
-from tiermem.ledger.held import Held
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
@@ -18,8 +18,8 @@ from tiermem.ledger.kinds.stated import Stated
 from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
+from tiermem.ledger.replacements import LoggedEntry
 from tiermem.ledger.tier1 import Tier1
-from tiermem.ledger.told import told_in
 
 __all__ = [
     "NOT_RECORDED",
@@ -32,8 +32,8 @@ __all__ = [
     "Entry",
     "Erased",
     "Erasing",
-    "Held",
     "Ledger",
+    "LoggedEntry",
     "Loss",
     "Merged",
     "PageSummary",
@@ -47,10 +47,10 @@ __all__ = [
     "TurnAt",
     "Unread",
     "WroteBack",
+    "entry_texts",
     "finding_id",
     "finding_unit_id",
     "indexed_as",
     "merged_unit_id",
     "summary_unit_id",
-    "told_in",
 ]

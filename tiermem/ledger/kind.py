@@ -54,7 +54,7 @@ class WhatGoes(Protocol):
         `shown`: whether whoever worded it was shown the turns, or what goes with them.
         """
 
-    def lost_on(self, page_id: PageId, told: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    def lost_on(self, page_id: PageId, texts: Sequence[str]) -> tuple[tuple[str, ...], int]:
         """The literals of a page, as it will be, that some texts do not keep; and how many it has."""
 
 
@@ -62,17 +62,17 @@ class WhatGoes(Protocol):
 class Past:
     """What the records up to here come to, in the order of the log: a step was shown only what was before it.
 
-    `changed` are units that go, or lose words or a revision, `gone` those that go, whose ids, made of their
-    words, are named no more, and `held` those of which some revision stays, the newest of them; `sceneless`
-    lose their scene, and `standing` are the findings of answers that stay.
+    `changed` are units that go, or lose words or a revision, `erased` those that go, whose ids, made of their
+    words, are named no more, and `kept` those of which some revision stays, the newest of them; `sceneless`
+    lose their scene, and `findings_left` are the findings of answers that stay.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
-    gone: set[UnitId] = field(default_factory=set)
-    held: dict[UnitId, SummaryUnit] = field(default_factory=dict)
+    erased: set[UnitId] = field(default_factory=set)
+    kept: dict[UnitId, SummaryUnit] = field(default_factory=dict)
     superseded: set[UnitId] = field(default_factory=set)
     sceneless: set[UnitId] = field(default_factory=set)
-    standing: set[FindingId] = field(default_factory=set)
+    findings_left: set[FindingId] = field(default_factory=set)
 
     def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:
         """Note what became of a unit."""
@@ -81,20 +81,20 @@ class Past:
         if left is not None and left.scene != unit.scene:
             self.sceneless.add(unit.id)
         if left is not None:
-            self.held[unit.id] = left
+            self.kept[unit.id] = left
             self.superseded.update(left.supersedes)
-            self.gone.discard(unit.id)
-        elif unit.id not in self.held:  # else an earlier revision of it stays
-            self.gone.add(unit.id)
+            self.erased.discard(unit.id)
+        elif unit.id not in self.kept:  # else an earlier revision of it stays
+            self.erased.add(unit.id)
 
-    def told_of(self, page_id: PageId) -> list[str]:
+    def texts_on(self, page_id: PageId) -> list[str]:
         """What the units tell that rest on a page, those superseded or withdrawn aside."""
-        left = (unit for unit in self.held.values() if unit.id not in self.superseded)
+        left = (unit for unit in self.kept.values() if unit.id not in self.superseded)
         return [unit.text for unit in left if any(span.page_id == page_id for span in unit.spans)]
 
     def left_of(self, ids: Iterable[UnitId]) -> tuple[UnitId, ...]:
         """Those of some units that do not go."""
-        return tuple(unit_id for unit_id in ids if unit_id not in self.gone)
+        return tuple(unit_id for unit_id in ids if unit_id not in self.erased)
 
     def units_left(
         self, units: Iterable[SummaryUnit], goes: WhatGoes, *, shown: bool

@@ -43,7 +43,6 @@ from pagestore.errors import Corrupt, PageNotFound, PageStoreError, RecordNotFou
 from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, PageSetAside, UnknownId, unexpected
 from tiermem.ledger.entries import decode, encode
-from tiermem.ledger.held import Held, held, stand_in, standing, standing_at
 from tiermem.ledger.ids import NOT_RECORDED
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds import KINDS, kind_of
@@ -51,6 +50,13 @@ from tiermem.ledger.kinds.answered import Answered
 from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
 from tiermem.ledger.moments import Around, around_moment, clock_problems
+from tiermem.ledger.replacements import (
+    LoggedEntry,
+    logged_entries,
+    records_that_count,
+    replacement,
+    replacement_of,
+)
 from tiermem.ledger.tier1 import Tier1
 from tiermem.model import Answer, AnswerId, SummaryUnit
 
@@ -207,9 +213,9 @@ class Ledger:
 
         return await to_thread.run_sync(record, limiter=self._one_writer)
 
-    async def held(self) -> tuple[Held, ...]:
-        """Everything the log holds besides turns and page seals, as it counts now; see `ledger.held`."""
-        return await self._blocking(lambda: tuple(held(self._log)))
+    async def logged_entries(self) -> tuple[LoggedEntry, ...]:
+        """Everything the log holds besides turns and page seals, as it counts now (`ledger.replacements`)."""
+        return await self._blocking(lambda: tuple(logged_entries(self._log)))
 
     async def erase(
         self,
@@ -223,7 +229,7 @@ class Ledger:
 
         `tier1` is folded anew from what is left. Nothing else may be writing entries meanwhile.
         """
-        copies = [stand_in(*copy) for copy in instead]
+        copies = [replacement(*copy) for copy in instead]
         places = [(turn.page_id, turn.seq) for turn in turns]
 
         def erase() -> Tier1:
@@ -328,9 +334,9 @@ class Ledger:
             return ()
         return clock_problems(await self._blocking(self._log.times), now=datetime.now(UTC))
 
-    async def standing(self) -> Checkpoint:
+    async def current_checkpoint(self) -> Checkpoint:
         """What a checkpoint would commit to now, without logging it."""
-        return await self._blocking(self._proving.standing)
+        return await self._blocking(self._proving.current_checkpoint)
 
     async def prove_growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
         """That what `old` commits to is the beginning of what `new` commits to; raises `Corrupt`."""
@@ -385,7 +391,7 @@ def _read(log: PageLog, seq: int) -> Record:
     try:
         return log.read(seq)
     except RecordNotFound:
-        found = standing_at(log, seq)
+        found = replacement_of(log, seq)
         if found is None:
             raise
         return found
@@ -399,7 +405,7 @@ def _history(log: PageLog, upto: int) -> History | None:
 
 
 def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
-    records = standing(log, frozenset(KINDS))
+    records = records_that_count(log, frozenset(KINDS))
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)

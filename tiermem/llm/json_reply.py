@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tiermem.llm.characters import sendable
+from tiermem.text.unicode import join_surrogates
 
 _MOST_FAILURES = 500
 """Openings that lead to no value before the scan gives up; a decoder's failure costs time in the length."""
@@ -36,7 +36,7 @@ def json_values(text: str) -> Iterator[Any]:
     """
     text = text.strip().removeprefix("\ufeff")
     try:
-        whole = _clean(_decoder.decode(text))
+        whole = _with_joined_surrogates(_decoder.decode(text))
     except (ValueError, RecursionError):
         yield from _scan(_after_thinking(text))
     else:
@@ -61,7 +61,7 @@ def _scan(text: str) -> Iterator[Any]:
     while (opening := _OPENING.search(text, position)) and failures < _MOST_FAILURES:
         try:
             value, position = _decoder.raw_decode(text, opening.start())
-            yield _clean(value)
+            yield _with_joined_surrogates(value)
         except json.JSONDecodeError as error:
             if error.msg.startswith("Unterminated string"):
                 return
@@ -71,13 +71,13 @@ def _scan(text: str) -> Iterator[Any]:
             return
 
 
-def _clean(value: Any) -> Any:
+def _with_joined_surrogates(value: Any) -> Any:
     match value:
         case str():
-            return sendable(value)
+            return join_surrogates(value)
         case list():
-            return [_clean(item) for item in value]
+            return [_with_joined_surrogates(item) for item in value]
         case dict():
-            return {sendable(key): _clean(item) for key, item in value.items()}
+            return {join_surrogates(key): _with_joined_surrogates(item) for key, item in value.items()}
         case _:
             return value

@@ -19,14 +19,14 @@ from anyio.lowlevel import RunVar
 
 from tiermem.errors import InvalidInput, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import wire
-from tiermem.llm.characters import sendable
 from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
 from tiermem.llm.redaction import Redaction
 from tiermem.llm.request_format import RequestFormat
-from tiermem.llm.retry import Transient, retry, seconds_asked
+from tiermem.llm.retry import Transient, retry, seconds_of_rest
 from tiermem.model import Usage
+from tiermem.text.unicode import join_surrogates
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -108,9 +108,9 @@ class OpenAIModel:
         endpoint = self._roles.get(call.role, self._main)
         async with self._turn(endpoint) as client:
             body, usage = await self._negotiate(client, endpoint, call)
-        clean = self._redactions[endpoint].in_reply
-        model = wire.model_in(body, clean) or endpoint.model
-        return Reply(text=wire.answer_in(body, clean), usage=usage, model=model)
+        redact = self._redactions[endpoint].in_reply
+        model = wire.model_in(body, redact) or endpoint.model
+        return Reply(text=wire.answer_in(body, redact), usage=usage, model=model)
 
     async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
         request_format = self._formats.get(endpoint, RequestFormat())
@@ -141,7 +141,7 @@ class OpenAIModel:
 
     async def _embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         # OpenAI rejects a whole batch for one empty text; a space stands for it.
-        sent = [sendable(text) or " " for text in texts]
+        sent = [join_surrogates(text) or " " for text in texts]
         async with self._turn(self._embedding) as client:
             send = partial(
                 client.embeddings.with_raw_response.create,
@@ -223,8 +223,8 @@ class OpenAIModel:
                 raise _translated(error, endpoint, redaction) from cause
             raise
         body = decode(response.http_response.content)
-        usage, told = read_usage(body)
-        price = self._prices.get(endpoint.model) if told else None
+        usage, is_counted = read_usage(body)
+        price = self._prices.get(endpoint.model) if is_counted else None
         usage = replace(usage, seconds=time.monotonic() - started, cost=price.of(usage) if price else None)
         pay(usage, prompt=prompt, model=wire.model_in(body, redaction.in_reply) or endpoint.model)
         return body, usage
@@ -282,12 +282,12 @@ def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> E
         return Transient(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")
     if not isinstance(error, openai.APIStatusError):
         return ModelRefused(f"{endpoint} cannot be asked: {redaction.in_error(str(error))}")
-    told = redaction.in_error(sendable(error.message))[:500]
+    reason = redaction.in_error(join_surrogates(error.message))[:500]
     if error.status_code == 429 and error.code == "insufficient_quota":
-        return ModelRefused(f"the quota at {endpoint} is used up: {told}")
+        return ModelRefused(f"the quota at {endpoint} is used up: {reason}")
     if error.status_code in (408, 429) or error.status_code >= 500:
-        wait = seconds_asked(error.response.headers.get("retry-after"))
-        return Transient(f"{told} (asks for {wait:g} s of rest)" if wait else told, wait=wait)
+        wait = seconds_of_rest(error.response.headers.get("retry-after"))
+        return Transient(f"{reason} (asks for {wait:g} s of rest)" if wait else reason, wait=wait)
     if error.status_code in (400, 422):
-        return _NotUnderstood(told)
-    return ModelRefused(f"{endpoint} rejected the call: {told}")
+        return _NotUnderstood(reason)
+    return ModelRefused(f"{endpoint} rejected the call: {reason}")

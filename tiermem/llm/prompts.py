@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tiermem.llm.characters import sendable
+from tiermem.text.unicode import join_surrogates
 
 _HEADER = "+++"
 _FENCE = "fence"
@@ -45,9 +45,9 @@ class Prompt:
         """Fill in every declared input and nothing else; each stands in its own fenced block."""
         if values.keys() != self.inputs:
             raise TypeError(f"prompt {self.name!r} takes {sorted(self.inputs)}, got {sorted(values)}")
-        clean = {name: sendable(value) for name, value in values.items()}
-        mark = fence_for(clean.values())
-        blocks = {name: f"<{name} {mark}>\n{value}\n</{name} {mark}>" for name, value in clean.items()}
+        joined = {name: join_surrogates(value) for name, value in values.items()}
+        mark = fence_for(joined.values())
+        blocks = {name: f"<{name} {mark}>\n{value}\n</{name} {mark}>" for name, value in joined.items()}
         return Template(self.body).substitute(blocks, **{_FENCE: mark})
 
 

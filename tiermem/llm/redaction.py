@@ -139,14 +139,14 @@ def _masked(found: re.Match[str]) -> str:
     return f"{found['scheme']}{found['gap']}{MARK}" if found["scheme"] else MARK
 
 
-def _throughout(value: Any, clean: Callable[[str], str]) -> Any:
+def _throughout(value: Any, redact: Callable[[str], str]) -> Any:
     match value:
         case str():
-            return clean(value)
+            return redact(value)
         case list():
-            return [_throughout(item, clean) for item in value]
+            return [_throughout(item, redact) for item in value]
         case dict():
-            return {clean(key): _throughout(item, clean) for key, item in value.items()}
+            return {redact(key): _throughout(item, redact) for key, item in value.items()}
         case _:
             return value
 

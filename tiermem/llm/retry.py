@@ -70,7 +70,7 @@ async def retry(attempt: Callable[[], Awaitable[T]], options: ModelOptions, *, w
     return await retrying(attempt)
 
 
-def seconds_asked(retry_after: str | None) -> float:
+def seconds_of_rest(retry_after: str | None) -> float:
     """The wait a `Retry-After` header asks for: seconds or an HTTP date; 0 when it says nothing usable."""
     if retry_after is None:
         return 0.0

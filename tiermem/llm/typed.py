@@ -120,11 +120,11 @@ def read_reply(text: str, reply_type: type[T]) -> T | Unusable:
 
 def _in_words(error: ValidationError) -> str:
     errors = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [
+    complaints = [
         f"{'.'.join(str(part) for part in e['loc']) or 'reply'}: {e['msg']}" for e in errors[:_ERRORS_SHOWN]
     ]
-    more = len(errors) - len(told)
-    return "; ".join(told) + (f"; and {more} more" if more else "")
+    more = len(errors) - len(complaints)
+    return "; ".join(complaints) + (f"; and {more} more" if more else "")
 
 
 def repair_call(call: Call, unusable: Unusable) -> Call:

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from tiermem.errors import MalformedReply
-from tiermem.llm.characters import sendable
 from tiermem.llm.interface import Call
 from tiermem.model import Usage
+from tiermem.text.unicode import join_surrogates
 
 _BYTES_A_TOKEN = 4
 _PARTS_A_VECTOR = 8
@@ -79,27 +79,27 @@ def decoded_vectors(body: bytes, count: int) -> Any:
     return decoded(body) if parts <= _PARTS_A_VECTOR * count + _PARTS_BESIDE else None
 
 
-def answer_in(body: Any, clean: Callable[[str], str]) -> str:
-    """The words of a completion as `clean` leaves them. `MalformedReply` when there are none, or not all."""
+def answer_in(body: Any, redact: Callable[[str], str]) -> str:
+    """The words of a completion as `redact` leaves them. `MalformedReply` when there are none, or not all."""
     try:
         choice = _Completion.model_validate(body).choices[0]
     except ValidationError as error:
         raise MalformedReply("this is no chat completion; is base_url right?") from error
     if choice.message.refusal:
-        raise MalformedReply(f"the model declined: {clean(sendable(choice.message.refusal))[:200]!r}")
+        raise MalformedReply(f"the model declined: {redact(join_surrogates(choice.message.refusal))[:200]!r}")
     if choice.finish_reason == "content_filter":
         raise MalformedReply("the endpoint's content filter withheld the reply")
     if choice.finish_reason == "length":
         raise MalformedReply("the reply was cut off at its token limit; answer more briefly")
     if not (choice.message.content or "").strip():
         raise MalformedReply("the reply is empty")
-    return clean(sendable(choice.message.content or ""))
+    return redact(join_surrogates(choice.message.content or ""))
 
 
-def model_in(body: Any, clean: Callable[[str], str]) -> str | None:
+def model_in(body: Any, redact: Callable[[str], str]) -> str | None:
     """The name of the model that answered, where it is told."""
     name = body.get("model") if isinstance(body, dict) else None
-    return clean(sendable(name)) if isinstance(name, str) and name else None
+    return redact(join_surrogates(name)) if isinstance(name, str) and name else None
 
 
 def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
@@ -107,13 +107,13 @@ def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
     tokens = _tokens(body)
     if tokens is not None:
         cached = (tokens.prompt_tokens_details or _Cached()).cached_tokens or 0
-        told = Usage(
+        usage = Usage(
             calls=1,
             input_tokens=tokens.prompt_tokens,
             output_tokens=tokens.completion_tokens or 0,
             cached_tokens=min(cached, tokens.prompt_tokens),
         )
-        return told, True
+        return usage, True
     asked = estimated_tokens([message.content for message in call.messages])
     return Usage(calls=1, input_tokens=asked, output_tokens=_estimated_answer(body)), False
 

@@ -31,7 +31,7 @@ from tiermem.proof.derive import (
     term,
     written,
 )
-from tiermem.proof.support import Ground, Told, contradiction
+from tiermem.proof.support import Ground, QuotedTurn, contradiction
 from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.readings import negated
@@ -181,13 +181,13 @@ class _Case:
     def moment(self) -> datetime | None:
         return next((source.said_at for source in self.cited if source.said_at is not None), None)
 
-    def told(self) -> list[DateMention]:
+    def dates(self) -> list[DateMention]:
         """The dates the answer names, by their days or by a month or year."""
         return [mention for mention in resolve_dates(self.answer, self.moment) if mention.kind == "absolute"]
 
     def plain(self) -> str:
         """The answer without dates, codes and the numbers of a list, "one" as a figure where it counts."""
-        plain = _CODE.sub(_blank, without_dates(self.answer, self.told()))
+        plain = _CODE.sub(_blank, without_dates(self.answer, self.dates()))
         listed = [int(match[1]) for match in _LISTED.finditer(plain)]
         if len(listed) > 1 and listed == list(range(1, len(listed) + 1)):
             plain = _LISTED.sub(_blank, plain)
@@ -203,12 +203,12 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
         return f"not in the cited words: {', '.join(missing)}"
     if _YES_OR_NO.match(case.answer.strip()):
         return "code cannot confirm a yes or no"
-    plain = without_dates(case.answer, case.told())
+    plain = without_dates(case.answer, case.dates())
     content = {stem(word) for word in words(plain) if word not in STOP_WORDS and not numbers(word)}
     content -= _TIME | _DAYS | set(map(stem, ORDINALS))
-    held = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
-    held |= {stem(word) for word in words(case.question)}
-    if 2 * len(content & held) < len(content) or (content and not content & held):
+    cited_stems = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
+    cited_stems |= {stem(word) for word in words(case.question)}
+    if 2 * len(content & cited_stems) < len(content) or (content and not content & cited_stems):
         return "most of its words are not the cited ones"
     if negated(case.answer) and not any(negated(source.text) for source in case.cited):
         return "no cited words deny anything"
@@ -219,9 +219,9 @@ def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
 
 
 def _check_dates(case: _Case, found: _Findings) -> None:
-    told = case.told()
-    found.missing += [mention.text for mention in told[_MOST:]]
-    for mention in told[:_MOST]:
+    dates = case.dates()
+    found.missing += [mention.text for mention in dates[_MOST:]]
+    for mention in dates[:_MOST]:
         before = case.answer[max(0, mention.start - _NEAR) : mention.start]
         wanted = _part_of(mention, before)
         from_it = _counted_from(mention, before)
@@ -263,11 +263,11 @@ def _date_stated(mention: DateMention, before: str, source: Source, *, started: 
 
     Where it is asked when something started, "for a month now" is a time of its own too.
     """
-    told = mentions(source)
-    if any(each.kind == "absolute" and each.holds(mention.first, mention.last) for each in told):
+    dates = mentions(source)
+    if any(each.kind == "absolute" and each.holds(mention.first, mention.last) for each in dates):
         return True
     said_then = source.said_at is not None and mention.first <= source.said_at.date() <= mention.last
-    own = [each for each in told if each.kind != "duration"] or (started and _GOING_ON.search(source.text))
+    own = [each for each in dates if each.kind != "duration"] or (started and _GOING_ON.search(source.text))
     return said_then and (not own or bool(_ANCHORED.search(before)))
 
 
@@ -275,10 +275,12 @@ def _date_stated(mention: DateMention, before: str, source: Source, *, started: 
 
 
 def _check_names(case: _Case, found: _Findings) -> None:
-    held = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
-    held |= {stem(word) for word in words(case.question)}
+    cited_stems = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
+    cited_stems |= {stem(word) for word in words(case.question)}
     found.missing += [
-        name for name in names(case.answer) if name.lower() not in ORDINALS and not named_in(name, held)
+        name
+        for name in names(case.answer)
+        if name.lower() not in ORDINALS and not named_in(name, cited_stems)
     ]
 
 
@@ -297,10 +299,10 @@ def _check_numbers(case: _Case, found: _Findings) -> None:
     found.missing += [code for code in codes[:_MOST] if not _in_words(code, case)] + codes[_MOST:]
     plain = _RANGE.sub(_blank, plain)
     here = amounts(Source(plain))
-    told = list(dict.fromkeys(numbers(plain)))
-    found.missing += told[_MOST:]
-    for number in told[:_MOST]:
-        for amount in _told(number, here):
+    figures = list(dict.fromkeys(numbers(plain)))
+    found.missing += figures[_MOST:]
+    for number in figures[:_MOST]:
+        for amount in _amounts_given(number, here):
             if _stated_number(number, amount, case):
                 continue
             derivation = _derived_number(number, amount, case)
@@ -310,14 +312,14 @@ def _check_numbers(case: _Case, found: _Findings) -> None:
             found.derived.append(derivation)
 
 
-def _told(number: str, here: Iterable[Amount]) -> list[Amount | None]:
+def _amounts_given(number: str, here: Iterable[Amount]) -> list[Amount | None]:
     """What the answer gives the number of, each once: three dogs and three cats are two things."""
     found = {(each.sign, each.unit): each for each in here if written(each.value) == number}
     return [*found.values()] or [None]
 
 
 def _codes(case: _Case) -> list[str]:
-    plain = without_dates(case.answer, case.told())
+    plain = without_dates(case.answer, case.dates())
     return list(dict.fromkeys(match.group() for match in _CODE.finditer(plain)))
 
 
@@ -326,7 +328,7 @@ def _in_words(code: str, case: _Case) -> bool:
     return any(found.search(text) for text in (case.question, *(source.text for source in case.cited)))
 
 
-def _asked_unit(case: _Case) -> set[str]:
+def _unit_wanted(case: _Case) -> set[str]:
     """Stems of what the question wants a number of."""
     asked = _HOW_MANY.search(case.question)
     if asked is None:
@@ -337,7 +339,7 @@ def _asked_unit(case: _Case) -> set[str]:
 
 def _units(amount: Amount | None, case: _Case) -> set[str]:
     """Stems of what a number is of, by the answer or else by the question."""
-    return {amount.unit} if amount is not None and amount.unit else _asked_unit(case)
+    return {amount.unit} if amount is not None and amount.unit else _unit_wanted(case)
 
 
 def _stated_number(number: str, amount: Amount | None, case: _Case) -> bool:
@@ -367,21 +369,23 @@ def _outdated(amount: Amount | None, units: set[str], holding: Sequence[Source],
 
 def _numbers_of(source: Source, units: set[str]) -> list[str]:
     """The numbers a source gives of a thing, "my 5th project" being one too."""
-    told = [written(each.value) for each in amounts(source) if each.things & {*units, ONES} and not each.sign]
+    figures = [
+        written(each.value) for each in amounts(source) if each.things & {*units, ONES} and not each.sign
+    ]
     for match in _ORDINAL.finditer(source.text):
         if stem(match[2].lower()) in units:
-            told += numbers(_AS_ORDINAL.sub("", match[1].lower()))
-    return told
+            figures += numbers(_AS_ORDINAL.sub("", match[1].lower()))
+    return figures
 
 
 def _holds_number(number: str, amount: Amount | None, case: _Case, source: Source) -> bool:
     units, about = _units(amount, case), case.about()
     spoken = number == "1" and _SPOKEN_ONE.search(case.answer) is not None
     article = spoken and not units & _TIME and _HOW_MANY.search(case.question) is None
-    for piece, held in _counting(source):
+    for piece, counts in _counting(source):
         if number == "1" and _one_of(piece.text, units, article=article):
             return True
-        if number in held and _beside(number, amount, units, about, piece):
+        if number in counts and _beside(number, amount, units, about, piece):
             return True
     return False
 
@@ -412,8 +416,8 @@ def _beside(number: str, amount: Amount | None, units: set[str], about: set[str]
         return amount.sign in signs or "" in signs
     if units and there:
         return any(each.things & {*units, ONES} for each in there)
-    held = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
-    return bool(held & about)
+    stems_there = {stem(word) for word in words(piece.text) if word not in STOP_WORDS}
+    return bool(stems_there & about)
 
 
 def _derived_number(number: str, amount: Amount | None, case: _Case) -> Derivation | None:
@@ -464,7 +468,7 @@ class _Anchored:
 
 def _before_a_date(amount: Amount, unit: str, case: _Case) -> _Anchored | None:
     """What "two days before 9 May 2023" comes to, as the day that a cited "two days ago" means."""
-    for mention in case.told()[:_MOST]:
+    for mention in case.dates()[:_MOST]:
         start = max(0, mention.start - _NEAR)
         link = _BEFORE.search(case.answer[start : mention.start])
         if link is None or start + link.start("n") != amount.start:
@@ -536,7 +540,7 @@ def _count(number: str, amount: Amount, case: _Case) -> Derivation | None:
     # A summary or a date beside the turn it tells of is no other thing: where turns are cited, they count.
     turns = [source for source in case.cited if source.spans] or case.cited
     distinct = {(source.text, source.said_at): source for source in turns}
-    units = _asked_unit(case)
+    units = _unit_wanted(case)
     if str(len(distinct)) != number or any(not _tells_of_one(source, units) for source in turns):
         return None
     return count_of([term(source, 0, len(source.text)) for source in distinct.values()])
@@ -633,12 +637,12 @@ def _too_many(case: _Case, found: _Findings) -> str | None:
 
 def _most(case: _Case) -> int | None:
     """How many things the cited words can tell of at most; `None` where they leave it open."""
-    asked = _asked_unit(case)
+    asked = _unit_wanted(case)
     total = 0
     for source in case.cited:
         if _SEVERAL.search(source.text) or _plural(source.text, asked):
             return None
-        total += max(1, sum(_told_in(piece.text) for piece in sentences(source.text)))
+        total += max(1, sum(_telling_parts(piece.text) for piece in sentences(source.text)))
         total += sum(int(each.value) for each in amounts(source) if each.value == int(each.value))
     return total
 
@@ -647,7 +651,7 @@ def _plural(text: str, asked: set[str]) -> bool:
     return any(word.endswith("s") and stem(word) != word and stem(word) in asked for word in words(text))
 
 
-def _told_in(sentence: str) -> int:
+def _telling_parts(sentence: str) -> int:
     """Parts of a sentence that may each tell of a thing: one with a content word."""
     parts = _PART.split(sentence)
     return sum(any(word not in STOP_WORDS for word in words(part)) for part in parts)
@@ -664,13 +668,13 @@ def _other_number(case: _Case, found: _Findings) -> str | None:
     if len(there) != 1 or amount.value in others:
         return None
     about = {stem(word) for word in words(case.question) if word not in STOP_WORDS}
-    if len(_told_parts(case.cited[0].text)) > 1 or not about:
+    if len(_telling_sentences(case.cited[0].text)) > 1 or not about:
         return None
     return f"the cited words say {written(others.pop())}, not {written(amount.value)}"
 
 
-def _told_parts(text: str) -> list[str]:
-    return [piece.text for piece in sentences(text) if _told_in(piece.text)]
+def _telling_sentences(text: str) -> list[str]:
+    return [piece.text for piece in sentences(text) if _telling_parts(piece.text)]
 
 
 def _denied(case: _Case) -> str | None:
@@ -679,7 +683,7 @@ def _denied(case: _Case) -> str | None:
     for source in case.cited:
         for said in dict.fromkeys(piece.text for piece in sentences(source.text)):
             ground = Ground(
-                told=(Told(quote=said, turn=source),),
+                quoted=(QuotedTurn(quote=said, turn=source),),
                 asked="",
                 beside=source.text,
                 earlier="",

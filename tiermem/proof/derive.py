@@ -145,8 +145,10 @@ def _same_month(mention: DateMention, said_at: datetime) -> DateMention:
 def counted_date(wanted: DateMention, sources: Iterable[Source]) -> Derivation | None:
     """How `wanted` is counted from when a source was said ("yesterday", "a year ago"), if it is."""
     for source in sources:
-        told = (mention for mention in mentions(source) if mention.kind != "absolute")
-        for mention in islice((each for each in told if each.holds(wanted.first, wanted.last)), _MAX_MOMENTS):
+        relative = (mention for mention in mentions(source) if mention.kind != "absolute")
+        for mention in islice(
+            (each for each in relative if each.holds(wanted.first, wanted.last)), _MAX_MOMENTS
+        ):
             alone = _alone(source, mention)
             if alone is not None:
                 return Derivation(kind="date", value=mention.display, terms=(term(source, *alone),))
@@ -178,8 +180,8 @@ def _stretches(text: str, mention: DateMention) -> Iterator[tuple[int, int]]:
 def _date_again(derivation: Derivation) -> str | None:
     if len(derivation.terms) != 1:
         return None
-    told = derivation.terms[0]
-    values = [mention.display for mention in _mentions(told.text, told.said_at, durations=True)]
+    first = derivation.terms[0]
+    values = [mention.display for mention in _mentions(first.text, first.said_at, durations=True)]
     if derivation.value in values:
         return derivation.value
     return values[0] if values else None
@@ -219,17 +221,17 @@ def _unit(text: str, end: int) -> str:
 
 def _things(text: str, end: int) -> Iterator[str]:
     """Stems of the first content words after a number, as far as no small word or mark ends the phrase."""
-    at, told = end, 0
+    at, adjectives = end, 0
     for match in WORD.finditer(text, end, end + 60):
         word = match.group().lower()
         small = word in STOP_WORDS or word in _WHICH
-        if not text[at : match.start()].isspace() or (small and told):
+        if not text[at : match.start()].isspace() or (small and adjectives):
             return
         at = match.end()
         if not small:
             yield stem(word)
-            told += 1
-        if told == _ADJECTIVES + 1:
+            adjectives += 1
+        if adjectives == _ADJECTIVES + 1:
             return
 
 
@@ -250,9 +252,9 @@ def reckoned(
     (stems). Summed are all of a kind, all that differ, or one of each source; two alone are summed or
     subtracted only where there are no more than four, for among many some two give nearly any value.
     """
-    held = [amount for source in sources for amount in amounts(source) if not sign or amount.sign == sign]
+    given = [amount for source in sources for amount in amounts(source) if not sign or amount.sign == sign]
     kinds: dict[tuple[str, str], list[Amount]] = {}
-    for amount in held:
+    for amount in given:
         if amount.unit in units if units and not sign else amount.sign or amount.unit:
             of = "" if amount.sign or units else amount.unit
             kinds.setdefault((amount.sign, of), []).append(amount)
@@ -299,8 +301,8 @@ def _sums(group: Sequence[Amount]) -> Iterator[Sequence[Amount]]:
 
 def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
     """`value` years as the difference of two ages that different sources tell."""
-    held = [[amount for amount in amounts(source) if _is_age(amount)] for source in sources]
-    held += [
+    ages = [[amount for amount in amounts(source) if _is_age(amount)] for source in sources]
+    ages += [
         [
             each
             for each in map(partial(_birthday, source), _BIRTHDAY.finditer(source.text))
@@ -308,7 +310,7 @@ def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
         ]
         for source in sources
     ]
-    for one, two in combinations(_differing(amount for group in held for amount in group), 2):
+    for one, two in combinations(_differing(amount for group in ages for amount in group), 2):
         larger, smaller = (one, two) if one.value >= two.value else (two, one)
         if larger.value - smaller.value == value and one.source.text != two.source.text:
             return _of_amounts("difference", Decimal(value), "", (larger, smaller))
@@ -358,7 +360,7 @@ def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
     """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
     the day it was said.
     """
-    told = [
+    dates = [
         mention
         for mention in mentions(source, durations=False)
         if mention.precision in ("day", "month", "year")
@@ -367,10 +369,10 @@ def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
         wanted = set(about)
         near = [piece for piece in sentences(source.text) if wanted & set(map(stem, words(piece.text)))]
         ends = [piece.end for piece in near]
-        within = ((mention, bisect_right(ends, mention.start)) for mention in told)
-        held = (each for each, at in within if at < len(near) and near[at].start <= each.start)
-        told = list(islice(held, _MAX_MOMENTS))
-    found = [(mention, _alone(source, mention)) for mention in told[:_MAX_MOMENTS]]
+        within = ((mention, bisect_right(ends, mention.start)) for mention in dates)
+        near_dates = (each for each, at in within if at < len(near) and near[at].start <= each.start)
+        dates = list(islice(near_dates, _MAX_MOMENTS))
+    found = [(mention, _alone(source, mention)) for mention in dates[:_MAX_MOMENTS]]
     dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
     return tuple(dated.values()) or said_on(source)
 

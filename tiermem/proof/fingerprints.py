@@ -87,9 +87,9 @@ def is_lone(phrase: str) -> bool:
     return " " not in phrase or phrase.replace(" ", "").isdigit()
 
 
-def fingerprints(gone: Iterable[str], stays: Iterable[str]) -> Fingerprints:
+def fingerprints(erased: Iterable[str], stays: Iterable[str]) -> Fingerprints:
     """What the texts that go are known by: their phrases, names and numbers that no text that stays holds."""
-    known = [_known_by(text) for text in gone]
+    known = [_known_by(text) for text in erased]
     found: dict[int, set[str]] = {}
     for phrase in (phrase for phrases in known for phrase in phrases):
         found.setdefault(phrase.count(" ") + 1, set()).add(phrase)
@@ -97,9 +97,9 @@ def fingerprints(gone: Iterable[str], stays: Iterable[str]) -> Fingerprints:
     common: set[str] = set()
     also = []
     for place, text in enumerate(stays):
-        held = set(wanted.found_in(text))
-        if held:
-            common |= held
+        shared = set(wanted.found_in(text))
+        if shared:
+            common |= shared
             also.append(place)
     left = {size: phrases - common for size, phrases in found.items()}
     silent = sum(common.issuperset(phrases) for phrases in known)

@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import Claim, LinkedFact, Rejected, Support
-from tiermem.proof.support import Ground, Told, Verdict, instruction_like, judged
+from tiermem.proof.support import Ground, QuotedTurn, Verdict, instruction_like, judged
 from tiermem.proof.taken_back import GAP, kept, remaining
 from tiermem.text.literals import Source
 from tiermem.text.normalise import Normalised, normalise
@@ -293,15 +293,15 @@ def _ground(places: Sequence[_Place]) -> Ground:
         page.id: max(index for other, index in at.values() if other.id == page.id) for page in pages.values()
     }
     return Ground(
-        told=tuple(_told(page, index, places) for page, index in at.values()),
-        asked="\n".join(dict.fromkeys(_asked(place.page, place.turns[0]) for place in places)),
+        quoted=tuple(_quoted_turn(page, index, places) for page, index in at.values()),
+        asked="\n".join(dict.fromkeys(_question_before(place.page, place.turns[0]) for place in places)),
         beside="\n".join(dict.fromkeys(_beside(place) for place in places)),
         earlier="\n".join(page.text[: page.lines[last[page.id]].end] for page in pages.values()),
         everyone=tuple(dict.fromkeys(everyone)),
     )
 
 
-def _told(page: Page, index: int, places: Sequence[_Place]) -> Told:
+def _quoted_turn(page: Page, index: int, places: Sequence[_Place]) -> QuotedTurn:
     line = page.lines[index]
     inside = (
         span for place in places if place.page.id == page.id for span in place.spans
@@ -313,7 +313,7 @@ def _told(page: Page, index: int, places: Sequence[_Place]) -> Told:
         speaker=line.turn.speaker if line.turn else "",
         spans=kept(page, line.body, line.end),
     )
-    return Told(
+    return QuotedTurn(
         quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
         turn=source,
         page=page.id,
@@ -327,7 +327,7 @@ def _beside(place: _Place) -> str:
     return "\n".join(line.turn.text for line in near if line.turn is not None)
 
 
-def _asked(page: Page, index: int) -> str:
+def _question_before(page: Page, index: int) -> str:
     before = page.lines[index - 1].turn if index else None
     return " ".join(piece.text for piece in sentences(before.text) if "?" in piece.text) if before else ""
 

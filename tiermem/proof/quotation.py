@@ -47,7 +47,7 @@ def _quotation(fact: LinkedFact, page: Page, index: int, spans: Sequence[Span]) 
         ((start, end), _sentences(page, line, start, end), (line.body, line.end))
     ):
         said = page.text[max(first, line.body) : min(last, line.end)].strip()
-        for asked in dict.fromkeys((_asked(page, index, said), "")):
+        for asked in dict.fromkeys((_question_before(page, index, said), "")):
             claim = _claim(fact, line, said, asked)
             linked = link(claim, (page,))
             if isinstance(linked, LinkedFact) and linked.support == "stated":
@@ -66,13 +66,13 @@ def _claim(fact: LinkedFact, line: PageLine, said: str, asked: str) -> Claim:
 def _sentences(page: Page, line: PageLine, start: int, end: int) -> tuple[int, int]:
     """The whole sentences of the turn that the words from `start` to `end` stand in."""
     body = page.text[line.body : line.end]
-    held = [
+    within = [
         piece for piece in sentences(body) if piece.start < end - line.body and start - line.body < piece.end
     ]
-    return (line.body + held[0].start, line.body + held[-1].end) if held else (start, end)
+    return (line.body + within[0].start, line.body + within[-1].end) if within else (start, end)
 
 
-def _asked(page: Page, index: int, said: str) -> str:
+def _question_before(page: Page, index: int, said: str) -> str:
     """The last question of the turn before, where `said` opens its turn or is short."""
     before = page.lines[index - 1].turn if index else None
     here = page.lines[index].turn

@@ -83,7 +83,7 @@ _Read = Callable[[str, People], list[Reading]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class QuotedTurn:
     """One quoted turn: the words quoted of it, and the turn itself with who said it, when and where."""
 
     quote: str
@@ -97,7 +97,7 @@ class Told:
 class Ground:
     """What a claim may rest on: the turns quoted, all together, and the pages up to there."""
 
-    told: tuple[Told, ...]
+    quoted: tuple[QuotedTurn, ...]
     asked: str
     """What was asked just before a turn, "" when nothing was: it tells what a short reply is about."""
     beside: str
@@ -109,43 +109,43 @@ class Ground:
     @property
     def text(self) -> str:
         """The quoted turns, whole."""
-        return "\n".join(told.turn.text for told in self.told)
+        return "\n".join(one.turn.text for one in self.quoted)
 
     @property
     def quote(self) -> str:
         """The words quoted."""
-        return "\n".join(told.quote for told in self.told)
+        return "\n".join(one.quote for one in self.quoted)
 
     @property
     def turns(self) -> tuple[Source, ...]:
         """The quoted turns."""
-        return tuple(told.turn for told in self.told)
+        return tuple(one.turn for one in self.quoted)
 
     @property
     def speakers(self) -> tuple[str, ...]:
         """Who said what is quoted."""
-        return tuple(dict.fromkeys(told.turn.speaker for told in self.told))
+        return tuple(dict.fromkeys(one.turn.speaker for one in self.quoted))
 
     @property
     def people(self) -> People:
         """Everybody, with the speaker of the first turn as the one who speaks."""
-        return self.people_of(self.told[0])
+        return self.people_of(self.quoted[0])
 
-    def people_of(self, told: Told) -> People:
+    def people_of(self, one: QuotedTurn) -> People:
         """Everybody, with the speaker of this turn as the one who speaks."""
-        speaker = told.turn.speaker
+        speaker = one.turn.speaker
         return People(speaker=speaker, others=tuple(name for name in self.everyone if name != speaker))
 
     def times(self) -> tuple[datetime, ...]:
         """When the quoted turns were said."""
-        return tuple(told.turn.said_at for told in self.told if told.turn.said_at is not None)
+        return tuple(one.turn.said_at for one in self.quoted if one.turn.said_at is not None)
 
     def only_by(self, speaker: str) -> Ground:
         """The turns of this speaker alone; what the others said stands beside them."""
-        mine = tuple(told for told in self.told if told.turn.speaker == speaker)
-        rest = (told.quote for told in self.told if told.turn.speaker != speaker)
-        asked = "\n".join((self.asked, *rest)) if len(mine) < len(self.told) else self.asked
-        return replace(self, told=mine, asked=asked)
+        mine = tuple(one for one in self.quoted if one.turn.speaker == speaker)
+        rest = (one.quote for one in self.quoted if one.turn.speaker != speaker)
+        asked = "\n".join((self.asked, *rest)) if len(mine) < len(self.quoted) else self.asked
+        return replace(self, quoted=mine, asked=asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,12 +189,12 @@ def _word_for_word(own: Speech, ground: Ground) -> bool:
 
 
 def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Verdict:
-    told = resolve_dates(claim, ground.told[-1].turn.said_at)
-    plain = without_dates(claim, told)
+    dates = resolve_dates(claim, ground.quoted[-1].turn.said_at)
+    plain = without_dates(claim, dates)
     derived: list[Derivation] = []
     why = (
         _wrong_number(plain, ground, derived)
-        or _wrong_date(claim, told, event_at, ground, derived)
+        or _wrong_date(claim, dates, event_at, ground, derived)
         or _wrong_name(plain, ground)
         or _wrong_words(plain, ground)
         or _mixed(plain, ground)
@@ -207,9 +207,9 @@ def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Ve
 
 
 def _wrong_number(claim: str, ground: Ground, derived: list[Derivation]) -> str | None:
-    held = set(numbers(ground.text, loose=True))
+    given = set(numbers(ground.text, loose=True))
     for number in numbers(claim):
-        if number in held or _told_before(number, claim, ground):
+        if number in given or _given_before(number, claim, ground):
             continue
         found = _computed(number, claim, ground)
         if found is None:
@@ -220,21 +220,21 @@ def _wrong_number(claim: str, ground: Ground, derived: list[Derivation]) -> str 
 
 def _computed(number: str, claim: str, ground: Ground) -> Derivation | None:
     """The number as a count of the quoted turns, each of which names the thing, or reckoned from theirs."""
-    if len(ground.told) < 2 or not number.replace(".", "", 1).isdigit():
+    if len(ground.quoted) < 2 or not number.replace(".", "", 1).isdigit():
         return None
     for amount in amounts(Source(claim)):
         if written(amount.value) != number or not amount.unit:
             continue
-        naming = [told.turn for told in ground.told if amount.unit in map(stem, words(told.quote))]
-        if len(naming) == len(ground.told) and str(len(naming)) == number:
+        naming = [one.turn for one in ground.quoted if amount.unit in map(stem, words(one.quote))]
+        if len(naming) == len(ground.quoted) and str(len(naming)) == number:
             return count_of([term(turn, 0, len(turn.text)) for turn in naming])
-        quoted = [Source(told.quote) for told in ground.told]
+        quoted = [Source(one.quote) for one in ground.quoted]
         if reckoned(amount.value, quoted, sign=amount.sign, units={amount.unit}) is not None:
             return reckoned(amount.value, ground.turns, sign=amount.sign, units={amount.unit})
     return None
 
 
-def _told_before(number: str, claim: str, ground: Ground) -> bool:
+def _given_before(number: str, claim: str, ground: Ground) -> bool:
     """Whether the number only says which one is meant ("Cyberpunk 2077", "her second script") and the page
     has told so before.
     """
@@ -246,27 +246,27 @@ def _told_before(number: str, claim: str, ground: Ground) -> bool:
 
 
 def _wrong_date(
-    claim: str, told: Sequence[DateMention], event_at: str | None, ground: Ground, derived: list[Derivation]
+    claim: str, dates: Sequence[DateMention], event_at: str | None, ground: Ground, derived: list[Derivation]
 ) -> str | None:
     shown = [mention for turn in ground.turns for mention in mentions(turn)]
-    quoted = [mention for part in ground.told for mention in resolve_dates(part.quote, part.turn.said_at)]
+    quoted = [mention for part in ground.quoted for mention in resolve_dates(part.quote, part.turn.said_at)]
     # A quote that gives its own time leaves no room for the time of saying it, unless the claim gives both
     # or tells of the saying itself.
     open_time = _teller(claim, ground.people) is not None or all(
-        any(found.holds(m.first, m.last) for m in told) for found in quoted
+        any(found.holds(m.first, m.last) for m in dates) for found in quoted
     )
-    for mention in told:
+    for mention in dates:
         if _is_weekday_of_date(claim, mention):
             continue
         weekday = _weekday_before(claim, mention)
         if weekday is not None and weekday != mention.first.weekday():
             return f"weekday and date disagree: {mention.text}"
-        if not _told(mention, _before(claim, mention), shown, ground.times(), open_time=open_time):
+        if not _date_given(mention, _before(claim, mention), shown, ground.times(), open_time=open_time):
             return f"date does not follow from the turn: {mention.text.strip()}"
         if not _stated(mention, shown, ground.times()):
             found = counted_date(mention, ground.turns)
             derived += [found] if found is not None else []
-    if event_at is not None and not _event_told(event_at, shown, quoted, ground.times()):
+    if event_at is not None and not _event_dated(event_at, shown, quoted, ground.times()):
         return f"event date does not follow from the turn: {event_at}"
     return None
 
@@ -297,7 +297,7 @@ def _before(claim: str, mention: DateMention) -> str:
     return claim[max(0, mention.start - _BESIDE) : mention.start]
 
 
-def _told(
+def _date_given(
     mention: DateMention,
     before: str,
     shown: Sequence[DateMention],
@@ -318,7 +318,7 @@ def _told(
     return said_then and (anchored or open_time)
 
 
-def _event_told(
+def _event_dated(
     event_at: str, shown: Iterable[DateMention], quoted: Sequence[DateMention], times: Iterable[datetime]
 ) -> bool:
     days = parse_iso(event_at)
@@ -331,8 +331,8 @@ def _event_told(
 
 def _wrong_name(claim: str, ground: Ground) -> str | None:
     people = " ".join(ground.everyone)
-    held = {stem(word) for word in words(f"{ground.text}\n{ground.earlier}\n{people}")}
-    missing = [name for name in names(claim) if not named_in(name, held)]
+    stems_there = {stem(word) for word in words(f"{ground.text}\n{ground.earlier}\n{people}")}
+    missing = [name for name in names(claim) if not named_in(name, stems_there)]
     return f"name not on the page so far: {missing[0]}" if missing else None
 
 
@@ -344,7 +344,7 @@ def _wrong_words(claim: str, ground: Ground) -> str | None:
         return "claim is not about the turn"
     if content and quoted and not content & quoted:
         return "claim is not about the quote"
-    if len(ground.told) > 1 and not _asserted(content, ground):
+    if len(ground.quoted) > 1 and not _asserted(content, ground):
         return "what was asked is not answered"
     if _only_asks(ground.quote) and not _ASKS.search(claim):
         return "a question asserts nothing"
@@ -361,7 +361,7 @@ def _content(claim: str, ground: Ground) -> set[str]:
 
 def _asserted(content: set[str], ground: Ground) -> bool:
     """Whether some words quoted tell part of the claim, or say yes or no to a question that does."""
-    pieces = [piece.text for told in ground.told for piece in sentences(told.quote)]
+    pieces = [piece.text for one in ground.quoted for piece in sentences(one.quote)]
     asserting = [piece for piece in pieces if not (piece.endswith("?") and _ASKING.match(piece))]
     return not content or any(
         _REPLY.match(piece) or content & {stem(word) for word in words(piece)} for piece in asserting
@@ -370,22 +370,22 @@ def _asserted(content: set[str], ground: Ground) -> bool:
 
 def _mixed(claim: str, ground: Ground) -> str | None:
     """A name or number of one turn, said in one breath with what only a turn far from it tells."""
-    if len(ground.told) < 2:
+    if len(ground.quoted) < 2:
         return None
-    held = [{stem(word) for word in words(told.turn.text)} for told in ground.told]
+    stems_of_turns = [{stem(word) for word in words(one.turn.text)} for one in ground.quoted]
     for clause in _BREATH.split(claim):
         exact = {stem(word) for name in names(clause) for word in words(name)} - _people(ground)
         exact |= {word for word in words(clause) if word.isdigit()}
-        places = {word: _only(word, held) for word in _content(clause, ground) | exact}
+        places = {word: _only(word, stems_of_turns) for word in _content(clause, ground) | exact}
         for word, other in product(exact, places):
             if _far(places.get(word), places[other], ground):
                 return f"told in different places: {word}, {other}"
     return None
 
 
-def _only(word: str, held: Sequence[set[str]]) -> int | None:
+def _only(word: str, stems_of_turns: Sequence[set[str]]) -> int | None:
     """The one turn that holds the word."""
-    places = [at for at, stems in enumerate(held) if word in stems]
+    places = [at for at, stems in enumerate(stems_of_turns) if word in stems]
     return places[0] if len(places) == 1 else None
 
 
@@ -393,7 +393,7 @@ def _far(one: int | None, two: int | None, ground: Ground) -> bool:
     """Whether the turns stand on different pages, or more than two lines apart."""
     if one is None or two is None:
         return False
-    here, there = ground.told[one], ground.told[two]
+    here, there = ground.quoted[one], ground.quoted[two]
     return here.page != there.page or abs(here.line - there.line) > _NEAR
 
 
@@ -403,8 +403,8 @@ def _takes_up(claim: str, content: set[str], quoted: set[str], turn: set[str], g
     about = next((word for word in map(stem, words(claim)) if word in _people(ground)), None)
     if about not in {stem(word) for word in words(ground.people.speaker)}:
         return False
-    told, shared = len(content & around) / len(content), len(content & quoted) / max(1, len(quoted))
-    return (told >= 0.5 and shared >= 0.5) or (told >= 0.6 and shared >= 0.25)
+    in_turn, shared = len(content & around) / len(content), len(content & quoted) / max(1, len(quoted))
+    return (in_turn >= 0.5 and shared >= 0.5) or (in_turn >= 0.6 and shared >= 0.25)
 
 
 def _only_asks(quote: str) -> bool:
@@ -412,17 +412,19 @@ def _only_asks(quote: str) -> bool:
 
 
 def _wrong_reading(claim: str, ground: Ground, read: _Read) -> str | None:
-    told = read(claim, ground.people)
+    claimed = read(claim, ground.people)
     quote = _quoted(ground)
-    whole = [reading for part in ground.told for reading in read_turn(part.turn.text, ground.people_of(part))]
-    held = _by_stem(whole) | _by_stem(quote)
-    return _wrong_polarity(claim, told, quote, held, ground) or _wrong_person(
-        told, held, ground, None if read is read_turn else _teller(claim, ground.people)
+    whole = [
+        reading for part in ground.quoted for reading in read_turn(part.turn.text, ground.people_of(part))
+    ]
+    evidence = _by_stem(whole) | _by_stem(quote)
+    return _wrong_polarity(claim, claimed, quote, evidence, ground) or _wrong_person(
+        claimed, evidence, ground, None if read is read_turn else _teller(claim, ground.people)
     )
 
 
 def _quoted(ground: Ground) -> list[Reading]:
-    return [reading for part in ground.told for reading in read_turn(part.quote, ground.people_of(part))]
+    return [reading for part in ground.quoted for reading in read_turn(part.quote, ground.people_of(part))]
 
 
 def _by_stem(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
@@ -434,29 +436,29 @@ def _by_stem(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
 
 def _wrong_polarity(
     claim: str,
-    told: Sequence[Reading],
+    claimed: Sequence[Reading],
     quote: Sequence[Reading],
-    held: Mapping[str, Sequence[Reading]],
+    evidence: Mapping[str, Sequence[Reading]],
     ground: Ground,
 ) -> str | None:
     """In every clause of the claim, most words it shares with the turn must be denied there as here."""
-    here, quoted = _by_stem(told), {reading.stem for reading in quote}
+    here, quoted = _by_stem(claimed), {reading.stem for reading in quote}
     agree: dict[int, int] = defaultdict(int)
-    for reading in told:
-        if reading.stem in held:
-            same = any(other.denied == reading.denied for other in held[reading.stem])
+    for reading in claimed:
+        if reading.stem in evidence:
+            same = any(other.denied == reading.denied for other in evidence[reading.stem])
             if same or reading.denied or reading.stem in quoted:
                 agree[reading.clause] += 2 if same else -3
     if (
         any(balance < 0 for balance in agree.values())
-        or _first_differs(told, held)
+        or _first_differs(claimed, evidence)
         or _first_differs(quote, here)
     ):
         return "negation differs from the turn"
     if negated(claim) and not negated(ground.text):
         return "negation not in the turn"
     there = _first_denied(quote)
-    if there and not there & here.keys() and _first_denied(told) - held.keys():
+    if there and not there & here.keys() and _first_denied(claimed) - evidence.keys():
         return "what is denied is not in the turn"
     if negated(ground.quote) and not negated(claim):
         return "negation of the quote is lost"
@@ -474,48 +476,52 @@ def _first_denied(readings: Iterable[Reading]) -> set[str]:
     return set(first.values())
 
 
-def _first_differs(denying: Iterable[Reading], held: Mapping[str, Sequence[Reading]]) -> bool:
+def _first_differs(denying: Iterable[Reading], evidence: Mapping[str, Sequence[Reading]]) -> bool:
     """Whether the first shared word after some negation is nowhere denied on the other side."""
     seen: set[int] = set()
     for reading in denying:
-        if reading.denied and reading.clause not in seen and reading.stem in held:
+        if reading.denied and reading.clause not in seen and reading.stem in evidence:
             seen.add(reading.clause)
-            if not any(other.denied for other in held[reading.stem]):
+            if not any(other.denied for other in evidence[reading.stem]):
                 return True
     return False
 
 
 def _wrong_person(
-    told: Sequence[Reading], held: Mapping[str, Sequence[Reading]], ground: Ground, teller: str | None
+    claimed: Sequence[Reading], evidence: Mapping[str, Sequence[Reading]], ground: Ground, teller: str | None
 ) -> str | None:
     if teller is not None:
-        return None if teller in ground.speakers and _tells(teller, told, ground) else "said by somebody else"
+        return (
+            None if teller in ground.speakers and _tells(teller, claimed, ground) else "said by somebody else"
+        )
     same = differ = 0
-    for reading in told:
-        if reading.owner and reading.stem in held:
-            agrees = any(other.owner == reading.owner for other in held[reading.stem])
+    for reading in claimed:
+        if reading.owner and reading.stem in evidence:
+            agrees = any(other.owner == reading.owner for other in evidence[reading.stem])
             same, differ = same + agrees, differ + (not agrees)
     if differ and differ >= same:
         return "said of somebody else"
-    if len(ground.speakers) > 1 and _margin(told, held) < _PLAIN:
+    if len(ground.speakers) > 1 and _margin(claimed, evidence) < _PLAIN:
         return "the quotes do not make plain of whom it is said"
     return None
 
 
-def _tells(teller: str, told: Sequence[Reading], ground: Ground) -> bool:
+def _tells(teller: str, claimed: Sequence[Reading], ground: Ground) -> bool:
     """Whether, of several people quoted, the teller said most of what the claim makes them say."""
-    content = {reading.stem for reading in told} - _TELLING
+    content = {reading.stem for reading in claimed} - _TELLING
     shared: dict[str, int] = defaultdict(int)
-    for part in ground.told:
+    for part in ground.quoted:
         own = len(content & {stem(word) for word in words(part.quote)})
         shared[part.turn.speaker] = max(shared[part.turn.speaker], own)
     return all(shared[teller] > other for name, other in shared.items() if name != teller)
 
 
-def _margin(told: Sequence[Reading], held: Mapping[str, Sequence[Reading]]) -> float:
+def _margin(claimed: Sequence[Reading], evidence: Mapping[str, Sequence[Reading]]) -> float:
     """How much more of what several speakers say fits the people of the claim than anybody else: -1 to 1."""
     known = [
-        (reading.owner, held[reading.stem]) for reading in told if reading.owner and reading.stem in held
+        (reading.owner, evidence[reading.stem])
+        for reading in claimed
+        if reading.owner and reading.stem in evidence
     ]
     shares = [sum(other.owner == owner for other in others) / len(others) for owner, others in known]
     return sum(2 * share - 1 for share in shares) / len(shares) if shares else 1.0
@@ -534,16 +540,16 @@ def contradiction(claim: str, ground: Ground, read: _Read = read_claim) -> str |
     """What the very words quoted plainly say against `claim`, `None` when nothing: another number of the same
     thing, another day, the opposite, or the same of somebody else. All other words must be the same.
     """
-    plain = without_dates(claim, resolve_dates(claim, ground.told[-1].turn.said_at))
+    plain = without_dates(claim, resolve_dates(claim, ground.quoted[-1].turn.said_at))
     content = {word for word in _content(plain, ground) if not word.isdigit() and not numbers(word)}
-    for part in ground.told:
+    for part in ground.quoted:
         found = _against(claim, content, part, ground, read)
         if found is not None:
             return found
     return None
 
 
-def _against(claim: str, content: set[str], part: Told, ground: Ground, read: _Read) -> str | None:
+def _against(claim: str, content: set[str], part: QuotedTurn, ground: Ground, read: _Read) -> str | None:
     quoted = {stem(word) for word in words(part.quote)}
     if "?" in part.quote or len(content) < 2 or 4 * len(content & quoted) < 3 * len(content):
         return None
@@ -555,7 +561,7 @@ def _against(claim: str, content: set[str], part: Told, ground: Ground, read: _R
     )
 
 
-def _other_number(claim: str, part: Told, ground: Ground) -> str | None:
+def _other_number(claim: str, part: QuotedTurn, ground: Ground) -> str | None:
     there = amounts(Source(part.quote, part.turn.said_at))
     here = amounts(Source(claim, part.turn.said_at))
     if len(here) != 1 or len(there) != 1 or not here[0].unit or here[0].unit != there[0].unit:
@@ -571,7 +577,7 @@ def _numbers_of(text: str) -> frozenset[str]:
     return frozenset(numbers(text, loose=True))
 
 
-def _other_day(claim: str, part: Told, ground: Ground) -> str | None:
+def _other_day(claim: str, part: QuotedTurn, ground: Ground) -> str | None:
     said_at = part.turn.said_at
     here, there = resolve_dates(claim, said_at), resolve_dates(part.quote, said_at)
     if len(here) != 1 or len(there) != 1 or {here[0].precision, there[0].precision} != {"day"}:
@@ -585,7 +591,7 @@ def _other_day(claim: str, part: Told, ground: Ground) -> str | None:
     return None if near or named else f"the quote says {there[0].display}, not {here[0].display}"
 
 
-def _opposite(claim: str, content: set[str], part: Told, ground: Ground, read: _Read) -> str | None:
+def _opposite(claim: str, content: set[str], part: QuotedTurn, ground: Ground, read: _Read) -> str | None:
     if idioms(part.quote) or idioms(claim):
         return None
     here = [reading for reading in read(claim, ground.people_of(part)) if reading.stem in content]
@@ -603,7 +609,7 @@ def _opposite(claim: str, content: set[str], part: Told, ground: Ground, read: _
     return None
 
 
-def _other_person(claim: str, part: Told, ground: Ground) -> str | None:
+def _other_person(claim: str, part: QuotedTurn, ground: Ground) -> str | None:
     by_name = ground.people_of(part).by_name
     named = [by_name[word] for word in words(claim) if word in by_name]
     first = words(claim)[:1]

@@ -31,7 +31,7 @@ def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
         length = line.end - line.start
         parts += (page.text[at : line.start], _MARK[:length].ljust(length))
         at = line.end
-    kept = (replace(line, turn=None) if gone else line for line, gone in zip(page.lines, hidden, strict=True))
+    kept = (replace(line, turn=None) if hide else line for line, hide in zip(page.lines, hidden, strict=True))
     return replace(page, text="".join((*parts, page.text[at:])), lines=tuple(kept))
 
 
@@ -51,9 +51,9 @@ def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = (
 
     Proving allows more: half of the words may be its maker's own, who may have them from anywhere.
     """
-    held = set(stems("\n".join((*(page.text for page in pages), *computed))))
+    stems_there = set(stems("\n".join((*(page.text for page in pages), *computed))))
     wording = stems(without_dates(text, resolve_dates(text, None)))
-    return held.issuperset(stem for stem in wording if stem not in _TELLING and not stem.isdigit())
+    return stems_there.issuperset(stem for stem in wording if stem not in _TELLING and not stem.isdigit())
 
 
 def proof_rank(

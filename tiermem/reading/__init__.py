@@ -4,7 +4,7 @@ from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.check import check
 from tiermem.reading.compose import ABSTENTION, Composed
 from tiermem.reading.context import Context
-from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, Standing
+from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, WordsOnPage
 from tiermem.reading.looking_back.omissions import (
     OmissionReport,
     OmissionsAt,
@@ -12,7 +12,7 @@ from tiermem.reading.looking_back.omissions import (
     omission_report,
 )
 from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replayed
-from tiermem.reading.looking_back.trail import Standpoint
+from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
 from tiermem.reading.reader import Reader
@@ -37,8 +37,8 @@ __all__ = [
     "Replay",
     "Reranker",
     "Scope",
-    "Standing",
-    "Standpoint",
+    "UnitHistory",
+    "WordsOnPage",
     "answered",
     "check",
     "differences_between",

@@ -251,8 +251,8 @@ class _Reading:
 
     async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
         """What was recalled that no fact tells; where nothing was found on the pages, more turns as well."""
-        told = {span for fact in findings.facts for span in fact.spans}
-        kept = tuple(item for item in findings.evidence if not told.issuperset(item.spans))
+        known_spans = {span for fact in findings.facts for span in fact.spans}
+        kept = tuple(item for item in findings.evidence if not known_spans.issuperset(item.spans))
         if findings.facts:
             return kept
         wide = await self._wide()
@@ -302,9 +302,9 @@ class _Reading:
 def fused_decision(first: Composed) -> Decision:
     """What a wording decides about itself: enough, or read more."""
     if first.suffices:
-        told = "no reading would tell more" if first.abstained else "what was recalled tells it"
-        return Decision(action="ANSWER", score=None, reason=told, router=FUSED)
-    reason = first.missing or first.withheld or "what was recalled does not tell it"
+        why = "no reading would tell more" if first.abstained else "what was recalled tells it"
+        return Decision(action="ANSWER", score=None, reason=why, router=FUSED)
+    reason = first.missing or first.declined or "what was recalled does not tell it"
     return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED)
 
 
@@ -334,8 +334,8 @@ def _best(new: Composed, steps: list[_Step]) -> Composed:
 def _proved(composed: Composed, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
     """What was proved on the way and may be kept in memory; nothing where no more was read than recalled."""
     facts = findings.facts if findings is not None else ()
-    told = (composed.statement,) if composed.statement is not None and way != "recall" else ()
-    return tuple(fact for fact in (*facts, *told) if is_proved(fact.support))
+    stated = (composed.statement,) if composed.statement is not None and way != "recall" else ()
+    return tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))
 
 
 def _read_by(recalled: Recalled, steps: list[_Step]) -> tuple[Evidence, ...]:

@@ -31,7 +31,7 @@ _BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _TurnPlace:
     """Where a turn stands."""
 
     page_id: PageId
@@ -49,7 +49,7 @@ class Waiting:
     """Pages with words that it lacks which cannot be read, and why."""
     speakers: set[str] = field(default_factory=set)
     """The words of the speakers' names, in lower case."""
-    _turns: list[_Said] = field(default_factory=list)
+    _turns: list[_TurnPlace] = field(default_factory=list)
     _by_turn: Keywords = field(default_factory=Keywords)
     _taken: set[int] = field(default_factory=set)
     _units: dict[UnitId, SessionId] = field(default_factory=dict)
@@ -80,14 +80,14 @@ class Waiting:
         return sorted(scores.items(), key=lambda pair: -pair[1])
 
     def best_turns(
-        self, wanted: Iterable[str], session: SessionId | None, *, limit: int, told: Sequence[Period] = ()
+        self, wanted: Iterable[str], session: SessionId | None, *, limit: int, periods: Sequence[Period] = ()
     ) -> list[str]:
         """The ids of the best `limit` turns that hold one of these stems, and of those right beside them.
 
-        With `told`, as many again of those said in one of these periods.
+        With `periods`, as many again of those said in one of these periods.
         """
         ranked = [at for at, _ in self._by_turn.rank(wanted) if session in (None, self._turns[at].session)]
-        then = [at for at in ranked if _said_in(self._turns[at].said_at, told)] if told else []
+        then = [at for at in ranked if _said_in(self._turns[at].said_at, periods)] if periods else []
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
         found = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
@@ -98,13 +98,13 @@ class Waiting:
         counts = ((self.turns(session), "turn"), (self.units(session), "unit"))
         return " and ".join(f"{number:,} {what}{'s' * (number != 1)}" for number, what in counts if number)
 
-    def rarity(self, stem: str, *, held: int, known: float | None) -> float:
-        """How rare a stem is among all turns, where the index holds `held` of them and gives it `known`.
+    def rarity(self, stem: str, *, indexed: int, known: float | None) -> float:
+        """How rare a stem is among all turns, where the index holds `indexed` of them and gives it `known`.
 
         What is said nowhere is as rare as what is said once: it would outweigh all that can be found.
         """
-        said, turns = len(self._by_turn.holders(stem)), held + len(self._turns)
-        there = (held + 1) / math.exp(known) - 0.5 if held and known is not None else 0.0
+        said, turns = len(self._by_turn.holders(stem)), indexed + len(self._turns)
+        there = (indexed + 1) / math.exp(known) - 0.5 if indexed and known is not None else 0.0
         return math.log((turns + 1) / (max(1.0, there + said) + 0.5))
 
     def _are_beside(self, one: int, other: int) -> bool:
@@ -125,7 +125,7 @@ class Waiting:
             if turn is None or line.seq in self._taken or not (whole or line.seq > self.mark):
                 continue
             # What a question that runs meanwhile finds by its words must have its place by then.
-            self._turns.append(_Said(page.id, number, page.session, turn.said_at))
+            self._turns.append(_TurnPlace(page.id, number, page.session, turn.said_at))
             self._by_turn.add(turn.text)
             self._turns_of[page.session] += 1
             self._taken.add(line.seq)

@@ -28,10 +28,11 @@ from tiermem.model import (
 )
 from tiermem.proof import link, proof_rank
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_turns, lines, printable, quoted, said, size, words
+from tiermem.reading.quoting import closest_turns, lines, quoted, said, size, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source
+from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 ABSTENTION = "Nothing that was found in memory answers this."
@@ -50,7 +51,7 @@ class EvidenceItem:
 class Composed:
     """A worded answer that is not recorded yet. `checks` are those of every wording, the last one last.
 
-    `withheld` says why a wording is not given as an answer; it is empty where one is. `cited` are the
+    `declined` says why a wording is not given as an answer; it is empty where one is. `cited` are the
     pieces of evidence behind the citations.
     """
 
@@ -64,7 +65,7 @@ class Composed:
     complete: bool = True
     missing: str = ""
     statement: LinkedFact | None = None
-    withheld: str = ""
+    declined: str = ""
     by_rules: bool = False
     """Whether rules worded it because the budget was spent."""
     degradations: tuple[Degradation, ...] = ()
@@ -72,12 +73,12 @@ class Composed:
     @property
     def holds(self) -> bool:
         """Whether there is an answer that may be given."""
-        return not self.abstained and not self.withheld
+        return not self.abstained and not self.declined
 
     @property
     def suffices(self) -> bool:
         """Whether nothing more is to be read: all is answered, or no reading would answer it."""
-        return self.complete and not self.withheld
+        return self.complete and not self.declined
 
     @property
     def support(self) -> Support | None:
@@ -105,13 +106,13 @@ def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
         cited=(),
         facts=(),
         statement=None,
-        missing=after.missing or after.withheld,
+        missing=after.missing or after.declined,
     )
 
 
 def _unknown(draft: Draft) -> str:
     """What an abstention says is not known, for whoever looks further."""
-    said = printable(draft.text).strip()
+    said = replace_surrogates(draft.text).strip()
     return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
 
 
@@ -148,7 +149,7 @@ class Composer:
         if not items:
             return abstention()
         draft, by_rules = await self._draft([item.evidence for item in items])
-        text = printable(draft.text).strip()
+        text = replace_surrogates(draft.text).strip()
         if draft.abstained or not text:
             settled = draft.abstained and draft.complete
             worded = replace(abstention(missing=_unknown(draft)), complete=settled)
@@ -179,7 +180,7 @@ class Composer:
             complete=draft.complete,
             missing=draft.missing,
             statement=await self._statement(draft, cited, pages),
-            withheld=_withheld(verdict, self._unproved),
+            declined=_declined(verdict, self._unproved),
         )
 
     async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
@@ -201,7 +202,7 @@ class Composer:
         quotes = tuple(words(pages[s.page_id], s) for spans in turns for s in spans if s.page_id in pages)
         if not draft.statement.strip() or not quotes:
             return None
-        claim = Claim(text=printable(draft.statement).strip(), quotes=quotes)
+        claim = Claim(text=replace_surrogates(draft.statement).strip(), quotes=quotes)
         linked = await to_thread.run_sync(link, claim, tuple(pages.values()))
         return linked if isinstance(linked, LinkedFact) and is_proved(linked.support) else None
 
@@ -226,7 +227,7 @@ class Composer:
         return tuple(self._degradations)
 
 
-def _withheld(verdict: Check, unproved: Unproved) -> str:
+def _declined(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
     if unproved == "abstain" and verdict.support == "worded":
@@ -240,7 +241,7 @@ def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
     quote = quoted(fact.spans, pages)
     proved = is_proved(fact.support) or not quote
     evidence = Evidence(
-        text=printable(fact.claim if proved else quote),
+        text=replace_surrogates(fact.claim if proved else quote),
         quote=quote if proved else "",
         spans=fact.spans,
         score=1.0,
@@ -312,14 +313,16 @@ def _trust(
     item: EvidenceItem, spans: Sequence[Span], pages: Mapping[PageId, Page], trust: TrustLevels
 ) -> str | None:
     """The level of the least trusted turn that a citation needs; `None` when its turns cannot be read."""
-    held = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
-    turns = [line.turn for span in spans if span.page_id in held for line in lines(held[span.page_id], span)]
+    there = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
+    turns = [
+        line.turn for span in spans if span.page_id in there for line in lines(there[span.page_id], span)
+    ]
     levels = [trust.of(turn) for turn in turns if turn is not None]
     if levels and item.evidence.source == "unit":
         levels.append(item.evidence.trust or trust.names[0])
     if levels and item.fact is not None and is_proved(item.support):
         claim = Claim(text=item.fact.claim, quotes=item.fact.quotes, event_at=item.fact.event_at)
-        levels.append(trust.names[proof_rank(claim, spans, tuple(held.values()), trust.rank_of)])
+        levels.append(trust.names[proof_rank(claim, spans, tuple(there.values()), trust.rank_of)])
     return trust.lowest(levels)
 
 

@@ -16,12 +16,12 @@ from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
 
 LONGEST_QUESTION = 4_000
 """Characters of a question: some eight hundred words, and no more work than a page of that length."""
-TOLD_WITHIN = 3
+TELLING_DAYS = 3
 """Days after something happened in which people tell of it (decision 12)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TurnQuery:
     """What a question says about the turn that holds its answer."""
 
     words: tuple[str, ...]
@@ -34,7 +34,7 @@ class Asked:
     """Whether it is about whoever asks, and about nobody else who speaks."""
     time: bool
     """Whether it asks for a time."""
-    told: tuple[Period, ...] = ()
+    periods: tuple[Period, ...] = ()
     """When something of the days it names was told; empty where it names none."""
 
 
@@ -57,18 +57,18 @@ _LAST = re.compile(r"(?:(?:the|this)\s+)?(?:last|past)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, or a look-up, taken apart. `told` is when something of the days it names was told."""
+    """A question, or a look-up, taken apart. `periods` are when something of the days it names was told."""
 
     text: str
     words: tuple[str, ...]
     """Its words in lower case, each once."""
-    told: tuple[Period, ...]
+    periods: tuple[Period, ...]
     time: bool
     first_person: bool
     addresses: bool
     """Whether it asks for what the other side said or did before."""
 
-    def among(self, named: Iterable[str], rarity: Mapping[str, float]) -> Asked:
+    def among(self, named: Iterable[str], rarity: Mapping[str, float]) -> TurnQuery:
         """What it asks for, where `named` and `rarity` are what the index knows of its words."""
         names = frozenset(named)
         content = [word for word in self.words if word not in STOP_WORDS and word not in names]
@@ -77,13 +77,13 @@ class Question:
         worth = (
             next((rarity[stem] for stem in stems(word) if stem in rarity), rarest) for word in looked_for
         )
-        return Asked(
+        return TurnQuery(
             words=tuple(looked_for),
             worth=tuple(worth),
             speaker=next(iter(names)) if len(names) == 1 and not self.first_person else None,
             asker=self.first_person and not names and not self.addresses,
             time=self.time,
-            told=self.told,
+            periods=self.periods,
         )
 
 
@@ -92,14 +92,14 @@ def read_question(text: str, asked_at: datetime | None = None) -> Question:
     return Question(
         text=text,
         words=tuple(dict.fromkeys(words(text))),
-        told=told_when(text, asked_at),
+        periods=telling_periods(text, asked_at),
         time=_ASKS_TIME.search(text) is not None,
         first_person=_FIRST_PERSON.search(text) is not None,
         addresses=_ADDRESSES.search(text) is not None,
     )
 
 
-def told_when(question: str, asked_at: datetime | None) -> tuple[Period, ...]:
+def telling_periods(question: str, asked_at: datetime | None) -> tuple[Period, ...]:
     """When something of the days that a question names was told: then, and for some days after.
 
     Days counted from the moment of asking are known with `asked_at` only, and not looked at beside a date
@@ -108,11 +108,11 @@ def told_when(question: str, asked_at: datetime | None) -> tuple[Period, ...]:
     """
     found = resolve_dates(question, asked_at)
     outright = [mention for mention in found if mention.kind == "absolute"]
-    return tuple(_told(mention, asked_at) for mention in outright or found)
+    return tuple(_period(mention, asked_at) for mention in outright or found)
 
 
-def _told(mention: DateMention, asked_at: datetime | None) -> Period:
-    first, last = mention.first, _moved(mention.last, TOLD_WITHIN)
+def _period(mention: DateMention, asked_at: datetime | None) -> Period:
+    first, last = mention.first, _moved(mention.last, TELLING_DAYS)
     if mention.kind == "relative" and mention.precision in ROUGHLY:
         first = _moved(first, -ROUGHLY[mention.precision])
         if asked_at is not None and _LAST.match(mention.text):

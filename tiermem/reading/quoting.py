@@ -6,25 +6,18 @@ another id and the same text, so offsets are used and ids are not compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
 from tiermem.proof import kept, readable, remaining
 from tiermem.text import Source, stems
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """`text` as it can be written to JSON and sent over HTTP: lone surrogates become U+FFFD, one for one."""
-    return _SURROGATE.sub("\ufffd", text)
+from tiermem.text.unicode import replace_surrogates
 
 
 def words(page: Page, span: Span) -> str:
-    """The characters `span` covers, printable."""
-    return printable(page.text[span.start : span.end])
+    """The characters `span` covers, with surrogates replaced."""
+    return replace_surrogates(page.text[span.start : span.end])
 
 
 def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
@@ -36,9 +29,9 @@ def said(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(
         Source(
-            printable(remaining(page, line.body, line.end)),
+            replace_surrogates(remaining(page, line.body, line.end)),
             line.turn.said_at,
-            printable(line.turn.speaker),
+            replace_surrogates(line.turn.speaker),
             kept(page, line.body, line.end),
         )
         for line in lines(page, span)
@@ -54,9 +47,9 @@ def turn_evidence(
     Words that were taken back are not among them; an ellipsis stands in their place.
     """
     turn = line.turn
-    said = printable(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
+    said = replace_surrogates(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
     return Evidence(
-        text=f"{printable(turn.speaker)}: {said}" if turn is not None else said,
+        text=f"{replace_surrogates(turn.speaker)}: {said}" if turn is not None else said,
         spans=kept(page, line.body, line.end),
         score=score,
         source="turn",
@@ -79,7 +72,7 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
     """A whole page as evidence."""
     first = next((line.turn for line in page.lines if line.turn is not None), None)
     return Evidence(
-        text=printable(readable(page.text)),
+        text=replace_surrogates(readable(page.text)),
         spans=(Span(page_id=page.id, start=0, end=len(page.text)),),
         score=score,
         source="page",
@@ -98,15 +91,15 @@ def closest_turns(page: Page, answer: str, question: str) -> tuple[Span, ...]:
     and those that hold further words of the answer, as they stand on the page.
     """
     turns = (turn_evidence(page, line) for line in page.lines if line.turn is not None)
-    held = {turn.spans: set(stems(turn.text)) for turn in turns}
-    if not held:
+    stems_of = {turn.spans: set(stems(turn.text)) for turn in turns}
+    if not stems_of:
         return (Span(page_id=page.id, start=0, end=len(page.text)),)
     wanted = set(stems(answer))
     about = wanted.union(stems(question))
-    chosen = [max(held, key=lambda spans: len(about & held[spans]))]
+    chosen = [max(stems_of, key=lambda spans: len(about & stems_of[spans]))]
     while True:
-        lacking = wanted.difference(*(held[spans] for spans in chosen))
-        best = max(held, key=lambda spans: len(lacking & held[spans]))
-        if not lacking & held[best]:
+        lacking = wanted.difference(*(stems_of[spans] for spans in chosen))
+        best = max(stems_of, key=lambda spans: len(lacking & stems_of[spans]))
+        if not lacking & stems_of[best]:
             return tuple(sorted((span for spans in chosen for span in spans), key=lambda span: span.start))
         chosen.append(best)

@@ -28,7 +28,7 @@ from typing import TypeVar
 from pagestore import PageLine, Turn
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit
-from tiermem.reading.question import Asked
+from tiermem.reading.question import TurnQuery
 from tiermem.text import stems, words
 
 _Key = TypeVar("_Key")
@@ -75,7 +75,7 @@ _TELLS_TIME = re.compile(
 
 
 def rescore(
-    question: Asked,
+    question: TurnQuery,
     candidates: Sequence[Candidate],
     texts: Sequence[str],
     lexicon: Lexicon,
@@ -90,7 +90,7 @@ def rescore(
         scores.append(
             _near(candidate.hit, own, coverage, options)
             + options.coverage * coverage
-            + _said(question, candidate.line, options)
+            + _worth_of_turn(question, candidate.line, options)
         )
     return scores
 
@@ -102,7 +102,7 @@ def _near(hit: TurnHit | None, own: float, coverage: float, options: RankingOpti
     return options.exchange * hit.exchange + options.meaning * hit.meaning + options.around * hit.around
 
 
-def _coverage(question: Asked, covered: Sequence[Sequence[float]], beside: Sequence[int]) -> float:
+def _coverage(question: TurnQuery, covered: Sequence[Sequence[float]], beside: Sequence[int]) -> float:
     """The share of the question's words, by rarity, that these texts together say."""
     total = sum(question.worth)
     best = (max((row[at] for at in beside), default=0.0) for row in covered)
@@ -111,7 +111,7 @@ def _coverage(question: Asked, covered: Sequence[Sequence[float]], beside: Seque
     )
 
 
-def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
+def _worth_of_turn(question: TurnQuery, line: PageLine, options: RankingOptions) -> float:
     """What the turn itself is worth, whatever the question's words."""
     if line.turn is None:
         return 0.0
@@ -121,21 +121,21 @@ def _said(question: Asked, line: PageLine, options: RankingOptions) -> float:
         score += options.named
     if question.time and _TELLS_TIME.search(text):
         score += options.time
-    if _told_then(question, line.turn.said_at):
+    if _said_in_periods(question, line.turn.said_at):
         score += options.dated
     if text.rstrip().endswith("?"):
         score += options.asks
     return score
 
 
-def _is_meant(question: Asked, turn: Turn) -> bool:
+def _is_meant(question: TurnQuery, turn: Turn) -> bool:
     if question.asker:
         return turn.role == "user"
     return question.speaker is not None and question.speaker in words(turn.speaker)
 
 
-def _told_then(question: Asked, said_at: datetime | None) -> bool:
-    return said_at is not None and any(first <= said_at.date() <= last for first, last in question.told)
+def _said_in_periods(question: TurnQuery, said_at: datetime | None) -> bool:
+    return said_at is not None and any(first <= said_at.date() <= last for first, last in question.periods)
 
 
 def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:

@@ -36,14 +36,15 @@ from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
-from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
+from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence, printable
+from tiermem.reading.quoting import page_evidence
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
+from tiermem.text.unicode import replace_surrogates
 
 log = logging.getLogger("tiermem")
 
@@ -110,8 +111,8 @@ class Reader:
                 )
             )
         )
-        told = (*outcome.degradations, *going.degradations)
-        return replace(outcome, degradations=told, aside=going.aside)
+        degradations = (*outcome.degradations, *going.degradations)
+        return replace(outcome, degradations=degradations, aside=going.aside)
 
     def answered(
         self, outcome: Outcome, *, meter: Meter, recorded: bool = True
@@ -177,9 +178,9 @@ class Reader:
 
         going = GoingOn(await self._view(scope))
         context, degradations = await going.run(filled)
-        told = tuple(dict.fromkeys((*degradations, *going.degradations)))
-        _warn(told)
-        return replace(context, degradations=told)
+        all_degradations = tuple(dict.fromkeys((*degradations, *going.degradations)))
+        _warn(all_degradations)
+        return replace(context, degradations=all_degradations)
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
@@ -200,7 +201,7 @@ class Reader:
         pages, tier1 = await self._ledger.pages(session), self._ledger.tier1
         return tuple(MarkedPageInfo(**_fields(page), taken_back=tier1.taken_back(page.id)) for page in pages)
 
-    async def trail(self, unit_id: UnitId) -> tuple[Standpoint, ...]:
+    async def trail(self, unit_id: UnitId) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
         view = await self._view(EVERYTHING, whole=True)
         if view.tier1.unit(unit_id) is None:
@@ -208,7 +209,7 @@ class Reader:
         units = related(view.tier1, unit_id)
         fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
-        return tuple(standpoint(view.tier1, unit, fetched.pages, context=context) for unit in units)
+        return tuple(unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
 
     async def index_pending(self) -> int | None:
         """How many turns and units the index has yet to take in; `None` where it cannot be asked."""
@@ -243,13 +244,13 @@ async def _found(
         return found.units, found.degradations
     if kind == "turns":
         turns = await lookup.turns(query)
-        told = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
-        return tuple(told), turns.degradations
+        marked = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
+        return tuple(marked), turns.degradations
     ranked = await lookup.pages(query, limit=limit, mode="hybrid")
     pages = await lookup.read(ranked.pages, limit=limit)
     evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
-    told = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
-    return tuple(told), ranked.degradations
+    marked = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
+    return tuple(marked), ranked.degradations
 
 
 def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:
@@ -260,7 +261,9 @@ def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -
     start, end = (0, len(page.text)) if line is None else (line.body, line.end)
     head = "" if line is None or line.turn is None else f"{line.turn.speaker}: "
     words = marked(page, start, end, taken)
-    return replace(evidence, text=printable(head + (words if line is None else words.replace("\n\t", "\n"))))
+    return replace(
+        evidence, text=replace_surrogates(head + (words if line is None else words.replace("\n\t", "\n")))
+    )
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:

@@ -34,10 +34,10 @@ from tiermem.proof import link
 from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import printable
 from tiermem.reading.rerank import Reranker, reordered
 from tiermem.reading.search import Found, LookUp, Pages, linked_pages
 from tiermem.reasoning import Engine, PageView
+from tiermem.text.unicode import replace_surrogates
 
 MAX_QUERY = 400
 """Characters of a look-up that are used; a planner's longer ones say nothing more."""
@@ -134,7 +134,7 @@ class Research:
             self._question, views, await self._known(), asked_at=self._asked_at
         )
         shown = [page for _, page in pages]
-        self._coverage = printable(integrated.coverage)
+        self._coverage = replace_surrogates(integrated.coverage)
         # Linking takes milliseconds a claim: other questions do not wait for it.
         outcomes = await to_thread.run_sync(lambda: [link(claim, shown) for claim in integrated.claims])
         self._findings = with_outcomes(self._findings, outcomes, self._coverage)
@@ -221,7 +221,7 @@ def new_searches(wanted: Iterable[Search], done: Iterable[Search], *, limit: int
     seen = {_key(search) for search in done}
     new: list[Search] = []
     for search in wanted:
-        cut = replace(search, query=" ".join(printable(search.query[:MAX_QUERY]).split()))
+        cut = replace(search, query=" ".join(replace_surrogates(search.query[:MAX_QUERY]).split()))
         if len(new) < limit and cut.query and _key(cut) not in seen:
             seen.add(_key(cut))
             new.append(cut)
@@ -241,10 +241,10 @@ def with_round(findings: Findings, number: int, searches: tuple[Search, ...], pa
 
 def with_outcomes(findings: Findings, outcomes: Iterable[LinkedFact | Rejected], coverage: str) -> Findings:
     """What linking made of the round's claims; a fact told twice counts once."""
-    told = list(outcomes)
-    rejected = [outcome for outcome in told if isinstance(outcome, Rejected)]
+    outcomes_seen = list(outcomes)
+    rejected = [outcome for outcome in outcomes_seen if isinstance(outcome, Rejected)]
     # The pages of a round are never shown again, so only within a round can a fact come twice.
-    facts = list(dict.fromkeys(outcome for outcome in told if isinstance(outcome, LinkedFact)))
+    facts = list(dict.fromkeys(outcome for outcome in outcomes_seen if isinstance(outcome, LinkedFact)))
     last = replace(findings.rounds[-1], facts=len(facts), rejected=len(rejected), coverage=coverage)
     return replace(
         findings,

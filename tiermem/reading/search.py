@@ -34,11 +34,11 @@ from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
-from tiermem.reading.quoting import printable
 from tiermem.reading.ranking import rank_groups
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
 from tiermem.text import stems
+from tiermem.text.unicode import replace_surrogates
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
@@ -193,13 +193,13 @@ class LookUp:
         named = found.named | waiting.speakers.intersection(question.words)
         stems = query_stems(question.text, without=named)
         newer = await to_thread.run_sync(
-            partial(waiting.best_turns, stems, session, limit=limit, told=question.told)
+            partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods)
         )
-        held = await self._held() if found.rarity else 0
-        rarity = {stem: waiting.rarity(stem, held=held, known=found.rarity.get(stem)) for stem in stems}
+        indexed = await self._turns_indexed() if found.rarity else 0
+        rarity = {stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem)) for stem in stems}
         return _Candidates(hits={**dict.fromkeys(newer), **found.hits}, named=named, rarity=rarity)
 
-    async def _held(self) -> int:
+    async def _turns_indexed(self) -> int:
         """How many turns the index holds; none that count, where it lacks all there are."""
         if (await self._waiting()).mark < 0:
             return 0
@@ -210,7 +210,7 @@ class LookUp:
     ) -> tuple[_Candidates, Lexicon, tuple[Degradation, ...]]:
         """From the index by meaning and words; by words alone where there are no vectors."""
         try:
-            return (*await self._from_index(question, limit), await self._told_behind())
+            return (*await self._from_index(question, limit), await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -227,10 +227,10 @@ class LookUp:
         index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
             self.view.ledger.indexed_as,
-            printable(question.text),
+            replace_surrogates(question.text),
             limit=limit,
             session=scope.session,
-            told=question.told,
+            periods=question.periods,
         )
         hits = {hit.id: hit for hit in found.hits}
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
@@ -284,7 +284,7 @@ class LookUp:
         """Ask the index, without vectors where there are none; without the index where it is out of use."""
         try:
             hits = await self._ask(collection, query, limit, mode)
-            return _Hits(hits=hits, degradations=await self._told_behind())
+            return _Hits(hits=hits, degradations=await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degraded(error, "keywords in the index"),)
         except SummaryIndexError as error:
@@ -307,7 +307,7 @@ class LookUp:
         return await index.search(
             self.view.ledger.indexed_as,
             collection,
-            printable(query),
+            replace_surrogates(query),
             limit=limit,
             mode=mode,
             session=self.view.scope.session,
@@ -322,7 +322,7 @@ class LookUp:
         waiting = await self._waiting()
         return [Hit(id=unit, score=score) for unit, score in waiting.best_units(stems(query))]
 
-    async def _told_behind(self) -> tuple[Degradation, ...]:
+    async def _degradations_behind(self) -> tuple[Degradation, ...]:
         """Said where the index was asked and lacks something of what may be seen; the same all along."""
         if self._behind is None:
             waiting = await self._waiting()
@@ -331,8 +331,8 @@ class LookUp:
             self._behind = tuple(unread)
             if lacking:
                 reason = f"the index has yet to take in {lacking}"
-                told = Degradation(stage="search", reason=reason, fallback="their words alone")
-                self._behind = (told, *unread)
+                lacking_words = Degradation(stage="search", reason=reason, fallback="their words alone")
+                self._behind = (lacking_words, *unread)
         return self._behind
 
     def _without_index(self, error: Exception) -> _Hits:

@@ -9,7 +9,7 @@ from pagestore import Page, PageLine, Span
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit, turn_id
 from tiermem.model import Evidence
-from tiermem.reading.question import Asked
+from tiermem.reading.question import TurnQuery
 from tiermem.reading.quoting import turn_evidence
 from tiermem.reading.ranking import Candidate, RankingOptions, rescore
 
@@ -59,7 +59,7 @@ def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> Gathere
 
 
 def ranked_turns(
-    question: Asked, gathered: Gathered, lexicon: Lexicon, options: RankingOptions
+    question: TurnQuery, gathered: Gathered, lexicon: Lexicon, options: RankingOptions
 ) -> tuple[FoundTurn, ...]:
     """The candidates with their scores, best first. Blocking."""
     if not gathered.candidates:
@@ -72,16 +72,16 @@ def ranked_turns(
     return tuple(sorted(turns, key=lambda turn: (-turn.score, turn.line.seq)))
 
 
-_Said = tuple[Page, int, PageLine]
+_PlacedTurn = tuple[Page, int, PageLine]
 
 
-def _in_order(pages: Iterable[Page]) -> list[_Said]:
+def _in_order(pages: Iterable[Page]) -> list[_PlacedTurn]:
     """The turns of pages that may be read, in the order they were said."""
     ordered = sorted(pages, key=lambda page: (page.session, page.number))
     return [(page, n, line) for page in ordered for n, line in enumerate(page.lines) if line.turn]
 
 
-def _beside(said: Sequence[_Said], at: int) -> list[int]:
+def _beside(said: Sequence[_PlacedTurn], at: int) -> list[int]:
     """The turn and its neighbours; that may reach over to the next page, where that was read too."""
     page = said[at][0]
     return [

@@ -44,9 +44,9 @@ class Jobs:
             self._problems.append(str(problem))
             log.warning("%s", problem)
 
-    def forget(self, told: Callable[[str], bool]) -> None:
+    def forget(self, repeats: Callable[[str], bool]) -> None:
         """Keep no failure any more that tells of these words."""
-        kept = [problem for problem in self._problems if not told(problem)]
+        kept = [problem for problem in self._problems if not repeats(problem)]
         self._problems.clear()
         self._problems.extend(kept)
 
@@ -94,7 +94,7 @@ class Jobs:
             runs -= 1
         return True
 
-    async def asked_for(self) -> None:
+    async def wait_for_requested(self) -> None:
         """Wait until every run asked for by now is over, and for none that is asked for meanwhile."""
         for name in list(self._running):
             await self.wait(name, limit=math.inf)

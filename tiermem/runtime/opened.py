@@ -46,7 +46,7 @@ class Opened:
         async with self.changing:
             self.ending = self.users <= {user}
             # First: what works for a memory that nobody holds any more holds it until it is done.
-            await self.jobs.asked_for()
+            await self.jobs.wait_for_requested()
             self.users.discard(user)
             if not self.users:
                 await self.closed()

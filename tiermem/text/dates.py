@@ -278,6 +278,29 @@ def _iso(match: re.Match[str], _said: date | None) -> DateMention:
     return _one_day(match, date(int(match["year"]), int(match["m"]), int(match["day"])), kind="absolute")
 
 
+def _numeric(match: re.Match[str], _said: date | None) -> DateMention | None:
+    """Day, month and year in numbers; where nothing tells day from month, the year alone is known."""
+    one, two, year = int(match["one"]), int(match["two"]), int(match["year"])
+    order = "day first" if match["sep"] == "." else _order(one, two) or _order_in(match.string)
+    if order is not None:
+        day, month = (one, two) if order == "day first" else (two, one)
+        full = year if year > 99 else 2000 + year if year < 50 else 1900 + year
+        return _one_day(match, date(full, month, day), kind="absolute")
+    return _year_of(match, year, kind="absolute") if year > 99 else None
+
+
+def _order(one: int, two: int) -> str | None:
+    """Which of two numbers is the day, if only one of them can be, or if they are the same."""
+    return "day first" if one > 12 or one == two else "month first" if two > 12 else None
+
+
+@lru_cache(maxsize=16)
+def _order_in(text: str) -> str | None:
+    """How a text writes its dates, where those that can be read one way only agree."""
+    orders = {_order(int(found["one"]), int(found["two"])) for found in _NUMERIC.finditer(text)} - {None}
+    return orders.pop() if len(orders) == 1 else None
+
+
 def _day_month(match: re.Match[str], said: date | None) -> DateMention | None:
     month, day = _month_number(match["month"]), int(match["day"])
     if match["year"]:
@@ -459,6 +482,10 @@ _PLAIN_MONTH = (
     "(?P<month>" + "|".join(month for month in MONTHS if month not in ("may", "march", "august")) + ")"
 )
 _COUNTED = r"\s*+(?:dollars|people|miles|km|steps|words|pounds)"
+_NUMERIC = re.compile(
+    r"(?<![\d.,/-])\b(?P<one>\d{1,2})(?P<sep>[./-])(?P<two>\d{1,2})(?P=sep)"
+    r"(?P<year>(?:19\d|20[0-4])\d|(?<=[/-])\d\d|(?<=\d\d\.\d\d\.)\d\d)(?![\d/-]|[.,]\d)"
+)
 _SPAN_OF_TIME = _N + r"\s++" + _UNIT + "s?"
 
 # Every rule needs one of these: a text without them is not read any further.
@@ -471,6 +498,8 @@ _ANY = re.compile(
 # In order: where two match the same words, the first one reads them.
 _RULES = (
     _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
+    _rule(r"(?P<year>\d{4})(?P<sep>[./])(?P<m>\d{1,2})(?P=sep)(?P<day>\d{1,2})\b", _iso, needs_day=False),
+    _rule(_NUMERIC.pattern, _numeric, needs_day=False),
     _rule(_DATE + _TO + _SECOND_DATE, _full_range, needs_day=False),
     _rule(r"between\s++" + _DATE + r"\s++and\s++" + _SECOND_DATE, _full_range, needs_day=False),
     _rule(r"between\s++" + _DAY + r"\s++and\s++" + _END_DAY, _days_of_month, needs_day=False),

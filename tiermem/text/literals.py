@@ -186,9 +186,11 @@ def _is_name(word: str, *, first: bool) -> bool:
     return not (first and word.lower().endswith(("ing", "ly", "ed", "n't")))
 
 
-def named_in(name: str, held: Collection[str]) -> bool:
+def named_in(name: str, stems_there: Collection[str]) -> bool:
     """Whether every word of `name` is among the stems `held`; "Japanese" is held by "Japan"."""
-    return all(stem(word) in held or any(root in held for root in _roots(word)) for word in words(name))
+    return all(
+        stem(word) in stems_there or any(root in stems_there for root in _roots(word)) for word in words(name)
+    )
 
 
 def _roots(word: str) -> Iterator[str]:
@@ -222,34 +224,34 @@ def unsupported_literals(
     """
     cited = [source if isinstance(source, Source) else Source(source) for source in sources]
     moment = next((source.said_at for source in cited if source.said_at is not None), None)
-    told = [mention for mention in resolve_dates(answer, moment) if mention.kind == "absolute"]
+    dates = [mention for mention in resolve_dates(answer, moment) if mention.kind == "absolute"]
     return tuple(dict.fromkeys((
-        *_missing_dates(told, cited),
-        *_missing_numbers(without_dates(answer, told), cited),
+        *_missing_dates(dates, cited),
+        *_missing_numbers(without_dates(answer, dates), cited),
         *_missing_names(answer, [*cited, Source(question)]),
     )))  # fmt: skip
 
 
-def _missing_dates(told: Sequence[DateMention], sources: Sequence[Source]) -> list[str]:
+def _missing_dates(dates: Sequence[DateMention], sources: Sequence[Source]) -> list[str]:
     times = {source.said_at.date() for source in sources if source.said_at is not None}
-    held = {(day, day) for day in times} | {
+    days_there = {(day, day) for day in times} | {
         (found.first, found.last)
         for source in sources
         for found in resolve_dates(source.text, source.said_at)
     }
-    days = {(mention.first, mention.last) for mention in told}
-    missing = {(a, b) for a, b in days if not any(a <= first and last <= b for first, last in held)}
-    return [mention.text for mention in told if (mention.first, mention.last) in missing]
+    days = {(mention.first, mention.last) for mention in dates}
+    missing = {(a, b) for a, b in days if not any(a <= first and last <= b for first, last in days_there)}
+    return [mention.text for mention in dates if (mention.first, mention.last) in missing]
 
 
 def _missing_numbers(answer: str, sources: Sequence[Source]) -> list[str]:
-    held = {number for source in sources for number in numbers(source.text, loose=True)}
-    return [number for number in numbers(answer) if number not in held]
+    numbers_there = {number for source in sources for number in numbers(source.text, loose=True)}
+    return [number for number in numbers(answer) if number not in numbers_there]
 
 
 def _missing_names(answer: str, sources: Sequence[Source]) -> list[str]:
-    held = {stem(word) for source in sources for word in words(f"{source.speaker} {source.text}")}
-    return [name for name in names(answer) if not named_in(name, held)]
+    stems_there = {stem(word) for source in sources for word in words(f"{source.speaker} {source.text}")}
+    return [name for name in names(answer) if not named_in(name, stems_there)]
 
 
 def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
@@ -305,4 +307,4 @@ def _plain_words(turn: Turn, found: Literals) -> Iterator[str]:
 
 def _kept(statement: str, denied: Sequence[frozenset[str]]) -> bool:
     content = {stem(word) for word in words(statement) if word not in STOP_WORDS}
-    return any(2 * len(content & held) >= len(content) for held in denied)
+    return any(2 * len(content & denied_stems) >= len(content) for denied_stems in denied)

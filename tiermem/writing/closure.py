@@ -13,7 +13,7 @@ And of every record:
 - No record names a unit that goes, whose id is made of its words, nor decides on a finding that nobody has
   any more.
 - An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns.
-- What may stay of a record that goes stands in for it, so the fold of the log never holds what went.
+- What may stay of a record that goes replaces it, so the fold of the log never holds what went.
 - Where telling what may stay raises something unexpected, nothing stays but the cost.
 - A record of a kind that a newer version added goes where it holds the words, or names what goes.
 """
@@ -27,20 +27,20 @@ from typing import Any
 from pagestore import Page, PageId, SessionId, Span
 from pagestore.errors import Closed, Inaccessible
 from tiermem.errors import unexpected
-from tiermem.ledger import Entry, Held, Spent, TurnAt
+from tiermem.ledger import Entry, LoggedEntry, Spent, TurnAt
 from tiermem.ledger.entries import decode_body, encode
+from tiermem.ledger.entry_texts import paid_for, values_in
 from tiermem.ledger.kind import Past
 from tiermem.ledger.kinds import kind_of
-from tiermem.ledger.told import paid_for, values_in
 from tiermem.model import Claim, SummaryUnit
 from tiermem.proof import Fingerprints, in_words_of, still_proved, withheld
 from tiermem.text import omissions, page_literals
 
-StandIn = tuple[int, str, Mapping[str, Any]]
+Replacement = tuple[int, str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class ErasedTurns:
     """The turns that go: their pages as they were (under every id), their numbers, what betrays them.
 
     `read` brings the other pages that units rest on; `also` are turns that stay and say some of the same.
@@ -75,10 +75,10 @@ class Gone:
         """Whether any of some texts repeats the words."""
         return any(text and self.words.are_in(text) for text in texts)
 
-    def lost_on(self, page_id: PageId, told: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    def lost_on(self, page_id: PageId, texts: Sequence[str]) -> tuple[tuple[str, ...], int]:
         """The literals of a page, as it will be, that some texts do not keep; and how many it has."""
         page = self.after(page_id)
-        return omissions(page, told), len(page_literals(page))
+        return omissions(page, texts), len(page_literals(page))
 
     def unit_left(self, unit: SummaryUnit, *, shown: bool) -> SummaryUnit | None:
         """The unit as it may stay: itself, with fewer spans, or not at all.
@@ -109,51 +109,51 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """Records to erase, and what stands in for them: for `stripped` of them, what of their own may stay."""
+    """Records to erase, and what replaces them: for `stripped` of them, what of their own may stay."""
 
     records: tuple[int, ...]
-    instead: tuple[StandIn, ...]
+    instead: tuple[Replacement, ...]
     stripped: int
 
 
 @dataclass
 class _Taken:
     records: list[int] = field(default_factory=list)
-    instead: list[StandIn] = field(default_factory=list)
+    instead: list[Replacement] = field(default_factory=list)
     stripped: int = 0
 
 
-def closure(held: Iterable[Held], gone: Gone) -> Closure:
-    """Which of everything held must go with the turns, and what of it may stay."""
+def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
+    """Which of all entries must go with the turns, and what of it may stay."""
     taken, past = _Taken(), Past()
-    for one in held:
+    for one in entries:
         if one.place is None:
-            taken.records.append(one.held_in)
+            taken.records.append(one.logged_at)
             continue
-        entry = decode_body(one.kind, one.body, seq=one.held_in)
+        entry = decode_body(one.kind, one.body, seq=one.logged_at)
         if entry is None:
-            if _unknown_goes(one, gone, past):
-                taken.records.append(one.held_in)
+            if _unknown_goes(one, erased, past):
+                taken.records.append(one.logged_at)
             continue
-        left = _left_of(entry, one, gone, past)
+        left = _left_of(entry, one, erased, past)
         if left == entry:
             continue
-        taken.records.append(one.held_in)
+        taken.records.append(one.logged_at)
         if left is not None:
             taken.instead.append((one.place, kind_of(left).name, encode(left)))
             taken.stripped += type(left) is type(entry)
     return Closure(records=tuple(taken.records), instead=tuple(taken.instead), stripped=taken.stripped)
 
 
-def _left_of(entry: Entry, one: Held, gone: Gone, past: Past) -> Entry | None:
+def _left_of(entry: Entry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> Entry | None:
     """What may stay of an entry by the rule of its kind, and what was paid where that cannot be told."""
     kind = kind_of(entry)
     try:
-        return kind.may_stay(entry, gone, past)
+        return kind.may_stay(entry, erased, past)
     except (Closed, Inaccessible):
         raise  # nothing is erased yet, and what was announced is finished later
     except Exception as error:  # noqa: BLE001  # logged; what nobody can tell apart from what goes, goes
-        unexpected(error, f"telling what may stay of record {one.held_in}")
+        unexpected(error, f"telling what may stay of record {one.logged_at}")
     for value in values_in(entry):
         if isinstance(value, SummaryUnit):
             past.note(value, None)
@@ -181,16 +181,16 @@ def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
     return still_proved(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
 
 
-def _unknown_goes(one: Held, gone: Gone, past: Past) -> bool:
+def _unknown_goes(one: LoggedEntry, erased: ErasedTurns, past: Past) -> bool:
     """Of a record of a kind that a newer version added: whether it holds the words, or names what goes."""
     values = list(_values(one.body))
     texts = [value for value in values if isinstance(value, str)]
     places = (v for v in values if isinstance(v, Mapping) and v.keys() == {"page_id", "start", "end"})
     return (
-        gone.everything
-        or any(text in gone.pages or text in past.changed for text in texts)
-        or gone.repeated_in(texts)
-        or any(gone.touches(Span(**place)) for place in places)
+        erased.everything
+        or any(text in erased.pages or text in past.changed for text in texts)
+        or erased.repeated_in(texts)
+        or any(erased.touches(Span(**place)) for place in places)
     )
 
 

@@ -23,7 +23,7 @@ from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
 @dataclass(slots=True)
-class Told:
+class UnitsMade:
     """What claims about some pages come to: units by id, rejected claims, and how many were only worded."""
 
     units: dict[UnitId, SummaryUnit] = field(default_factory=dict)
@@ -47,14 +47,14 @@ async def distil(
         claims = await engine.distil(pages)
 
     def linked() -> tuple[Distilled, ...]:
-        told = proved(pages, claims, made_by=engine.name, trust=trust)
+        made = proved(pages, claims, made_by=engine.name, trust=trust)
         return tuple(
             Distilled(
                 page_id=page.id,
-                units=told.of(page.id),
-                rejected=tuple(told.rejected) if at == 0 else (),
-                worded=told.worded if at == 0 else 0,
-                omissions=omissions(page, [unit.text for unit in told.of(page.id)]),
+                units=made.of(page.id),
+                rejected=tuple(made.rejected) if at == 0 else (),
+                worded=made.worded if at == 0 else 0,
+                omissions=omissions(page, [unit.text for unit in made.of(page.id)]),
                 made_by=engine.name,
                 prompts=tuple(meter.prompts),
                 usage=meter.total() if at == 0 else Usage(),
@@ -81,13 +81,13 @@ async def redistil(
         claims = await engine.distil([page], hints=hints)
 
     def linked() -> Redistilled:
-        told = proved([page], claims, made_by=engine.name, trust=trust)
-        texts = [unit.text for unit in (*kept, *told.units.values())]
+        made = proved([page], claims, made_by=engine.name, trust=trust)
+        texts = [unit.text for unit in (*kept, *made.units.values())]
         return Redistilled(
             page_id=page.id,
-            units=tuple(told.units.values()),
-            rejected=tuple(told.rejected),
-            worded=told.worded,
+            units=tuple(made.units.values()),
+            rejected=tuple(made.rejected),
+            worded=made.worded,
             hints=hints,
             omissions=omissions(page, texts),
             literals=len(page_literals(page)),
@@ -101,26 +101,26 @@ async def redistil(
 
 def proved(
     pages: Sequence[Page], claims: Iterable[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
-) -> Told:
+) -> UnitsMade:
     """The units that the words of these pages prove, each once, and the claims they contradict."""
-    told = Told()
+    made = UnitsMade()
     for claim in claims:
         fact = link(claim, pages)
         if isinstance(fact, Rejected):
-            told.rejected.append(fact)
+            made.rejected.append(fact)
         elif is_proved(fact.support):
-            _put(told, _unit(fact, "summary", pages, made_by, trust))
+            _put(made, _unit(fact, "summary", pages, made_by, trust))
         else:
-            told.worded += 1
+            made.worded += 1
             for words in quotations(fact, pages):
                 quoted = link(words, pages)
                 if isinstance(quoted, LinkedFact) and is_proved(quoted.support):
-                    _put(told, _unit(quoted, "quote", pages, made_by, trust))
-    return told
+                    _put(made, _unit(quoted, "quote", pages, made_by, trust))
+    return made
 
 
-def _put(told: Told, unit: SummaryUnit) -> None:
-    told.units.setdefault(unit.id, unit)
+def _put(made: UnitsMade, unit: SummaryUnit) -> None:
+    made.units.setdefault(unit.id, unit)
 
 
 def clamp(importance: float) -> float:

@@ -175,8 +175,11 @@ def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str
     lost = unsupported_literals(f"{known}\n{new}", [text])
     if lost:
         return f"it forgets {lost[0]!r}"
-    told, held = set(stems(text)), set(stems("\n".join(f"{side.speaker} {side.text}" for side in sides)))
-    return "most of it is in neither side" if 2 * len(told - held) > len(told) else None
+    merged, sides_stems = (
+        set(stems(text)),
+        set(stems("\n".join(f"{side.speaker} {side.text}" for side in sides))),
+    )
+    return "most of it is in neither side" if 2 * len(merged - sides_stems) > len(merged) else None
 
 
 def _merged(

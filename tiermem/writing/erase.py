@@ -1,7 +1,7 @@
 """Erasing: the words, everything that rests on them, and every trace of both in log and index.
 
 The order: announce in the ledger which turns go; erase turns and records in one step of the log, with
-what stands in for them; take out of the index what they left there and have its storage rewritten; record
+what replaces them; take out of the index what they left there and have its storage rewritten; record
 that it is done. A crash before the second step leaves an announcement, after it only the index to do: both
 are finished by running the same steps again, which `finish` does at opening. It puts the whole space into
 the index again, for it no longer knows what stood there.
@@ -24,7 +24,7 @@ from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpecte
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
 from tiermem.proof import FEW, Fingerprints, fingerprints, fingerprints_of
-from tiermem.writing.closure import Closure, Gone, closure
+from tiermem.writing.closure import Closure, ErasedTurns, closure
 from tiermem.writing.projection import Projection
 
 
@@ -83,36 +83,36 @@ class Eraser:
         """
         pages, unread = await self._holding(selection)
         announced = _announced(selection, pages, reason, unread)
-        gone = await self._gone(announced)
-        if gone.words.are_in(reason):
+        erased = await self._erased_turns(announced)
+        if erased.words.are_in(reason):
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
         record = await self._ledger.write(announced)
-        return await self._carry_out(record.seq, announced, gone, from_its_start=True), gone.words
+        return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
 
     async def finish(self) -> tuple[Erasure, ...]:
         """Finish what a crash left announced; without one, nothing happens."""
         done = []
         for seq in self._ledger.tier1.erasing:
             announced = await self._ledger.announced(seq)
-            gone = await self._gone(announced)
-            done.append(await self._carry_out(seq, announced, gone))
+            erased = await self._erased_turns(announced)
+            done.append(await self._carry_out(seq, announced, erased))
         return tuple(done)
 
     async def _carry_out(
-        self, seq: int, announced: Erasing, gone: Gone, *, from_its_start: bool = False
+        self, seq: int, announced: Erasing, erased: ErasedTurns, *, from_its_start: bool = False
     ) -> Erasure:
         before = self._ledger.tier1
-        held = await self._ledger.held()
-        found: Closure = await to_thread.run_sync(lambda: closure(held, gone))
+        entries = await self._ledger.logged_entries()
+        found: Closure = await to_thread.run_sync(lambda: closure(entries, erased))
         # The reason stands in the ledger alone, where a later erasing reaches it.
-        told = f"record {seq} tells the reason"
-        await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=told)
+        reason = f"record {seq} tells the reason"
+        await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=reason)
         after = self._ledger.tier1
-        pages = tuple({page.id: page for page in gone.pages.values()}.values())
+        pages = tuple({page.id: page for page in erased.pages.values()}.values())
         # Of a page that the index went on without, nobody knows what it holds.
-        known = from_its_start and before.aside_at("index").keys().isdisjoint(gone.pages)
+        known = from_its_start and before.aside_at("index").keys().isdisjoint(erased.pages)
         index = await self._index(pages if known else None, _changed(before, after))
-        erasure = _told(announced, gone, found, before=before, after=after, index=index)
+        erasure = _erasure(announced, erased, found, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(
                 Erased(
@@ -136,7 +136,7 @@ class Eraser:
             return f"waits for the next opening: {error}"
         except PageStoreError:
             raise
-        except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are gone
+        except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are erased
             return f"waits for the next opening: {unexpected(error, 'taking words out of the index')}"
 
     async def _holding(self, selection: Selection) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
@@ -173,7 +173,7 @@ class Eraser:
             return selection.page in (info.id, open_page_id(self._ledger.space, info.session, info.number))
         return selection.session in (None, info.session)
 
-    async def _gone(self, announced: Erasing) -> Gone:
+    async def _erased_turns(self, announced: Erasing) -> ErasedTurns:
         named = tuple(dict.fromkeys(turn.page_id for turn in announced.turns))
         read = {page.id: page for page in [await self._ledger.page(page_id) for page_id in named]}
         affected = tuple(read.values())
@@ -182,7 +182,7 @@ class Eraser:
         pages = await self._saying_the_same(affected, seqs)
         names = (*await self._ledger.sessions(), *await self._speakers(affected, seqs))
         words, also = await to_thread.run_sync(lambda: _words(pages, seqs, names))
-        return Gone(
+        return ErasedTurns(
             pages=known,
             read=cache(lambda page_id: from_thread.run(self._ledger.page, page_id)),
             seqs=seqs,
@@ -241,8 +241,8 @@ def _announced(
         raise UnknownId(f"nothing to erase: {_named(selection)} is not in this space")
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
     if selection.turn is not None and len(sessions) > 1:
-        told = ", ".join(map(repr, sessions))
-        raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {told}")
+        names = ", ".join(map(repr, sessions))
+        raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {names}")
     # Every part of a turn that stands in parts, on whatever page.
     wanted = {
         seq
@@ -271,8 +271,8 @@ def _announced(
 
 
 def _named(selection: Selection) -> str:
-    told = {"turn": selection.turn, "page": selection.page, "session": selection.session}
-    return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None) or "a turn"
+    parts = {"turn": selection.turn, "page": selection.page, "session": selection.session}
+    return ", ".join(f"{name} {value!r}" for name, value in parts.items() if value is not None) or "a turn"
 
 
 def _words(
@@ -282,7 +282,7 @@ def _words(
 
     Names of sessions and speakers stay, and so do all other turns.
     """
-    gone: list[str] = []
+    erased: list[str] = []
     stays: list[str] = []
     saying: list[TurnAt] = []
     for page in pages:
@@ -290,16 +290,16 @@ def _words(
             if line.turn is None:
                 continue
             if line.seq in seqs:
-                gone.append(line.turn.text)
+                erased.append(line.turn.text)
             else:
                 stays += ("\n".join(line.turn.texts()), line.turn.turn_id or "")
                 saying += [TurnAt(page_id=page.id, seq=line.seq)] * 2
-    found = _known_by(gone, (*stays, *names))
+    found = _known_by(erased, (*stays, *names))
     return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))
 
 
 def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
-    """The units that are gone, say something else, or are in force again or no longer."""
+    """The units that are erased, say something else, or are in force again or no longer."""
     return tuple(
         unit.id
         for unit in before.all_units()
@@ -307,37 +307,37 @@ def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
     )
 
 
-def _known_by(gone: Sequence[str], stays: Sequence[str]) -> Fingerprints:
+def _known_by(erased: Sequence[str], stays: Sequence[str]) -> Fingerprints:
     """Their fingerprints; a text on which these raise something unexpected is known by all of its words."""
     try:
-        return fingerprints(gone, stays)
+        return fingerprints(erased, stays)
     except Exception as error:  # noqa: BLE001  # logged; whatever one text does, the words of all can go
         unexpected(error, "telling what words are known by")
-    odd = [text for text in gone if not _told_apart([text], [])]
+    odd = [text for text in erased if not _have_fingerprints([text], [])]
     plain = fingerprints(
-        [text for text in gone if text not in odd],
-        [text if _told_apart([], [text]) else "" for text in stays],
+        [text for text in erased if text not in odd],
+        [text if _have_fingerprints([], [text]) else "" for text in stays],
     )
     whole = fingerprints_of(odd)
     sizes = tuple(sorted({*plain.sizes, *whole.sizes}))
     return replace(plain, phrases=plain.phrases | whole.phrases, sizes=sizes)
 
 
-def _told_apart(gone: Sequence[str], stays: Sequence[str]) -> bool:
+def _have_fingerprints(erased: Sequence[str], stays: Sequence[str]) -> bool:
     try:
-        fingerprints(gone, stays)
+        fingerprints(erased, stays)
     except Exception:  # noqa: BLE001  # the first one was logged
         return False
     return True
 
 
-def _told(
-    announced: Erasing, gone: Gone, found: Closure, *, before: Tier1, after: Tier1, index: str
+def _erasure(
+    announced: Erasing, erased: ErasedTurns, found: Closure, *, before: Tier1, after: Tier1, index: str
 ) -> Erasure:
     units = before.all_units()
     return Erasure(
         turns=announced.turns,
-        pages=tuple(dict.fromkeys(page.id for page in gone.pages.values())),
+        pages=tuple(dict.fromkeys(page.id for page in erased.pages.values())),
         records=len(found.records),
         stripped=found.stripped,
         units=tuple(unit.id for unit in units if after.unit(unit.id) is None),
@@ -357,6 +357,6 @@ def _told(
             if finding not in after.pending and finding not in after.decisions
         ),
         answers=tuple(answer for answer in before.answers if answer not in after.answers),
-        also_said=gone.also,
+        also_said=erased.also,
         index=index,
     )

@@ -41,9 +41,9 @@ def left_behind(
     """
     opened = list(pages)
     own = (turn for page in opened if page.session == by for turn in page.turns)
-    told = sorted({turn.seq: turn for turn in (*turns, *own)}.values(), key=lambda turn: turn.seq)
+    ordered = sorted({turn.seq: turn for turn in (*turns, *own)}.values(), key=lambda turn: turn.seq)
     others = (page for page in opened if page.session != by)
-    return tuple(page.session for page in others if _went_on(told, page, minutes))
+    return tuple(page.session for page in others if _went_on(ordered, page, minutes))
 
 
 def next_look(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -> float | None:
@@ -58,14 +58,14 @@ def _left(page: OpenInfo, now: datetime, minutes: float) -> float:
     return 0.0 if last is None else minutes * 60 - (now - last).total_seconds()
 
 
-def _went_on(told: Sequence[TurnTimes], page: OpenInfo, minutes: float) -> bool:
+def _went_on(ordered: Sequence[TurnTimes], page: OpenInfo, minutes: float) -> bool:
     """Whether the turns of another session went on for so long since the page's newest."""
     last = _last_said(page.turns)
-    split = bisect_right(told, page.seq, key=lambda turn: turn.seq)
-    if last is None or split == len(told):
+    split = bisect_right(ordered, page.seq, key=lambda turn: turn.seq)
+    if last is None or split == len(ordered):
         return False
-    known = [moment for moment in (last, _last_said(told[:split])) if moment is not None]
-    later = (turn.said_at for turn in told[split:])
+    known = [moment for moment in (last, _last_said(ordered[:split])) if moment is not None]
+    later = (turn.said_at for turn in ordered[split:])
     return any(
         all(_seconds(moment, said) >= minutes * 60 for moment in known) for said in later if said is not None
     )

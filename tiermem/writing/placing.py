@@ -66,9 +66,11 @@ async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> P
             for n, turn in files.items()
             if n not in found and (how[n] != "same" or turn.turn_id in claimed)
         }
-        gone = _gone(unknown, beside, stored, erased={n for n in unknown if how[n] == "erased"})
-        found |= dict.fromkeys(gone)
-        new = {n: turn for n, turn in unknown.items() if n not in gone}
+        stays_away = _erased_before(
+            unknown, beside, stored, erased={n for n in unknown if how[n] == "erased"}
+        )
+        found |= dict.fromkeys(stays_away)
+        new = {n: turn for n, turn in unknown.items() if n not in stays_away}
         found |= await _new(ledger, session, new, claimed)
     ordered = (found.get(n, None if how[n] == "erased" else turn) for n, turn in enumerate(turns))
     kept = tuple(turn for turn in ordered if turn is not None)
@@ -220,7 +222,7 @@ def _rising(pairs: Mapping[int, int]) -> dict[int, int]:
     return rising
 
 
-def _gone(
+def _erased_before(
     turns: Mapping[int, Turn],
     beside: Mapping[int, int],
     stored: Sequence[_Stored],
@@ -239,7 +241,7 @@ def _gone(
         high = beside[anchors[after]] if after < len(anchors) else len(stored)
         gaps[low, high].append(n)
     empty = [place for place, one in enumerate(stored) if one.turn is None]
-    gone: set[int] = set()
+    stays_away: set[int] = set()
     for (low, high), numbers in gaps.items():
         between = empty[bisect_right(empty, low) : bisect_left(empty, high)]
         rooms = Counter((stored[place].parts, stored[place].room) for place in between)
@@ -248,5 +250,5 @@ def _gone(
             room = next((key for key in sizes.items() if rooms[key] > 0), None)
             if room is not None:
                 rooms[room] -= 1
-                gone.add(n)
-    return gone if 0 < len(empty) == len(gone) else gone | set(erased)
+                stays_away.add(n)
+    return stays_away if 0 < len(empty) == len(stays_away) else stays_away | set(erased)

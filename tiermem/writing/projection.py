@@ -29,7 +29,7 @@ from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Said, turn_id
+from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, TurnContext, turn_id
 from tiermem.ledger import Changes, Ledger, SetAside
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.writing.values import Projected, Unfinished
@@ -92,7 +92,7 @@ class Projection:
             await self._forget()
             return await self._project()
 
-    async def take_out(self, gone: Sequence[Page], units: Sequence[UnitId]) -> bool:
+    async def take_out(self, erased: Sequence[Page], units: Sequence[UnitId]) -> bool:
         """Take out of the index what turns of these pages, as they were, left there, and these units.
 
         The units are those that went or changed. Turns are also found by the words around them: the ones
@@ -108,7 +108,7 @@ class Projection:
             async with self._one_at_a_time:
                 await self._project()
                 await self._put_units_again(units)
-                await self._put_pages_again(gone)
+                await self._put_pages_again(erased)
                 await self._index.compact()
                 await self._project()
                 return True
@@ -123,9 +123,9 @@ class Projection:
         await self._index.remove(space, "units", units)
         await self._index.put(space, "units", [self._unit_entry(unit) for unit in left])
 
-    async def _put_pages_again(self, gone: Sequence[Page]) -> None:
+    async def _put_pages_again(self, erased: Sequence[Page]) -> None:
         """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
-        space, old = self._ledger.indexed_as, {page.id: page for page in gone}
+        space, old = self._ledger.indexed_as, {page.id: page for page in erased}
         now = [await self._ledger.page(page_id) for page_id in old]
         await self._index.put(space, "pages", [_page_entry(page) for page in now])
         after = [page for one in now if (page := await self._after(one)) is not None and page.id not in old]
@@ -393,7 +393,7 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
             session=page.session,
             text=texts[at],
             said_at=line.turn.said_at if line.turn else None,
-            said=Said(
+            context=TurnContext(
                 speaker=_name(line),
                 before=_spoken(turns[at - 1][2]) if at else "",
                 around="\n".join(texts[max(0, at - _AROUND) : at + _AROUND + 1]),

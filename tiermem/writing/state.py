@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
-from pagestore.rendering import Said, render_page
+from pagestore.rendering import TurnPart, render_page
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Tier1, summary_unit_id
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved
@@ -20,7 +20,7 @@ from tiermem.trust import TrustLevels
 
 def check_statement(turn: Turn) -> None:
     """Raise `InvalidInput`, with the reason, for a turn whose words cannot become a unit as they stand."""
-    text, lines = render_page([Said(seq=0, turn=turn)])
+    text, lines = render_page([TurnPart(seq=0, turn=turn)])
     page = Page(
         id=PageId("p1:"), space=SpaceId(""), session=SessionId(""), number=1, text=text, lines=lines,
         tokens=0, token_counter="", sealed_at=None,

@@ -67,7 +67,7 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _ProvedFinding:
     """A finding, its proof, and the pages that hold it."""
 
     finding: Finding
@@ -112,7 +112,7 @@ class WriteBacks:
 
     async def _apply_group(self, run: _Run, findings: Sequence[Finding], variant: WriteBackVariant) -> None:
         """The findings of one answer are verified in one call."""
-        candidates: list[_Candidate] = []
+        candidates: list[_ProvedFinding] = []
         for finding in findings:
             with run.leaving(finding):
                 candidates += await self._candidate(run, finding)
@@ -128,12 +128,14 @@ class WriteBacks:
             if entry is not None:
                 await self._write(run, entry)
 
-    async def _judged(self, run: _Run, candidates: Sequence[_Candidate]) -> list[tuple[_Candidate, bool]]:
+    async def _judged(
+        self, run: _Run, candidates: Sequence[_ProvedFinding]
+    ) -> list[tuple[_ProvedFinding, bool]]:
         """Each with whether it is worth keeping, one by one where that raises something unexpected of all."""
         if not candidates:
             return []
         if len(candidates) == 1:
-            judged: list[tuple[_Candidate, bool]] = []
+            judged: list[tuple[_ProvedFinding, bool]] = []
             with run.leaving(candidates[0].finding):
                 judged += [(candidates[0], bool(await self._selected(candidates)))]
             return judged
@@ -149,7 +151,7 @@ class WriteBacks:
             return [one for candidate in candidates for one in await self._judged(run, [candidate])]
         return [(candidate, number in selected) for number, candidate in enumerate(candidates)]
 
-    async def _candidate(self, run: _Run, finding: Finding) -> tuple[_Candidate, ...]:
+    async def _candidate(self, run: _Run, finding: Finding) -> tuple[_ProvedFinding, ...]:
         """The finding with its proof; without one it is skipped, or left for later."""
         if finding.id in self._ledger.tier1.decisions:
             return ()
@@ -183,9 +185,9 @@ class WriteBacks:
             await self._write(run, skipped(finding.id, reason))
             return ()
         proved = Proved(finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds)
-        return (_Candidate(finding, proved, pages),)
+        return (_ProvedFinding(finding, proved, pages),)
 
-    async def _selected(self, candidates: Sequence[_Candidate]) -> frozenset[int]:
+    async def _selected(self, candidates: Sequence[_ProvedFinding]) -> frozenset[int]:
         pages = {page.id: page for candidate in candidates for page in candidate.pages}
         facts = [candidate.proved.fact for candidate in candidates]
         with step("select"):
@@ -193,12 +195,12 @@ class WriteBacks:
                 await self._engine.select(candidates[0].finding.question, facts, tuple(pages.values()))
             )
 
-    async def _decide(self, candidate: _Candidate, variant: WriteBackVariant) -> WroteBack:
+    async def _decide(self, candidate: _ProvedFinding, variant: WriteBackVariant) -> WroteBack:
         proved = candidate.proved
         same = find_duplicate(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
         if same is not None:
-            told = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
-            return replace(told, shown=(same.id,))
+            already = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
+            return replace(already, shown=(same.id,))
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
         with step("reconcile"):
             operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])

@@ -100,10 +100,10 @@ class Writer:
         pages = await self._ledger.filling()
         return await self._seal_each(idle_by_clock(pages, now=now, minutes=self._options.idle_seal))
 
-    async def seal_behind(self, session: SessionId, told: Iterable[TurnTimes]) -> tuple[PageId, ...]:
+    async def seal_behind(self, session: SessionId, turns: Iterable[TurnTimes]) -> tuple[PageId, ...]:
         """Seal the open pages that `session`, with the turns it was just told, left behind by said time."""
         pages, minutes = await self._ledger.filling(), self._options.idle_seal
-        return await self._seal_each(left_behind(pages, by=session, turns=told, minutes=minutes))
+        return await self._seal_each(left_behind(pages, by=session, turns=turns, minutes=minutes))
 
     async def seal_all_idle(self, now: datetime) -> tuple[PageId, ...]:
         """Seal every open page that is idle, by the clock or by said time."""
@@ -124,7 +124,7 @@ class Writer:
     async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
         return tuple([page for session in sessions for page in await self._ledger.seal(session)])
 
-    async def index_said(self) -> Unfinished | None:
+    async def index_open_turns(self) -> Unfinished | None:
         """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
         return await self._projection.attempt()
 

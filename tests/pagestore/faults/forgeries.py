@@ -96,10 +96,12 @@ def change_an_erasure(lines: Lines, committed: int, chance: random.Random) -> No
     if not intents:
         change_a_value(lines, committed, chance)
         return
-    stub = chance.choice(intents)["e"][0]
-    (left,) = (line for line in lines if line["t"] == "gone" and line["q"] == stub["q"])
+    tombstone = chance.choice(intents)["e"][0]
+    (left,) = (line for line in lines if line["t"] == "gone" and line["q"] == tombstone["q"])
     name = chance.choice(["h", "s"])
-    stub[name] = left[name] = f"s{(int(stub['s'][1:]) + 1) % 3}" if name == "s" else _other(stub["h"], chance)
+    tombstone[name] = left[name] = (
+        f"s{(int(tombstone['s'][1:]) + 1) % 3}" if name == "s" else _other(tombstone["h"], chance)
+    )
 
 
 def say_other_words(said: Spoken, chance: random.Random) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pagestore import DiskLog, PageId, erasure, snapshot
-from pagestore.codec import encode_stub
+from pagestore.codec import encode_tombstone
 from pagestore.errors import Full, Poisoned
 from pagestore.files import Files, RealFiles, write_file
 from pagestore.group_commit import GroupCommit
@@ -164,7 +164,7 @@ def erase_without_intent() -> AbstractContextManager[Any]:
             lines = [line for line in self._reader.turn(page_id, seq) if line.kind == "turn"]
             intent = erasure.intent_of(lines, reason, "2024-01-01T00:00:00", salt=b"")
             lengths = {line.seq: line.length for line in lines}
-            journal.overwrite({s["q"]: encode_stub(s, lengths[s["q"]]) for s in intent["e"]})
+            journal.overwrite({s["q"]: encode_tombstone(s, lengths[s["q"]]) for s in intent["e"]})
             if lines:
                 batch = journal.stage()
                 batch.add("erase", intent)
@@ -175,12 +175,12 @@ def erase_without_intent() -> AbstractContextManager[Any]:
 
 
 def erase_without_sync() -> AbstractContextManager[Any]:
-    """Says erased before the stub is on the disk."""
+    """Says erased before the tombstone is on the disk."""
 
-    def overwrite(self: FileLines, stubs: Mapping[int, bytes]) -> None:
-        for number, stub in stubs.items():
+    def overwrite(self: FileLines, tombstones: Mapping[int, bytes]) -> None:
+        for number, tombstone in tombstones.items():
             place = self._place(number)
-            self._segments.write(place.segment, place.offset, stub)
+            self._segments.write(place.segment, place.offset, tombstone)
 
     return patch.object(FileLines, "overwrite", overwrite)
 

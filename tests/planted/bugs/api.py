@@ -11,7 +11,7 @@ BUGS = (
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
     ),
     Bug(
-        name="a failure behind the door is not kept",
+        name="a failure behind the API is not kept",
         file="tiermem/runtime/jobs.py",
         before="            self._problems.append(str(problem))\n",
         after="",
@@ -41,7 +41,7 @@ BUGS = (
     Bug(
         name="what was erased comes back when its file was edited",
         file="tiermem/writing/placing.py",
-        before="found |= dict.fromkeys(gone)",
+        before="found |= dict.fromkeys(stays_away)",
         after="gone = frozenset()",
         found_by=("tests/api/test_files_again.py", "tests/api"),
     ),

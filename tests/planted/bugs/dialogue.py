@@ -8,8 +8,8 @@ BUGS = (
     Bug(
         name="a file read in before is not known by who spoke",
         file="tiermem/dialogue/identity.py",
-        before='told = "\\x1f".join((turn.speaker, found["moment"] or "", turn.text))',
-        after='told = "\\x1f".join((found["moment"] or "", turn.text))',
+        before='content = "\\x1f".join((turn.speaker, found["moment"] or "", turn.text))',
+        after='content = "\\x1f".join((found["moment"] or "", turn.text))',
         found_by=("tests/api/test_files_again.py",),
         excuse="turns that versions of before stored under such ids are also known by their words, and erased "
         "ones by the room they took between their neighbours (`placing`)",

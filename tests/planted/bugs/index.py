@@ -28,10 +28,10 @@ BUGS = (
     ),
     Bug(
         name="half a surrogate pair breaks an entry",
-        file="tiermem/llm/characters.py",
+        file="tiermem/text/unicode.py",
         before='return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")',
         after="return text",
-        found_by=("tests/llm/test_characters.py", *_ALL),
+        found_by=("tests/text/test_unicode.py", *_ALL),
     ),
     Bug(
         name="pieces of a long text overrun",
@@ -101,8 +101,8 @@ BUGS = (
     Bug(
         name="one result more than asked for",
         file="tiermem/index/engine.py",
-        before="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[:limit]",
-        after="order = ranked(self._find(collection, scope, [probe], limit + SLACK)[0])[: limit + 1]",
+        before="order = ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]",
+        after="order = ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[: limit + 1]",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
     Bug(

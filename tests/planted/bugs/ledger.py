@@ -120,8 +120,8 @@ BUGS = (
     Bug(
         name="an answer that read a page whole stays when a turn of it goes",
         file="tiermem/ledger/kinds/answered.py",
-        before="any(page_id in read or any(page_id in text for text in told) for",
-        after="any(any(page_id in text for text in told) for",
+        before="any(page_id in read or any(page_id in text for text in reasons) for",
+        after="any(any(page_id in text for text in reasons) for",
         found_by=("tests/writing/test_erase.py",),
     ),
     Bug(

@@ -87,8 +87,8 @@ BUGS = (
     Bug(
         name="nobody waits as long as an endpoint asks",
         file="tiermem/llm/openai.py",
-        before='return Transient(f"{told} (asks for {wait:g} s of rest)" if wait else told, wait=wait)',
-        after="return Transient(told)",
+        before='return Transient(f"{reason} (asks for {wait:g} s of rest)" if wait else reason, wait=wait)',
+        after="return Transient(reason)",
         found_by=("tests/llm/test_openai.py", *_ALL),
     ),
     Bug(

@@ -30,8 +30,8 @@ BUGS = (
     Bug(
         name="any words will do where the literals fit",
         file="tiermem/proof/check.py",
-        before="if 2 * len(content & held) < len(content) or (content and not content & held):",
-        after="if not held:",
+        before="if 2 * len(content & cited_stems) < len(content) or (content and not content & cited_stems):",
+        after="if not cited_stems:",
         found_by=("tests/proof/test_check.py", *_ALL),
     ),
     Bug(

@@ -199,7 +199,7 @@ BUGS = (
     Bug(
         name="a refused answer is given",
         file="tiermem/reading/compose.py",
-        before="return not self.abstained and not self.withheld",
+        before="return not self.abstained and not self.declined",
         after="return not self.abstained",
         found_by=_ALL,
     ),
@@ -227,8 +227,8 @@ BUGS = (
     Bug(
         name="what was only worded is written back",
         file="tiermem/reading/ask.py",
-        before="return tuple(fact for fact in (*facts, *told) if is_proved(fact.support))",
-        after="return (*facts, *told)",
+        before="return tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))",
+        after="return (*facts, *stated)",
         found_by=_ALL,
     ),
     Bug(

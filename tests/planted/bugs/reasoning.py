@@ -162,8 +162,8 @@ BUGS = (
     Bug(
         name="one name of several is enough",
         file="tiermem/reasoning/rules/sufficiency.py",
-        before="return all(name in held for name in question.names)",
-        after="return any(name in held for name in question.names) or not question.names",
+        before="return all(name in there for name in question.names)",
+        after="return any(name in there for name in question.names) or not question.names",
         found_by=_ALL,
     ),
     Bug(

@@ -197,8 +197,8 @@ BUGS = (
     Bug(
         name="what a page lost is what its first unit does not say",
         file="tiermem/writing/distil.py",
-        before="omissions=omissions(page, [unit.text for unit in told.of(page.id)]),",
-        after="omissions=omissions(page, [unit.text for unit in told.of(page.id)[:1]]),",
+        before="omissions=omissions(page, [unit.text for unit in made.of(page.id)]),",
+        after="omissions=omissions(page, [unit.text for unit in made.of(page.id)[:1]]),",
         found_by=("tests/writing/test_distil.py", *_ALL),
     ),
     Bug(
@@ -211,7 +211,7 @@ BUGS = (
     Bug(
         name="a rejected claim is not told",
         file="tiermem/writing/distil.py",
-        before="            told.rejected.append(fact)\n",
+        before="            made.rejected.append(fact)\n",
         after="            continue\n",
         found_by=("tests/writing/test_distil.py", *_ALL),
     ),

@@ -53,7 +53,8 @@ COMMANDS = {
     "export": "Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.",
     "doctor": "Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing).",
     "spaces": "List the spaces of a store.",
-    "eval": "Measure retrieval and answers on LoCoMo and LongMemEval, beside baselines.",
+    "mcp": "Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP.",
+    "eval": "Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, beside baselines.",
 }
 """Every command in the order of `tiermem --help`, with the first line of its own help."""
 

@@ -17,8 +17,9 @@ from tiermem.apps.present.answers import nearest, next_step, route, support, tok
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.tables import counted, numbered, pairs
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
 from tiermem.model import Answer, Citation, is_proved
+from tiermem.text.unicode import show_controls
 
 
 class Mode(StrEnum):
@@ -71,7 +72,7 @@ def ask(
 
 def _answer(answer: Answer, cost: ReadingCost) -> Group:
     """The words, how they were come by, and their numbered sources."""
-    words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold")
+    words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold")
     parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer, cost))]
     if answer.citations:
         parts += [Text(), _sources(answer.citations)]
@@ -103,10 +104,10 @@ def _sources(citations: Sequence[Citation]) -> Table:
 
 
 def _source(citation: Citation) -> Text:
-    source = Text(f"{safe(citation.speaker)}, {when(citation.said_at)}", style="cyan")
+    source = Text(f"{show_controls(citation.speaker)}, {when(citation.said_at)}", style="cyan")
     if not is_proved(citation.support):
         source.append(" · the words are exact, what is read in them is not proved", style="yellow")
-    return source.append(f"\n“{safe(citation.quote)}”", style="default")
+    return source.append(f"\n“{show_controls(citation.quote)}”", style="default")
 
 
 def _next_steps(question: str, answer: Answer, place: options.Place) -> list[Text]:

@@ -20,8 +20,9 @@ from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, w
 from tiermem.apps.present.answers import STYLES, cited_in_page, nearest, route, support, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.tables import counted, numbered, page_ids, pairs
-from tiermem.apps.present.terminal import out, safe, when
+from tiermem.apps.present.terminal import out, when
 from tiermem.model import Check, Citation, Round
+from tiermem.text.unicode import show_controls
 
 if TYPE_CHECKING:
     from tiermem import AuditedDerivation
@@ -64,8 +65,8 @@ def audit(
 
 def _show_audit(memory: tiermem.Memory, answer_id: str, looking: options.Looking) -> None:
     trail = memory.audit(answer_id)
-    standing = {place.page_id for cited in trail.citations for place in cited.standing}
-    pages = {page_id: memory.page(page_id) for page_id in standing}
+    ids = {place.page_id for cited in trail.citations for place in cited.words_on_page}
+    pages = {page_id: memory.page(page_id) for page_id in ids}
     cost = reading_cost(memory, trail.answer)
     shown = {"intact": trail.intact, "answer": trail.answer, "citations": trail.citations}
     looking.show(shown, lambda: _trail(trail, pages, cost, out()))
@@ -76,7 +77,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
     answer, trace = trail.answer, trail.answer.trace
     head: list[tuple[str, str | Text]] = [
         ("question", trace.question),
-        ("answer", Text(safe(answer.text), style="bold")),
+        ("answer", Text(show_controls(answer.text), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
         ("support", support(answer)),
         ("route", route(answer)),
@@ -93,7 +94,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         spans = cited.citation.spans
         kept = [pages[page_id] for page_id in page_ids(spans) if page_id in pages]
         parts += [cited_in_page(page, spans, console) for page in kept]
-        parts += [Text(f"missing: {safe(what)}", style="red") for what in cited.missing]
+        parts += [Text(f"missing: {show_controls(what)}", style="red") for what in cited.missing]
     if not trail.citations:
         parts += [Text(), Text("No citations: nothing that was found supports an answer.", style="yellow")]
     parts += nearest(answer)
@@ -109,20 +110,20 @@ def _round(made: Round) -> str:
 def _check(check: Check) -> Text:
     from tiermem.proof.in_words import check_in_words
 
-    return Text(safe(check_in_words(check)), style=STYLES.get(check.support, "red"))
+    return Text(show_controls(check_in_words(check)), style=STYLES.get(check.support, "red"))
 
 
 def _derived(one: AuditedDerivation) -> Text:
     from tiermem.proof.in_words import derivation_in_words
 
-    words = Text(safe(derivation_in_words(one.derivation)))
+    words = Text(show_controls(derivation_in_words(one.derivation)))
     if one.intact:
         return words.append("; computed again: the same", style="green")
-    return words.append(f"; COMPUTED AGAIN: {safe(one.now or 'nothing')}", style="bold red")
+    return words.append(f"; COMPUTED AGAIN: {show_controls(one.now or 'nothing')}", style="bold red")
 
 
 def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:
-    claim = Text(safe(citation.claim), style="bold")
+    claim = Text(show_controls(citation.claim), style="bold")
     claim.append(f"\n{citation.support} · {chosen_by} · ", style="dim not bold")
     if intact:
         claim.append("intact: the words still stand where they were cited", style="green not bold")

@@ -15,7 +15,7 @@ from pagestore.backup import write_backup
 from tiermem.apps.cli import options
 from tiermem.apps.cli.restore import saved_spaces
 from tiermem.apps.present.progress import progress
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 
 def backup(
@@ -42,5 +42,5 @@ def _backed_up(store: Path, dest: Path, *, space: str | None, replace: bool) -> 
 
 
 def _in_words(done: tiermem.BackedUp) -> Group:
-    words = f"{safe(str(done.file))}: {done.bytes:,} bytes; {done.keeps}."
+    words = f"{show_controls(str(done.file))}: {done.bytes:,} bytes; {done.keeps}."
     return Group(saved_spaces(done.spaces), Text(words))

@@ -36,12 +36,12 @@ _SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Examined:
     """One thing that was looked at: how it stands, and what to do where it is missing."""
 
     what: str
     verdict: Verdict
-    told: str
+    state: str
     advice: str = ""
 
 
@@ -54,15 +54,15 @@ def doctor(*, store: options.Store = options.DEFAULT_STORE, output: options.Outp
         raise typer.Exit(EXIT_ERROR)
 
 
-def _examined(store: Path) -> tuple[Finding, ...]:
+def _examined(store: Path) -> tuple[Examined, ...]:
     """Everything that is looked at, in the order in which it is needed."""
     try:
         settings = tiermem.Settings()
     except InvalidInput as error:
-        told = str(error).removeprefix("these settings cannot be used: ")
+        state = str(error).removeprefix("these settings cannot be used: ")
         advice = "correct the TIERMEM_… variables of the environment"
-        return (Finding(what="settings", verdict="missing", told=told, advice=advice),)
-    looks: tuple[Callable[[], Finding], ...] = (
+        return (Examined(what="settings", verdict="missing", state=state, advice=advice),)
+    looks: tuple[Callable[[], Examined], ...] = (
         _versions,
         lambda: _weights(settings),
         lambda: _model(settings),
@@ -73,34 +73,34 @@ def _examined(store: Path) -> tuple[Finding, ...]:
     return tuple(look() for look in looks)
 
 
-def _versions() -> Finding:
+def _versions() -> Examined:
     found = []
     for name in ("pydantic", "openai", "qdrant-client", "tokenizers", "onnxruntime"):
         with suppress(PackageNotFoundError):
             found.append(f"{name} {version(name)}")
     python = f"Python {platform.python_version()} on {platform.system()}"
-    told = f"tiermem {version('tiermem')}, {python}; {', '.join(found)}"
-    return Finding(what="versions", verdict="good", told=told)
+    state = f"tiermem {version('tiermem')}, {python}; {', '.join(found)}"
+    return Examined(what="versions", verdict="good", state=state)
 
 
-def _weights(settings: tiermem.Settings) -> Finding:
+def _weights(settings: tiermem.Settings) -> Examined:
     from tiermem.embedding.weights import WAYS_OUT, check_installed, find_weights
 
     if not settings.embedder.startswith("minilm"):
-        return Finding(what="weights", verdict="absent", told=f"not needed: {settings.embedder} embeds")
+        return Examined(what="weights", verdict="absent", state=f"not needed: {settings.embedder} embeds")
     try:
         check_installed()
     except EmbedderUnavailable as error:
         advice = "until then what was said is found by its words alone"
-        return Finding(what="weights", verdict="missing", told=str(error), advice=advice)
+        return Examined(what="weights", verdict="missing", state=str(error), advice=advice)
     try:
         found = find_weights(settings.weights) if settings.weights is not None else _local_weights()
     except EmbedderUnavailable as error:
-        return Finding(what="weights", verdict="missing", told=str(error), advice=WAYS_OUT)
+        return Examined(what="weights", verdict="missing", state=str(error), advice=WAYS_OUT)
     if found is None:
-        told = "all-MiniLM-L6-v2 is not on this machine; it is downloaded when a memory is first opened"
-        return Finding(what="weights", verdict="missing", told=told, advice=WAYS_OUT)
-    return Finding(what="weights", verdict="good", told=f"all-MiniLM-L6-v2 in {found}")
+        state = "all-MiniLM-L6-v2 is not on this machine; it is downloaded when a memory is first opened"
+        return Examined(what="weights", verdict="missing", state=state, advice=WAYS_OUT)
+    return Examined(what="weights", verdict="good", state=f"all-MiniLM-L6-v2 in {found}")
 
 
 def _local_weights() -> Path | None:
@@ -109,25 +109,25 @@ def _local_weights() -> Path | None:
     return from_package() or from_hugging_face(download=False)
 
 
-def _model(settings: tiermem.Settings) -> Finding:
+def _model(settings: tiermem.Settings) -> Examined:
     import anyio
 
     from tiermem.llm.redaction import shown_url
 
     if settings.model is None:
-        told = "none named: local rules answer, as extracts of what was said"
-        return Finding(what="model", verdict="absent", told=told, advice="set TIERMEM_MODEL to use one")
+        state = "none named: local rules answer, as extracts of what was said"
+        return Examined(what="model", verdict="absent", state=state, advice="set TIERMEM_MODEL to use one")
     where, began = shown_url(settings.base_url) if settings.base_url else "OpenAI", time.monotonic()
     try:
         served = anyio.run(_served, settings, settings.model)
     except TierMemError as error:
         advice = "see that the endpoint is up, and that TIERMEM_BASE_URL and TIERMEM_API_KEY are right"
-        return Finding(what="model", verdict="missing", told=str(error), advice=advice)
+        return Examined(what="model", verdict="missing", state=str(error), advice=advice)
     took = f"{time.monotonic() - began:.1f} s"
     if served and not {settings.model, f"{settings.model}:latest"} & served:
-        told = f"{where} answers in {took} and does not list {settings.model!r}"
-        return Finding(what="model", verdict="missing", told=told, advice="name one with TIERMEM_MODEL")
-    return Finding(what="model", verdict="good", told=f"{settings.model} at {where}, answers in {took}")
+        state = f"{where} answers in {took} and does not list {settings.model!r}"
+        return Examined(what="model", verdict="missing", state=state, advice="name one with TIERMEM_MODEL")
+    return Examined(what="model", verdict="good", state=f"{settings.model} at {where}, answers in {took}")
 
 
 async def _served(settings: tiermem.Settings, name: str) -> frozenset[str]:
@@ -144,7 +144,7 @@ async def _served(settings: tiermem.Settings, name: str) -> frozenset[str]:
         await model.close()
 
 
-def _index(settings: tiermem.Settings) -> Finding:
+def _index(settings: tiermem.Settings) -> Examined:
     from tiermem.index.qdrant import check_server
     from tiermem.llm.redaction import shown_url
     from tiermem.settings import EMBEDDED, IN_PROCESS
@@ -152,35 +152,37 @@ def _index(settings: tiermem.Settings) -> Finding:
     if not settings.index.startswith(("http://", "https://")):
         places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
         where = places.get(settings.index, "brought by another package")
-        return Finding(what="index", verdict="good", told=f"{settings.index}: {where}")
+        return Examined(what="index", verdict="good", state=f"{settings.index}: {where}")
     key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
     try:
         check_server(settings.index, api_key=key)
     except IndexUnavailable as error:
         advice = "start the server, or set TIERMEM_INDEX=embedded"
-        return Finding(what="index", verdict="missing", told=str(error), advice=advice)
-    return Finding(what="index", verdict="good", told=f"a Qdrant server at {shown_url(settings.index)}")
+        return Examined(what="index", verdict="missing", state=str(error), advice=advice)
+    return Examined(what="index", verdict="good", state=f"a Qdrant server at {shown_url(settings.index)}")
 
 
-def _store(store: Path) -> Finding:
+def _store(store: Path) -> Examined:
     try:
         spaces = Store(store, read_only=True).spaces()
     except NotAStore:
         advice = "`tiermem ingest FILE` makes one; --store names another"
-        return Finding(what="store", verdict="absent", told=f"none at {store} yet", advice=advice)
+        return Examined(what="store", verdict="absent", state=f"none at {store} yet", advice=advice)
     except PageStoreError as error:
-        return Finding(what="store", verdict="missing", told=str(error), advice="`tiermem verify` says more")
-    return Finding(what="store", verdict="good", told=f"{store}, {counted(len(spaces), 'space')}")
+        return Examined(
+            what="store", verdict="missing", state=str(error), advice="`tiermem verify` says more"
+        )
+    return Examined(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
 
 
-def _room(store: Path) -> Finding:
+def _room(store: Path) -> Examined:
     there = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(there).free
-    told = f"{free / (1 << 30):,.1f} GiB free at {there}"
+    state = f"{free / (1 << 30):,.1f} GiB free at {there}"
     if free < _LITTLE:
         advice = "make room: the index needs it first"
-        return Finding(what="room", verdict="missing", told=told, advice=advice)
-    return Finding(what="room", verdict="good", told=told)
+        return Examined(what="room", verdict="missing", state=state, advice=advice)
+    return Examined(what="room", verdict="good", state=state)
 
 
 _SIGNS: dict[Verdict, tuple[str, str]] = {
@@ -190,9 +192,9 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
 }
 
 
-def _lines(findings: tuple[Finding, ...]) -> Iterator[Text]:
+def _lines(findings: tuple[Examined, ...]) -> Iterator[Text]:
     for finding in findings:
         sign, style = _SIGNS[finding.verdict]
-        yield Text.assemble((f"{sign} ", style), (f"{finding.what:9}", "bold"), finding.told)
+        yield Text.assemble((f"{sign} ", style), (f"{finding.what:9}", "bold"), finding.state)
         if finding.advice:
             yield Text(f"             {finding.advice}", style="dim")

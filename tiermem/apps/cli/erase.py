@@ -12,7 +12,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_DAMAGE
 from tiermem.apps.present.tables import counted, pairs
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 _PLACES = 5
 """Turns that are named one by one."""
@@ -50,26 +50,28 @@ def erase(
             reason=reason,
         )
     output.show(receipt, lambda: _receipt(receipt))
-    if not receipt.residual.clean:
+    if not receipt.leftovers.clean:
         raise typer.Exit(EXIT_DAMAGE)
 
 
 def _named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
     """What is to be erased, in words."""
     parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
-    return safe(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
+    return show_controls(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
 
 
 def _receipt(receipt: tiermem.Receipt) -> Table:
-    erasure, scan = receipt.erasure, receipt.residual
-    left = "FOUND in " + ", ".join(residue.file for residue in scan.found) if scan.found else "nothing found"
+    erasure, scan = receipt.erasure, receipt.leftovers
+    left = (
+        "FOUND in " + ", ".join(leftover.file for leftover in scan.found) if scan.found else "nothing found"
+    )
     looked = (
         f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, 'file')}, {scan.bytes:,} bytes: {left}"
     )
     return pairs(
         [
             ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
-            ("gone with it", _gone(receipt)),
+            ("gone with it", _what_went(receipt)),
             ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
             ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
             ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
@@ -83,24 +85,24 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
 
 
 def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
-    unread = ", ".join(receipt.residual.unread)
-    told = f"{unread}, which could not be read; the words may be left there"
-    return [("NOT LOOKED THROUGH", Text(told, style="bold red"))] if unread else []
+    unread = ", ".join(receipt.leftovers.unread)
+    words = f"{unread}, which could not be read; the words may be left there"
+    return [("NOT LOOKED THROUGH", Text(words, style="bold red"))] if unread else []
 
 
 def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     """Words that are somebody else's too, and where these said them; the words themselves are not told."""
-    also, silent = receipt.erasure.also_said, receipt.residual.silent
-    told = []
+    also, silent = receipt.erasure.also_said, receipt.leftovers.silent
+    rows = []
     if also:
         first = ", ".join(str(turn.seq) for turn in also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
-        told.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
+        rows.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
     if silent:
-        told.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
-    return told
+        rows.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
+    return rows
 
 
-def _gone(receipt: tiermem.Receipt) -> str:
+def _what_went(receipt: tiermem.Receipt) -> str:
     erasure = receipt.erasure
     parts = (
         counted(erasure.records, "record"),

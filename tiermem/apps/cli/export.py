@@ -12,7 +12,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import counted
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 
 def export(
@@ -42,8 +42,8 @@ def export(
 
 def _in_words(done: tiermem.Exported, file: str) -> str:
     command = f"tiermem ingest {'FILE' if file == '-' else file}{' --stamps' if done.stamped else ''}"
-    gone = f", {counted(done.erased, 'turn')} erased before" if done.erased else ""
-    return safe(
-        f"{counted(done.turns, 'turn')} of {counted(done.sessions, 'session')}{gone}. "
+    without = f", {counted(done.erased, 'turn')} erased before" if done.erased else ""
+    return show_controls(
+        f"{counted(done.turns, 'turn')} of {counted(done.sessions, 'session')}{without}. "
         f"`{command}` reads it back; {done.keeps}."
     )

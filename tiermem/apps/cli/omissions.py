@@ -11,7 +11,8 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import short, table
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
+from tiermem.text.unicode import show_controls
 
 if TYPE_CHECKING:
     from tiermem import PageOmissions
@@ -68,10 +69,10 @@ def _report(report: tiermem.OmissionReport) -> Group:
 
 def _lost(page: PageOmissions) -> Text:
     more = len(page.lost) - _SHOWN
-    told = Text(safe("; ".join(page.lost[:_SHOWN])) or "nothing")
+    shown = Text(show_controls("; ".join(page.lost[:_SHOWN])) or "nothing")
     if more > 0:
-        told.append(f"; and {more:,} more", style="dim")
+        shown.append(f"; and {more:,} more", style="dim")
     if page.redistilled:
         again = f"\nsummarised again {page.redistilled} times, {page.lost_at_first:,} at first"
-        told.append(again, style="dim")
-    return told
+        shown.append(again, style="dim")
+    return shown

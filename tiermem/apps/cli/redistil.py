@@ -8,7 +8,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import counted, pairs, short
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 
 def redistil(
@@ -31,7 +31,7 @@ def _redistilled(done: tiermem.Redistilled) -> Group:
         ("lost now", f"{len(done.omissions):,} of {done.literals:,}"),
         ("added", f"{counted(len(done.units), 'unit')} by {done.made_by}"),
     ]
-    rows += [("", Text(safe(unit.text), style="green")) for unit in done.units]
+    rows += [("", Text(show_controls(unit.text), style="green")) for unit in done.units]
     if done.rejected:
         rows.append(("rejected", f"{len(done.rejected):,} claims for want of proof"))
     return Group(pairs(rows))

@@ -50,8 +50,8 @@ def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
             tiermem.open(store, space=space, engine="local", create=False, reindex=number == 0) as memory,
         ):
             report(number + 1, len(spaces))
-            standing = memory.stats()
-        done.append(Rebuilt(space=space, units=standing.units, pages=standing.pages))
+            stats = memory.stats()
+        done.append(Rebuilt(space=space, units=stats.units, pages=stats.pages))
     return tuple(done)
 
 
@@ -61,8 +61,8 @@ def _rebuilt_space(store: Path, space: str) -> Rebuilt:
         progress(f"{space}: indexing", "entries"),
         tiermem.open(store, space=space, engine="local", create=False) as memory,
     ):
-        held = memory.reindex()
-    return Rebuilt(space=space, units=held.units, pages=held.pages)
+        stats = memory.reindex()
+    return Rebuilt(space=space, units=stats.units, pages=stats.pages)
 
 
 def _listed(done: Sequence[Rebuilt]) -> Table:

@@ -13,8 +13,9 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.answers import route
 from tiermem.apps.present.tables import pairs, table
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
 from tiermem.model import Evidence
+from tiermem.text.unicode import show_controls
 
 if TYPE_CHECKING:
     from tiermem import Difference
@@ -55,7 +56,7 @@ def _replay(past: tiermem.Replay) -> Group:
     ]
     head += [("prompt", prompt) for prompt in past.prompts]
     head += [("check", check_in_words(check)) for check in past.checks]
-    head.append(("answer", Text(safe(answer.text), style="bold")))
+    head.append(("answer", Text(show_controls(answer.text), style="bold")))
     parts: list[RenderableType] = [pairs(head), _candidates(past.candidates)]
     parts.append(_differences(past) if past.differences else _agreement(past))
     return Group(*parts)
@@ -81,9 +82,9 @@ def _differences(past: tiermem.Replay) -> Group:
 
 
 def _difference(one: Difference) -> Text:
-    told = Text(f"  {safe(one.what)}\n", style="bold")
-    told.append(f"    then  {safe(one.then)}\n", style="default not bold")
-    return told.append(f"    now   {safe(one.now)}", style="yellow not bold")
+    shown = Text(f"  {show_controls(one.what)}\n", style="bold")
+    shown.append(f"    then  {show_controls(one.then)}\n", style="default not bold")
+    return shown.append(f"    now   {show_controls(one.now)}", style="yellow not bold")
 
 
 def _agreement(past: tiermem.Replay) -> Text:

@@ -16,7 +16,7 @@ from pagestore.backup import SavedSpace
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import table
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 
 def restore(
@@ -35,7 +35,7 @@ def restore(
 
 
 def _in_words(done: Sequence[SavedSpace], store: Path) -> Group:
-    words = f"Every hash agrees. {safe(str(store))} is a store now; its index is made at first use."
+    words = f"Every hash agrees. {show_controls(str(store))} is a store now; its index is made at first use."
     return Group(saved_spaces(done), Text(words))
 
 
@@ -43,5 +43,7 @@ def saved_spaces(saved: Sequence[SavedSpace]) -> Table:
     """What a backup holds, one row a space."""
     columns = ("space", "turns", "pages", "records", "bytes")
     figures = ((one.turns, one.pages, one.records, one.bytes) for one in saved)
-    rows = [(safe(one.space), *(f"{n:,}" for n in row)) for one, row in zip(saved, figures, strict=True)]
+    rows = [
+        (show_controls(one.space), *(f"{n:,}" for n in row)) for one, row in zip(saved, figures, strict=True)
+    ]
     return table(columns, rows, numbers=columns[1:])

@@ -12,8 +12,9 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import page_ids, short, table
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
 from tiermem.model import Evidence
+from tiermem.text.unicode import show_controls
 
 
 class Kind(StrEnum):
@@ -58,4 +59,4 @@ def _results(found: Sequence[Evidence]) -> Table:
 
 def _found(item: Evidence) -> Text:
     where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
-    return Text(safe(item.text)).append(f"\n{item.source} · {where}", style="dim")
+    return Text(show_controls(item.text)).append(f"\n{item.source} · {where}", style="dim")

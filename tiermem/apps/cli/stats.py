@@ -8,7 +8,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import counted, pairs
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 
 def stats(*, place: options.Place, looking: options.Looking) -> None:
@@ -57,7 +57,7 @@ def stats_view(figures: tiermem.Stats) -> Group:
         ),
         ("today", _today(figures)),
     ]
-    rows += [("problem", Text(safe(problem), style="yellow")) for problem in figures.problems]
+    rows += [("problem", Text(show_controls(problem), style="yellow")) for problem in figures.problems]
     return Group(pairs(rows))
 
 
@@ -82,4 +82,4 @@ def _today(figures: tiermem.Stats) -> str:
         (f"{spent.cost or 0:.4f} cost", daily.cost),
     )
     failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
-    return ", ".join(told if most is None else f"{told} of {most:g}" for told, most in paid) + failed
+    return ", ".join(amount if most is None else f"{amount} of {most:g}" for amount, most in paid) + failed

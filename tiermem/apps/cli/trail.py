@@ -19,13 +19,15 @@ def trail(unit_id: options.UnitId, *, place: options.Place, looking: options.Loo
     looking.show({"trail": found}, lambda: _units(found))
 
 
-def _units(found: Sequence[tiermem.Standpoint]) -> Group:
+def _units(found: Sequence[tiermem.UnitHistory]) -> Group:
     rows = [
         (
             short(one.unit.id),
             one.state + (f": {one.because}" if one.because else ""),
             one.unit.text,
-            "\n".join(f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.standing),
+            "\n".join(
+                f"{place.speaker}, {when(place.said_at)}: {place.words}" for place in one.words_on_page
+            ),
         )
         for one in found
     ]

@@ -6,11 +6,11 @@ from rich.text import Text
 
 import pagestore
 from tiermem.apps.cli import options
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 
 def upgrade(store: options.Store = options.DEFAULT_STORE, *, output: options.Output) -> None:
     """Take a store of an earlier version to today's format. Every id, span, proof and checkpoint stays."""
     done = pagestore.upgrade(store)
-    told = f"Upgraded: {', '.join(map(safe, done))}." if done else "Nothing to upgrade."
-    output.show({"store": store, "spaces": done}, lambda: Text(told))
+    words = f"Upgraded: {', '.join(map(show_controls, done))}." if done else "Nothing to upgrade."
+    output.show({"store": store, "spaces": done}, lambda: Text(words))

@@ -14,9 +14,9 @@ from pagestore import Checkpoint, VerifyReport
 from tiermem.apps.cli import checkpoint_files, options
 from tiermem.apps.cli.group import EXIT_DAMAGE
 from tiermem.apps.present.tables import table
-from tiermem.apps.present.terminal import safe
 from tiermem.errors import InvalidInput
 from tiermem.signing import verify_signature
+from tiermem.text.unicode import show_controls
 
 
 def verify(
@@ -81,13 +81,15 @@ def _reports(reports: Sequence[VerifyReport]) -> Group:
     parts: list[RenderableType] = [table(columns, rows, numbers=("records", "turns", "pages", "erased"))]
     for report in reports:
         parts += [
-            Text(safe(f"{report.space}: {damage.where}: {damage.what}"), style="red")
+            Text(show_controls(f"{report.space}: {damage.where}: {damage.what}"), style="red")
             for damage in report.damage
         ]
         parts += [
-            Text(safe(f"{report.space}: torn write kept in {torn}"), style="yellow") for torn in report.torn
+            Text(show_controls(f"{report.space}: torn write kept in {torn}"), style="yellow")
+            for torn in report.torn
         ]
         parts += [
-            Text(safe(f"{report.space}: not proved: {what}"), style="yellow") for what in report.unproved
+            Text(show_controls(f"{report.space}: not proved: {what}"), style="yellow")
+            for what in report.unproved
         ]
     return Group(*parts)

@@ -17,9 +17,9 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, read_signatures, read_whole
 from tiermem.apps.cli.group import EXIT_DAMAGE
 from tiermem.apps.present.tables import pairs
-from tiermem.apps.present.terminal import safe
 from tiermem.errors import BadSignature, InvalidInput
 from tiermem.signing import verify_signature
+from tiermem.text.unicode import show_controls
 
 
 def verify_bundle(
@@ -71,9 +71,9 @@ def _with_signature(report: BundleReport, data: bytes, kept: Path | None, public
 def _report(report: BundleReport) -> Group:
     """What a check proved, could not prove, and found wrong."""
     rows: list[tuple[str, str | Text]] = []
-    rows += [("proved", Text(safe(line), style="green")) for line in report.proved]
-    rows += [("not proved", Text(safe(line), style="yellow")) for line in report.unproved]
-    rows += [("FAILED", Text(safe(f"{d.where}: {d.what}"), style="bold red")) for d in report.failed]
+    rows += [("proved", Text(show_controls(line), style="green")) for line in report.proved]
+    rows += [("not proved", Text(show_controls(line), style="yellow")) for line in report.unproved]
+    rows += [("FAILED", Text(show_controls(f"{d.where}: {d.what}"), style="bold red")) for d in report.failed]
     verdict = (
         Text("The bundle holds.", style="bold green")
         if report.ok

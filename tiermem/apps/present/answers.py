@@ -14,8 +14,9 @@ from rich.text import Text
 from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.apps.present.tables import counted, page_ids, short
-from tiermem.apps.present.terminal import safe, when
+from tiermem.apps.present.terminal import when
 from tiermem.model import Answer, Evidence, MarkedPage, Way
+from tiermem.text.unicode import show_controls
 
 MARK = "bold black on bright_yellow"
 _WAYS: Mapping[Way, tuple[str, str]] = {
@@ -39,10 +40,10 @@ def nearest(answer: Answer) -> list[RenderableType]:
 
 def _passage(item: Evidence) -> Text:
     words = " ".join(item.text.split())
-    told = Text(safe(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
+    shown = Text(show_controls(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
     where = ", ".join(map(short, page_ids(item.spans)))
     kind = "summary, " if item.source == "unit" else ""
-    return told.append(f"\n{kind}{when(item.said_at)} · {where}", style="dim")
+    return shown.append(f"\n{kind}{when(item.said_at)} · {where}", style="dim")
 
 
 def route(answer: Answer) -> Text:
@@ -51,10 +52,10 @@ def route(answer: Answer) -> Text:
 
     words, style = _WAYS[answer.trace.way]
     decision = answer.trace.decision
-    told = Text(words, style=style)
+    shown = Text(words, style=style)
     if answer.abstained:
-        told.append(", abstained", style="yellow")
-    return told.append(safe(f" · {decision_in_words(decision)}"), style="dim")
+        shown.append(", abstained", style="yellow")
+    return shown.append(show_controls(f" · {decision_in_words(decision)}"), style="dim")
 
 
 def tokens(cost: ReadingCost) -> str:
@@ -80,10 +81,10 @@ def support(answer: Answer) -> Text:
     """How far the cited words bear the answer out, and what of it is missing."""
     from tiermem.proof.in_words import support_in_words
 
-    told = Text(safe(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
+    shown = Text(show_controls(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
     if answer.support is None or answer.complete:
-        return told
-    return told.append(f"; incomplete: {safe(answer.missing or 'not told what')}", style="yellow")
+        return shown
+    return shown.append(f"; incomplete: {show_controls(answer.missing or 'not shown what')}", style="yellow")
 
 
 def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
@@ -113,12 +114,14 @@ def page_view(
         grid.add_row(str(number + 1), _line(page, line, spans, console))
         for one in taken:
             if _touches(line, one.span, page):
-                told = f"taken back: {page.words(one.span)!r} ({one.reason})"
-                grid.add_row("", Text(safe(told), style="yellow"))
+                mark = f"taken back: {page.words(one.span)!r} ({one.reason})"
+                grid.add_row("", Text(show_controls(mark), style="yellow"))
         last = number
     if last + 1 < len(page.lines):
         grid.add_row("", Text("…", style="dim"))
-    title = Text.assemble((short(page.id), "cyan"), f" · session {safe(page.session)}, page {page.number}")
+    title = Text.assemble(
+        (short(page.id), "cyan"), f" · session {show_controls(page.session)}, page {page.number}"
+    )
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
     foot = Text(
         f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"
@@ -139,13 +142,13 @@ def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -
         if _touches(line, span, page)
     )
     plain = console.no_color or console.color_system is None
-    told, at = Text(), 0
+    shown, at = Text(), 0
     for start, end in marks:
         if start < at:
             continue
-        told.append(safe(body[at:start])).append("«" if plain else "")
-        told.append(safe(body[start:end]), style=MARK).append("»" if plain else "")
+        shown.append(show_controls(body[at:start])).append("«" if plain else "")
+        shown.append(show_controls(body[start:end]), style=MARK).append("»" if plain else "")
         at = end
-    told.append(safe(body[at:]))
-    told.stylize("dim", 0, line.body - line.start)
-    return told
+    shown.append(show_controls(body[at:]))
+    shown.stylize("dim", 0, line.body - line.start)
+    return shown

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from rich import progress as bars
 from rich.text import Text
 
-from tiermem.apps.present.terminal import err, safe
+from tiermem.apps.present.terminal import err
+from tiermem.text.unicode import show_controls
 
 Report = Callable[[int, int], None]
 
@@ -31,12 +32,12 @@ def progress(what: str, unit: str, *, size: int = 1, then: str = "") -> Iterator
     )
     console = err()
     with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(safe(what), total=None)
+        task = bar.add_task(show_controls(what), total=None)
 
         def report(done: int, total: int) -> None:
             bar.update(task, completed=done // size, total=total // size)
             if then and done >= total:
-                bar.reset(task, description=safe(then), total=None, completed=done)
+                bar.reset(task, description=show_controls(then), total=None, completed=done)
 
         yield report
 

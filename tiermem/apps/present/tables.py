@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pagestore import PageId, Span
-from tiermem.apps.present.terminal import safe
 from tiermem.model import SummaryUnit
+from tiermem.text.unicode import show_controls
 
 
 def short(identifier: str) -> str:
@@ -29,7 +29,7 @@ def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in rows:
-        grid.add_row(name, value if isinstance(value, Text) else safe(value))
+        grid.add_row(name, value if isinstance(value, Text) else show_controls(value))
     return grid
 
 
@@ -48,7 +48,7 @@ def table(
             column, justify="right" if right else "left", overflow="fold", no_wrap=right or column in whole
         )
     for row in rows:
-        drawn.add_row(*(cell if isinstance(cell, Text) else safe(cell) for cell in row))
+        drawn.add_row(*(cell if isinstance(cell, Text) else show_controls(cell) for cell in row))
     return drawn
 
 

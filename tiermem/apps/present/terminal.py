@@ -1,7 +1,7 @@
-"""The terminal: the two consoles, safe text, times.
+"""The terminal: the two consoles, times, how this program is called.
 
-Words from memory are data: control characters in them are shown as symbols and never reach the terminal,
-one symbol a character, so that offsets into a page stay true.
+Words from memory are data: control characters in them are shown as symbols and never reach the terminal
+(`tiermem.text.unicode.show_controls`), one symbol a character, so that offsets into a page stay true.
 """
 
 from __future__ import annotations
@@ -14,19 +14,6 @@ from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
-
-_CONTROLS = {
-    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
-    0x7F: 0x2421,
-    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
-    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
-}
-
-
-def safe(text: str) -> str:
-    """`text` with every control, direction-override and surrogate character made visible, same length."""
-    return text.translate(_CONTROLS)
 
 
 def out() -> Console:

@@ -39,8 +39,8 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
         author = message.get("author")
         role = author.get("role") if isinstance(author, Mapping) else None
         words = _words(message.get("content"))
-        told = message.get("metadata")
-        hidden = isinstance(told, Mapping) and told.get("is_visually_hidden_from_conversation")
+        metadata = message.get("metadata")
+        hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation")
         if words and isinstance(role, str) and not hidden:
             turn = turn_of({"role": role, "content": words, "id": message.get("id")})
             yield Turn(
@@ -78,8 +78,8 @@ def _words(content: object) -> str:
     if not isinstance(content, Mapping):
         return ""
     parts = content.get("parts")
-    told = parts if isinstance(parts, list) else [content.get("text") or content.get("result")]
-    return "\n".join(_part(part) for part in told if part).strip()
+    pieces = parts if isinstance(parts, list) else [content.get("text") or content.get("result")]
+    return "\n".join(_part(part) for part in pieces if part).strip()
 
 
 def _part(part: object) -> str:

@@ -32,8 +32,8 @@ def _sessions(source: Source) -> Iterator[DialogueSession]:
         if line.strip():
             with place(f"line {number}"):
                 session = f"{source.session}-{number}"
-                told = parse_array(load_json(line), session)
-            yield from told
+                turns = parse_array(load_json(line), session)
+            yield from turns
 
 
 READER = Reader(name="fine-tuning", knows=_knows, read=_read)

@@ -38,9 +38,9 @@ def _rows(source: Source) -> Iterator[tuple[str, object]]:
     try:
         columns = [_field(column) for column in next(rows, [])]
         if not set(SPEAKER_KEYS) & set(columns) or not set(TEXT_KEYS) & set(columns):
-            told = ", ".join(columns) or "none"
+            there = ", ".join(columns) or "none"
             raise InvalidInput(
-                f"line 1: the columns must name a speaker and a text, as speaker,text; they are {told}"
+                f"line 1: the columns must name a speaker and a text, as speaker,text; they are {there}"
             )
         for row in rows:
             if any(cell.strip() for cell in row):
@@ -56,10 +56,10 @@ def _rows(source: Source) -> Iterator[tuple[str, object]]:
 
 def _message(row: dict[str, str]) -> dict[str, str]:
     """The cells that hold something; a date and a time of day in cells of their own as one moment."""
-    told = {name: cell for name, cell in row.items() if cell}
-    if "date" in told and "time" in told:
-        told["timestamp"] = f"{told.pop('date')} {told.pop('time')}"
-    return told
+    cells = {name: cell for name, cell in row.items() if cell}
+    if "date" in cells and "time" in cells:
+        cells["timestamp"] = f"{cells.pop('date')} {cells.pop('time')}"
+    return cells
 
 
 def _field(column: str) -> str:

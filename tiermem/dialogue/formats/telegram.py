@@ -71,8 +71,8 @@ def _who(message: Mapping[str, Any]) -> str:
 def _words(message: Mapping[str, Any]) -> str:
     marks = [f"[{_kind(message, key)}]" for key in _KINDS if message.get(key)][:1]
     action = message.get("action")
-    told = [f"[{action}]"] if isinstance(action, str) else []
-    return joined((*told, *marks, _text(message.get("text"))))
+    notice = [f"[{action}]"] if isinstance(action, str) else []
+    return joined((*notice, *marks, _text(message.get("text"))))
 
 
 def _kind(message: Mapping[str, Any], key: str) -> str:

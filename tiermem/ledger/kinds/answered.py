@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pagestore import Record, Span
+from tiermem.ledger.entry_texts import entry_texts, values_in
 from tiermem.ledger.folds import AnswerInfo, Folds
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
 from tiermem.ledger.older import with_quotes
-from tiermem.ledger.told import told_in, values_in
 from tiermem.model import Answer, Finding, Trace
 
 
@@ -63,18 +63,18 @@ def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> Entry:
         or _tells_of_pages(trace, goes)
         or any(goes.touches(value) for value in values_in(entry) if isinstance(value, Span))
         or not past.changed.isdisjoint(shown)
-        or goes.repeated_in(told_in(entry))
+        or goes.repeated_in(entry_texts(entry))
     ):
         return Spent(step="ask", usage=entry.answer.usage)
-    past.standing.update(finding.id for finding in entry.findings)
+    past.findings_left.update(finding.id for finding in entry.findings)
     return entry
 
 
 def _tells_of_pages(trace: Trace, goes: WhatGoes) -> bool:
     """Whether a page of theirs was read, or it was told why not, which may repeat its words."""
     read = {page_id for a_round in trace.rounds for page_id in a_round.pages}
-    told = [f"{one.reason} {one.fallback}" for one in trace.degradations]
-    return any(page_id in read or any(page_id in text for text in told) for page_id in goes.pages)
+    reasons = [f"{one.reason} {one.fallback}" for one in trace.degradations]
+    return any(page_id in read or any(page_id in text for text in reasons) for page_id in goes.pages)
 
 
 def _from_older(value: dict[str, Any]) -> dict[str, Any]:

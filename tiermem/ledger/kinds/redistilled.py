@@ -55,7 +55,7 @@ def _may_stay(entry: Redistilled, goes: WhatGoes, past: Past) -> Redistilled:
     units = past.units_left(entry.units, goes, shown=shown)
     if not shown:
         return replace(entry, units=units, rejected=rejected_left(entry.rejected, goes))
-    omissions, literals = goes.lost_on(entry.page_id, past.told_of(entry.page_id))
+    omissions, literals = goes.lost_on(entry.page_id, past.texts_on(entry.page_id))
     return replace(entry, units=units, rejected=(), hints=(), omissions=omissions, literals=literals)
 
 

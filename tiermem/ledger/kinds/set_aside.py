@@ -29,8 +29,8 @@ def _fold(entry: SetAside, record: Record, folds: Folds) -> None:
 
 
 def _may_stay(entry: SetAside, goes: WhatGoes, past: Past) -> SetAside | None:
-    told = goes.everything or entry.page_id in goes.pages or goes.repeated_in([entry.reason])
-    return None if told else entry
+    goes_too = goes.everything or entry.page_id in goes.pages or goes.repeated_in([entry.reason])
+    return None if goes_too else entry
 
 
 KIND = Kind(name="set-aside", entry=SetAside, fold=_fold, may_stay=_may_stay)

@@ -42,7 +42,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     if goes.everything:
         return spent
     # The fact is of its answer's wording; a merged text and the reason are of whoever was shown the units.
-    astray = decision.finding_id not in past.standing
+    astray = decision.finding_id not in past.findings_left
     weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
     if unit is not None:
         left = goes.unit_left(unit, shown=astray or (weighed and decision.op == "UPDATE"))
@@ -56,7 +56,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     elif astray:
         return spent
     decision = replace(decision, superseded=past.left_of(decision.superseded))
-    named = any(unit_id in decision.reason for unit_id in past.gone)
+    named = any(unit_id in decision.reason for unit_id in past.erased)
     if astray or weighed or named or goes.repeated_in([decision.reason]):
         decision = replace(decision, reason="")
     shown = None if entry.shown is None else past.left_of(entry.shown)

@@ -14,12 +14,13 @@ from pagestore import Page, PageId, SessionId, Span
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.proof import recomputed
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
-from tiermem.reading.quoting import lines, printable, words
+from tiermem.reading.quoting import lines, words
 from tiermem.reading.view import FetchedPages
+from tiermem.text.unicode import replace_surrogates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class WordsOnPage:
     """Cited words where they stand: page, turn (counted from 1), who said them and when, what is around."""
 
     page_id: PageId
@@ -44,7 +45,7 @@ class AuditedCitation:
 
     citation: Citation
     chosen_by: str
-    standing: tuple[Standing, ...]
+    words_on_page: tuple[WordsOnPage, ...]
     missing: tuple[str, ...]
     intact: bool
 
@@ -121,7 +122,7 @@ def _cited_in_words(cited: AuditedCitation) -> str:
         f"\n[{cited.citation.number}] {cited.citation.claim}",
         f"    {cited.citation.support}; {cited.chosen_by}",
     ]
-    for place in cited.standing:
+    for place in cited.words_on_page:
         time = f"{place.said_at:%Y-%m-%d %H:%M}" if place.said_at else "no time"
         where = f"session {place.session!r}, page {place.page_number}, turn {place.turn}"
         rows.append(f"    {where} (page id {place.page_id})")
@@ -152,7 +153,7 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
     """A term with the words and the time that stand at its spans; one without spans as it was recorded."""
     if not term.spans:
         return term
-    found = standings(term.spans, pages, context=0)
+    found = words_on_pages(term.spans, pages, context=0)
     if len(found) < len(term.spans):
         return None
     # A term without words stands for the time its turn was said at.
@@ -161,37 +162,39 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
 
 
 def _audited(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
-    standing = standings(citation.spans, fetched.pages, context=context)
-    gone = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
+    words_on_page = words_on_pages(citation.spans, fetched.pages, context=context)
+    unread = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
     return AuditedCitation(
         citation=citation,
         chosen_by=chosen_by(citation, trace),
-        standing=standing,
-        missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in gone),
-        intact=not gone and citation.quote == " … ".join(place.words for place in standing),
+        words_on_page=words_on_page,
+        missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in unread),
+        intact=not unread and citation.quote == " … ".join(place.words for place in words_on_page),
     )
 
 
-def standings(spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int) -> tuple[Standing, ...]:
+def words_on_pages(
+    spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int
+) -> tuple[WordsOnPage, ...]:
     """Where spans stand now; those of pages that cannot be read are left out."""
-    return tuple(_standing(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
+    return tuple(_words_on_page(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
 
 
-def _standing(page: Page, span: Span, context: int) -> Standing:
+def _words_on_page(page: Page, span: Span, context: int) -> WordsOnPage:
     touched = lines(page, span)
     turn = touched[0].turn if touched else None
-    return Standing(
+    return WordsOnPage(
         page_id=page.id,
         session=page.session,
         page_number=page.number,
         turn=page.lines.index(touched[0]) + 1 if touched else 0,
-        speaker=printable(turn.speaker) if turn else "",
+        speaker=replace_surrogates(turn.speaker) if turn else "",
         said_at=turn.said_at if turn else None,
         start=span.start,
         end=span.end,
-        before=printable(page.text[max(0, span.start - context) : span.start]),
+        before=replace_surrogates(page.text[max(0, span.start - context) : span.start]),
         words=words(page, span),
-        after=printable(page.text[span.end : span.end + context]),
+        after=replace_surrogates(page.text[span.end : span.end + context]),
     )
 
 

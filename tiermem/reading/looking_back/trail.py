@@ -9,20 +9,20 @@ from typing import Literal
 from pagestore import Page, PageId
 from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.reading.looking_back.audit import Standing, standings
+from tiermem.reading.looking_back.audit import WordsOnPage, words_on_pages
 
 State = Literal["holds", "superseded", "merged", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standpoint:
+class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
 
     One that was `merged` tells the same as the unit that stands for it (the first of `superseded_by`).
     """
 
     unit: SummaryUnit
-    standing: tuple[Standing, ...]
+    words_on_page: tuple[WordsOnPage, ...]
     holds: bool
     state: State
     superseded_by: tuple[UnitId, ...] = ()
@@ -44,15 +44,17 @@ def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
     return tuple(unit for unit in tier1.all_units() if unit.id in found)
 
 
-def standpoint(tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int) -> Standpoint:
+def unit_history(
+    tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int
+) -> UnitHistory:
     """How a unit stands now."""
     withdrawn, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
     because, merged = withdrawn, tier1.merged_into(unit.id)
     if withdrawn is None and merged is not None:
         because, newer = merged[1], (merged[0], *(one for one in newer if one != merged[0]))
-    return Standpoint(
+    return UnitHistory(
         unit=unit,
-        standing=standings(unit.spans, pages, context=context),
+        words_on_page=words_on_pages(unit.spans, pages, context=context),
         holds=tier1.is_active(unit.id),
         state=_state(withdrawn=withdrawn is not None, merged=merged is not None, superseded=bool(newer)),
         superseded_by=newer,

@@ -138,8 +138,8 @@ def _in_context(found: LinkedFact, pages_by_id: dict[PageId, Page]) -> str:
 def _turns_around(span: Span, page: Page | None) -> list[str]:
     if page is None:
         return []
-    held = [n for n, line in enumerate(page.lines) if line.start < span.end and span.start < line.end]
-    if not held:
+    touched = [n for n, line in enumerate(page.lines) if line.start < span.end and span.start < line.end]
+    if not touched:
         return []
-    lines = page.lines[max(held[0] - 1, 0) : held[-1] + 1]
+    lines = page.lines[max(touched[0] - 1, 0) : touched[-1] + 1]
     return [readable(page.text[line.start : line.end]).rstrip("\n") for line in lines]

@@ -14,7 +14,7 @@ def speaker(text: str) -> str:
     return own.speaker if own else ""
 
 
-def held(part: str, whole: str) -> float:
+def share_held(part: str, whole: str) -> float:
     """Share of the content words of `part` that `whole` holds."""
     wanted = set(stems(part))
     return len(wanted & set(stems(whole))) / len(wanted) if wanted else 0.0
@@ -25,4 +25,4 @@ def entailed(fact: str, unit: str) -> bool:
     if normalise(fact).text in normalise(unit).text:
         return True
     same = speaker(fact) == speaker(unit) and negated(fact) == negated(unit)
-    return same and held(fact, unit) >= _ENTAILED and not unsupported_literals(fact, [unit])
+    return same and share_held(fact, unit) >= _ENTAILED and not unsupported_literals(fact, [unit])

@@ -10,8 +10,8 @@ from math import inf
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.rules.extract import answer_from
-from tiermem.reasoning.rules.passages import Matcher, Scored, passages
-from tiermem.reasoning.rules.questions import Question, read_question
+from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
+from tiermem.reasoning.rules.sentences import Matcher, Scored, evidence_sentences
 from tiermem.text import stems
 
 ENOUGH = 0.38
@@ -39,32 +39,32 @@ async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: date
 
 def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
-    asked = read_question(question)
-    found = passages(evidence)
-    matcher = Matcher(asked, found)
+    parsed = parse_question(question)
+    found = evidence_sentences(evidence)
+    matcher = Matcher(parsed, found)
     ranked = _ranked(matcher.best(found), evidence)
     if not ranked:
         return _ABSTAINED
-    wanted = _LISTED if asked.kind == "list" else 1
-    told: list[str] = []
+    wanted = _LISTED if parsed.kind == "list" else 1
+    answers: list[str] = []
     cited: list[int] = []
-    newest = _newest(asked, ranked[0][1], matcher.best(found))
-    for one in [*newest, *_near(asked, ranked)][:_TRIED]:
-        answer = answer_from(asked, one)
-        if answer and not _said(answer, told):
-            told.append(answer)
-            cited.append(one.passage.source)
-        if len(told) == wanted:
+    newest = _newest(parsed, ranked[0][1], matcher.best(found))
+    for one in [*newest, *_near(parsed, ranked)][:_TRIED]:
+        answer = answer_from(parsed, one)
+        if answer and not _already_answered(answer, answers):
+            answers.append(answer)
+            cited.append(one.sentence.source)
+        if len(answers) == wanted:
             break
-    if not told:
+    if not answers:
         return _ABSTAINED
-    return Draft(text=", ".join(told), cited=tuple(dict.fromkeys(cited)), abstained=False)
+    return Draft(text=", ".join(answers), cited=tuple(dict.fromkeys(cited)), abstained=False)
 
 
 def _ranked(scored: Sequence[Scored], evidence: Sequence[Evidence]) -> list[tuple[float, Scored]]:
     """Statements about the right person that may answer, each with how far it is above what is needed."""
     valued = [
-        (_margin(one, evidence[one.passage.source].similarity), one) for one in scored if one.right_person
+        (_margin(one, evidence[one.sentence.source].similarity), one) for one in scored if one.right_person
     ]
     return sorted((pair for pair in valued if pair[0] >= 0), key=lambda pair: -pair[0])
 
@@ -75,7 +75,7 @@ def _margin(one: Scored, similarity: float | None) -> float:
     return one.score + max(0.0, similarity - _UNRELATED) - ENOUGH_WITH_SIMILARITY
 
 
-def _newest(question: Question, best: Scored, scored: Sequence[Scored]) -> list[Scored]:
+def _newest(question: ParsedQuestion, best: Scored, scored: Sequence[Scored]) -> list[Scored]:
     """What replaces the best statement, latest first: said later of the same, as a change or as it is now."""
     found = [
         one
@@ -83,17 +83,17 @@ def _newest(question: Question, best: Scored, scored: Sequence[Scored]) -> list[
         if one.right_person
         and _moment(one) > _moment(best)
         and question.head in one.matched | {""}
-        and (_CHANGE.search(one.passage.text) or (not question.past and one.matched >= best.matched))
+        and (_CHANGE.search(one.sentence.text) or (not question.past and one.matched >= best.matched))
     ]
     return sorted(found, key=_moment, reverse=True) if question.kind not in ("list", "yes-no") else []
 
 
 def _moment(one: Scored) -> float:
-    said = one.passage.said_at
+    said = one.sentence.said_at
     return said.replace(tzinfo=said.tzinfo or UTC).timestamp() if said else -inf
 
 
-def _near(question: Question, ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
+def _near(question: ParsedQuestion, ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
     """The statements about as good as the best, then those that at least hold what the question is about."""
     best = ranked[0][1].score
     near = [one for _, one in ranked if one.score >= _AS_GOOD * best]
@@ -101,6 +101,6 @@ def _near(question: Question, ranked: Sequence[tuple[float, Scored]]) -> list[Sc
     return near if question.kind == "list" else near + weaker
 
 
-def _said(answer: str, told: Sequence[str]) -> bool:
+def _already_answered(answer: str, answers: Sequence[str]) -> bool:
     new = set(stems(answer))
-    return any(new <= set(stems(text)) for text in told)
+    return any(new <= set(stems(text)) for text in answers)

@@ -17,7 +17,7 @@ from functools import lru_cache
 from pagestore import Page, PageId, Turn
 from tiermem.model import Claim
 from tiermem.proof import GAP, LEFT_OUT
-from tiermem.reasoning.rules.passages import Passage, passage
+from tiermem.reasoning.rules.sentences import EvidenceSentence, evidence_sentence
 from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
 from tiermem.text.words import STOP_WORDS, word_list
 
@@ -55,14 +55,14 @@ _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One sentence of a page: its line, which sentence of that turn it is and where, itself as a passage."""
+class PageSentence:
+    """One sentence of a page: its line, which sentence of that turn it is and where, itself as a sentence."""
 
     line: int
     number: int
     start: int
     end: int
-    passage: Passage
+    sentence: EvidenceSentence
 
 
 async def distil(pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
@@ -76,57 +76,59 @@ def facts_of(page: Page, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
     wanted = [hint.partition(": ")[2].lower() or hint.lower() for hint in hints]
     people = _people(page)
     kept = [
-        told
-        for told in sentences_of(page)
-        if _salience(told, people) >= bar or any(hint in told.passage.text.lower() for hint in wanted)
+        placed
+        for placed in sentences_of(page)
+        if _salience(placed, people) >= bar or any(hint in placed.sentence.text.lower() for hint in wanted)
     ]
-    scenes = {at: _scene(page, at, people) for at in {told.line for told in kept}}
+    scenes = {at: _scene(page, at, people) for at in {placed.line for placed in kept}}
     return tuple(_claim(page, run, people, scenes[run[0].line]) for run in _runs(kept))
 
 
-def statements(chosen: Iterable[tuple[Page, Told]]) -> Iterator[Claim]:
+def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
     """For each sentence the claim that holds it, with what its turn tells beside it, at most `MOST_CLAIMS`;
     what is in one already is in no other.
     """
-    worded: set[Told] = set()
-    telling: dict[tuple[PageId, int], list[Told]] = {}
+    worded: set[PageSentence] = set()
+    telling: dict[tuple[PageId, int], list[PageSentence]] = {}
     left = MOST_CLAIMS
-    for page, told in chosen:
-        if told in worded:
+    for page, placed in chosen:
+        if placed in worded:
             continue
         if not left:
             return
         left -= 1
-        people, turn = _people(page), (page.id, told.line)
+        people, turn = _people(page), (page.id, placed.line)
         if turn not in telling:
-            near = (one for one in sentences_of(page) if one.line == told.line)
+            near = (one for one in sentences_of(page) if one.line == placed.line)
             telling[turn] = [one for one in near if _salience(one, people) >= _TELLING]
-        tells = told in telling[turn]
-        beside = telling[turn] if tells else sorted((*telling[turn], told), key=_number)
-        run = next(run for run in _runs(beside) if told in run)
+        tells = placed in telling[turn]
+        beside = telling[turn] if tells else sorted((*telling[turn], placed), key=_number)
+        run = next(run for run in _runs(beside) if placed in run)
         if tells:  # else the others are told without it too
             worded.update(run)
-        yield _claim(page, run, people, _scene(page, told.line, people))
+        yield _claim(page, run, people, _scene(page, placed.line, people))
 
 
-def _number(told: Told) -> int:
-    return told.number
+def _number(placed: PageSentence) -> int:
+    return placed.number
 
 
 @lru_cache(maxsize=128)
-def sentences_of(page: Page) -> tuple[Told, ...]:
+def sentences_of(page: Page) -> tuple[PageSentence, ...]:
     """Every sentence of a page that can be a claim; the pages read last are kept in memory, taken apart."""
-    return tuple(told for at, line in enumerate(page.lines) for told in _sentences(page, at, line.turn))
+    return tuple(placed for at, line in enumerate(page.lines) for placed in _sentences(page, at, line.turn))
 
 
-def _sentences(page: Page, at: int, turn: Turn | None) -> Iterator[Told]:
+def _sentences(page: Page, at: int, turn: Turn | None) -> Iterator[PageSentence]:
     body = _body(page, at)
     if turn is None or not _is_text(body + turn.speaker):
         return
     before = _question_before(page, at)
     for number, piece in enumerate(sentences(body)):
-        said = passage(piece.text, speaker=turn.speaker, asked=before, around=body, said_at=turn.said_at)
-        yield Told(at, number, piece.start, piece.end, said)
+        said = evidence_sentence(
+            piece.text, speaker=turn.speaker, asked=before, around=body, said_at=turn.said_at
+        )
+        yield PageSentence(at, number, piece.start, piece.end, said)
         before = ""
 
 
@@ -158,30 +160,30 @@ def _question_before(page: Page, at: int) -> str:
     return question if plain and len(question) <= _LONGEST_QUESTION else ""
 
 
-def _runs(kept: Sequence[Told]) -> Iterator[tuple[Told, ...]]:
+def _runs(kept: Sequence[PageSentence]) -> Iterator[tuple[PageSentence, ...]]:
     """Neighbouring sentences of one turn together, cut where they grow too long."""
-    run: list[Told] = []
-    for told in kept:
-        if run and not _continues(run, told):
+    run: list[PageSentence] = []
+    for placed in kept:
+        if run and not _continues(run, placed):
             yield tuple(run)
             run = []
-        run.append(told)
+        run.append(placed)
     if run:
         yield tuple(run)
 
 
-def _continues(run: Sequence[Told], told: Told) -> bool:
-    beside = told.line == run[-1].line and told.number == run[-1].number + 1
-    return beside and told.end - run[0].start <= _LONGEST
+def _continues(run: Sequence[PageSentence], placed: PageSentence) -> bool:
+    beside = placed.line == run[-1].line and placed.number == run[-1].number + 1
+    return beside and placed.end - run[0].start <= _LONGEST
 
 
 @lru_cache(maxsize=1024)
-def _salience(told: Told, people: frozenset[str]) -> float:
+def _salience(placed: PageSentence, people: frozenset[str]) -> float:
     """0 for small talk and questions, up to 1 for sentences full of dates, names and numbers.
 
     The weights are those of a logistic regression of "is annotated as evidence", rounded.
     """
-    said = told.passage
+    said = placed.sentence
     content = set(stems(said.text)) - _SMALL_TALK - people
     if said.text.endswith("?") or not content or len(words(said.text)) < 3:
         return 0.0
@@ -199,8 +201,8 @@ def _salience(told: Told, people: frozenset[str]) -> float:
     return min(1.0, weight / 3)
 
 
-def _claim(page: Page, run: Sequence[Told], people: frozenset[str], scene: str | None) -> Claim:
-    first, at = run[0].passage, run[0].line
+def _claim(page: Page, run: Sequence[PageSentence], people: frozenset[str], scene: str | None) -> Claim:
+    first, at = run[0].sentence, run[0].line
     quote = _body(page, at)[run[0].start : run[-1].end]
     mentions = resolve_dates(quote, first.said_at)
     said = " ".join(_with_dates(quote, mentions).split()).replace(GAP, LEFT_OUT)
@@ -210,7 +212,7 @@ def _claim(page: Page, run: Sequence[Told], people: frozenset[str], scene: str |
         quotes=(quote,),
         scene=scene,
         event_at=_event(mentions),
-        importance=round(max(_salience(told, people) for told in run), 2),
+        importance=round(max(_salience(placed, people) for placed in run), 2),
     )
 
 

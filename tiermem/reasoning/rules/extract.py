@@ -11,8 +11,8 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from tiermem.reasoning.rules.passages import Passage, Scored
-from tiermem.reasoning.rules.questions import Kind, Question
+from tiermem.reasoning.rules.questions import Kind, ParsedQuestion
+from tiermem.reasoning.rules.sentences import EvidenceSentence, Scored
 from tiermem.text import STOP_WORDS, DateMention, negated, resolve_dates, stem, words
 from tiermem.text.literals import names
 from tiermem.text.words import WORD, word_list
@@ -132,41 +132,41 @@ _SHORT = 16
 """Words up to which a statement is an answer as it stands."""
 
 
-def answer_from(question: Question, best: Scored) -> str | None:
+def answer_from(question: ParsedQuestion, best: Scored) -> str | None:
     """The shortest part of the statement that answers; `None` when it holds nothing of the kind asked for."""
     best = _narrowed(question, best)
     if question.kind not in ("when", "how long"):
-        best = replace(best, passage=replace(best.passage, text=_WORKED_OUT.sub("", best.passage.text)))
+        best = replace(best, sentence=replace(best.sentence, text=_WORKED_OUT.sub("", best.sentence.text)))
     found = _BY_KIND.get(question.kind, _thing)(question, best)
     return found.strip(" \t.,;:!?\"'") or None if found else None
 
 
-def _narrowed(question: Question, best: Scored) -> Scored:
+def _narrowed(question: ParsedQuestion, best: Scored) -> Scored:
     """Of "my parents live in Ghent, but I live in Bruges" the part that is about who was asked about."""
-    text, speaker = best.passage.text, {stem(word) for word in words(best.passage.speaker)}
+    text, speaker = best.sentence.text, {stem(word) for word in words(best.sentence.speaker)}
     edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
     parts = [text[start:end] for start, end in pairwise(edges)]
     parts = [part for part in parts if best.matched and best.matched <= {stem(word) for word in words(part)}]
     own = [part for part in parts if _FIRST.search(part)]
     if len(parts) < 2 or len(own) != 1 or not speaker & set(question.people) or "'s" in question.text:
         return best
-    return replace(best, passage=replace(best.passage, text=own[0]))
+    return replace(best, sentence=replace(best.sentence, text=own[0]))
 
 
-def _when(question: Question, best: Scored) -> str | None:
-    passage = best.passage
+def _when(question: ParsedQuestion, best: Scored) -> str | None:
+    sentence = best.sentence
     if "what time" in question.text.lower():
-        clock = _CLOCK.search(passage.text) or _CLOCK.search(passage.around)
+        clock = _CLOCK.search(sentence.text) or _CLOCK.search(sentence.around)
         return _WHEN_ABOUT.sub("", clock.group()) if clock else None
-    mentions = resolve_dates(passage.text, passage.said_at)
+    mentions = resolve_dates(sentence.text, sentence.said_at)
     if mentions:
-        return _date_words(_nearest_date(best, mentions), passage)
-    beside = _dates_around(passage.around, passage.said_at)
+        return _date_words(_nearest_date(best, mentions), sentence)
+    beside = _dates_around(sentence.around, sentence.said_at)
     if len(beside) == 1:
-        return _date_words(beside[0], passage)
-    if passage.said_at is None or _NOT_YET.search(passage.text):
+        return _date_words(beside[0], sentence)
+    if sentence.said_at is None or _NOT_YET.search(sentence.text):
         return None
-    return f"{passage.said_at.day} {passage.said_at:%B %Y}"
+    return f"{sentence.said_at.day} {sentence.said_at:%B %Y}"
 
 
 @lru_cache(maxsize=16)
@@ -179,7 +179,7 @@ def _nearest_date(best: Scored, mentions: tuple[DateMention, ...]) -> DateMentio
     """The date nearest to the words asked about, of equals the first."""
     places = [
         match.start()
-        for match in WORD.finditer(best.passage.text)
+        for match in WORD.finditer(best.sentence.text)
         if stem(match.group().lower()) in best.matched
     ]
 
@@ -190,9 +190,9 @@ def _nearest_date(best: Scored, mentions: tuple[DateMention, ...]) -> DateMentio
     return min(mentions, key=distance)
 
 
-def _date_words(mention: DateMention, passage: Passage) -> str:
+def _date_words(mention: DateMention, sentence: EvidenceSentence) -> str:
     """The date in words; a week or weekend by the day it was spoken of, as people do."""
-    said = passage.said_at
+    said = sentence.said_at
     if said is not None and mention.precision in ("week", "weekend") and mention.kind == "relative":
         gap = (said.date() - mention.last).days
         if 0 < gap <= 7:
@@ -202,21 +202,23 @@ def _date_words(mention: DateMention, passage: Passage) -> str:
     return mention.display
 
 
-def _how_many(question: Question, best: Scored) -> str | None:
+def _how_many(question: ParsedQuestion, best: Scored) -> str | None:
     """The number before the thing that is counted; where that is not said, the nearest to what is asked."""
-    text = best.passage.text
+    text = best.sentence.text
     for match in _NUMBER.finditer(text):
         rest = _NEXT_COUNT.split(text[match.end() : match.end() + _NEAR], maxsplit=1)[0]
         counted = words(rest)[:3] + words(match.group())[1:]
         if question.head and question.head in {stem(word) for word in counted}:
             return _bare_number(match.group())
-    return None if question.head and question.head in best.passage.near else _nearest(_NUMBER, question, best)
+    return (
+        None if question.head and question.head in best.sentence.near else _nearest(_NUMBER, question, best)
+    )
 
 
-def _how_much(question: Question, best: Scored) -> str | None:
+def _how_much(question: ParsedQuestion, best: Scored) -> str | None:
     """The amount in the part of the statement that tells of what is paid for."""
-    told = not question.head or question.head in best.passage.near | best.passage.turn
-    return _nearest(_AMOUNT, question, best) if told else None
+    about_it = not question.head or question.head in best.sentence.near | best.sentence.turn
+    return _nearest(_AMOUNT, question, best) if about_it else None
 
 
 def _bare_number(text: str) -> str:
@@ -224,83 +226,83 @@ def _bare_number(text: str) -> str:
     return _COUNTED.sub("", text)
 
 
-def _nearest(pattern: re.Pattern[str], question: Question, best: Scored) -> str | None:
+def _nearest(pattern: re.Pattern[str], question: ParsedQuestion, best: Scored) -> str | None:
     """The match in the part of the statement that holds most words of the question, and its head if any."""
-    text = best.passage.text
+    text = best.sentence.text
     edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
-    held = [
+    matches = [
         (len(best.matched & near), -start, found)
         for start, end in pairwise(edges)
         if (found := pattern.search(text, start, end))
         for near in [{stem(word) for word in words(text[start:end])}]
-        if question.head not in best.passage.near or question.head in near
+        if question.head not in best.sentence.near or question.head in near
     ]
-    return max(held, key=lambda one: one[:2])[2].group() if held else None
+    return max(matches, key=lambda one: one[:2])[2].group() if matches else None
 
 
-def _how_long(question: Question, best: Scored) -> str | None:
-    for text in (best.passage.text, best.passage.around):
+def _how_long(question: ParsedQuestion, best: Scored) -> str | None:
+    for text in (best.sentence.text, best.sentence.around):
         found = _DURATION.search(text)
         if found:
             return _WHEN_ABOUT.sub("", found.group())
-    return _when(question, best) if resolve_dates(best.passage.text, best.passage.said_at) else None
+    return _when(question, best) if resolve_dates(best.sentence.text, best.sentence.said_at) else None
 
 
-def _who(question: Question, best: Scored) -> str | None:
-    passage = best.passage
+def _who(question: ParsedQuestion, best: Scored) -> str | None:
+    sentence = best.sentence
     if question.preposition:
         return _person_in(_after(question, best), question, best)
-    by = _BY.search(passage.text)
-    doer = _person_in(by and by[1], question, best) or _person_in(passage.text, question, best)
+    by = _BY.search(sentence.text)
+    doer = _person_in(by and by[1], question, best) or _person_in(sentence.text, question, best)
     if doer is not None:
         return doer
-    speaker = {stem(word) for word in words(passage.speaker)}
-    own = _FIRST.search(passage.text)
-    return passage.speaker if own and passage.speaker and not set(question.names) & speaker else None
+    speaker = {stem(word) for word in words(sentence.speaker)}
+    own = _FIRST.search(sentence.text)
+    return sentence.speaker if own and sentence.speaker and not set(question.names) & speaker else None
 
 
-def _person_in(text: str | None, question: Question, best: Scored) -> str | None:
+def _person_in(text: str | None, question: ParsedQuestion, best: Scored) -> str | None:
     """The first person of `text` that the question does not name: by name, or as kin of the speaker."""
     for name in names(text or ""):
         if not set(question.names) & {stem(word) for word in words(name)}:
             titled = (f"{title} {name}" for title in _TITLES)
             return next((each for each in titled if each in (text or "")), name)
     kin = _KIN.search(text or "")
-    whose = f"{best.passage.speaker}'s" if best.passage.speaker else "their"
+    whose = f"{best.sentence.speaker}'s" if best.sentence.speaker else "their"
     return _MINE.sub(lambda _: whose, kin.group()) if kin else None
 
 
-def _whose(question: Question, best: Scored) -> str | None:
-    for match in _OWNED.finditer(best.passage.text):
+def _whose(question: ParsedQuestion, best: Scored) -> str | None:
+    for match in _OWNED.finditer(best.sentence.text):
         if stem(match[2].lower()) == question.head:
-            return match[1] if match[1].lower() not in ("my", "our") else f"{best.passage.speaker}'s"
+            return match[1] if match[1].lower() not in ("my", "our") else f"{best.sentence.speaker}'s"
     return None
 
 
-def _where(question: Question, best: Scored) -> str | None:
+def _where(question: ParsedQuestion, best: Scored) -> str | None:
     if question.preposition in ("to", "from"):
         phrase = _after(question, best)
         if phrase:
             return phrase
     asked = set(question.terms)
-    for text in (best.passage.text, best.passage.around):
+    for text in (best.sentence.text, best.sentence.around):
         for pattern in (_PLACE, _SOMEWHERE):
             for match in pattern.finditer(text):
                 place = _PHRASE_END.split(match[1], maxsplit=1)[0]
                 if not {stem(word) for word in words(place) if word not in STOP_WORDS} <= asked:
                     return place
     known = {*question.terms, *question.names}
-    for name in names(best.passage.text):
+    for name in names(best.sentence.text):
         if not known & {stem(word) for word in words(name)}:
             return name
     return None
 
 
-def _after(question: Question, best: Scored) -> str | None:
+def _after(question: ParsedQuestion, best: Scored) -> str | None:
     """What follows the preposition of the question, after the word that stands before it there."""
-    text = best.passage.text
+    text = best.sentence.text
     start = 0
-    if question.before_it in best.passage.near:
+    if question.before_it in best.sentence.near:
         start = next(m.end() for m in WORD.finditer(text) if stem(_plain(m)) == question.before_it)
     elif question.before_it in question.terms:
         return None
@@ -334,17 +336,17 @@ def _without_last(text: str, small: Collection[str]) -> str:
     return text[:end]
 
 
-def _why(question: Question, best: Scored) -> str | None:
-    reason = _REASON.search(best.passage.text)
+def _why(question: ParsedQuestion, best: Scored) -> str | None:
+    reason = _REASON.search(best.sentence.text)
     if reason:
         return reason[1]
-    return _clause(question, best) if _new_words(best.passage.text, question) >= _REASON_WORDS else None
+    return _clause(question, best) if _new_words(best.sentence.text, question) >= _REASON_WORDS else None
 
 
-def _thing(question: Question, best: Scored) -> str | None:
+def _thing(question: ParsedQuestion, best: Scored) -> str | None:
     """What follows the preposition or the verb of the question; else the clause that tells it."""
     if _ASKS_NAME.search(question.text):
-        named = _NAMED.search(best.passage.text)
+        named = _NAMED.search(best.sentence.text)
         return named[1] if named else None
     if question.preposition:
         phrase = _after(question, best)
@@ -353,11 +355,11 @@ def _thing(question: Question, best: Scored) -> str | None:
     return _object(question, best) or _clause(question, best)
 
 
-def _object(question: Question, best: Scored) -> str | None:
+def _object(question: ParsedQuestion, best: Scored) -> str | None:
     """What follows the words asked about, where the statement holds all of them."""
     if not {*question.terms} <= best.matched | {question.head, *question.names}:
         return None
-    text = best.passage.text
+    text = best.sentence.text
     places = (m.end() for m in reversed(list(WORD.finditer(text))) if stem(_plain(m)) in best.matched)
     for end in islice(places, _PLACES):
         phrase = _phrase(_COPULA.sub("", text[end : end + _NEAR]).strip())
@@ -366,21 +368,21 @@ def _object(question: Question, best: Scored) -> str | None:
     return None
 
 
-def _yes_no(_question: Question, best: Scored) -> str | None:
-    passage = best.passage
+def _yes_no(_question: ParsedQuestion, best: Scored) -> str | None:
+    sentence = best.sentence
     if best.coverage < _LIKELY:
         return None
-    if passage.asked or best.matched:
-        if _SAYS_YES.match(passage.around):
+    if sentence.asked or best.matched:
+        if _SAYS_YES.match(sentence.around):
             return "Yes"
-        if _SAYS_NO.match(passage.around):
+        if _SAYS_NO.match(sentence.around):
             return "No"
-    return "No" if negated(passage.text) else "Yes"
+    return "No" if negated(sentence.text) else "Yes"
 
 
-def _clause(question: Question, best: Scored) -> str | None:
+def _clause(question: ParsedQuestion, best: Scored) -> str | None:
     """The statement itself; of a long one the clause asked about, from the words that were asked about on."""
-    statement = best.passage.text
+    statement = best.sentence.text
     parts = [statement]
     if len(words(statement)) > _SHORT:
         clauses = [clause for clause in _CLAUSE.split(statement) if clause and words(clause)]
@@ -395,19 +397,19 @@ def _clause(question: Question, best: Scored) -> str | None:
     return None
 
 
-def _news(clause: str, question: Question, best: Scored) -> float:
+def _news(clause: str, question: ParsedQuestion, best: Scored) -> float:
     shared = sum(stem(word) in best.matched for word in words(clause))
     new = min(_new_words(clause, question), 4)
     return 5 * shared + new if new else 0
 
 
-def _new_words(text: str, question: Question) -> int:
+def _new_words(text: str, question: ParsedQuestion) -> int:
     """Content words that the question did not hold."""
     known = {*question.terms, *question.names, *_LIGHT}
     return sum(word not in STOP_WORDS and stem(word) not in known for word in words(text))
 
 
-_BY_KIND: Mapping[Kind, Callable[[Question, Scored], str | None]] = {
+_BY_KIND: Mapping[Kind, Callable[[ParsedQuestion, Scored], str | None]] = {
     "when": _when,
     "how many": _how_many,
     "how much": _how_much,

@@ -9,8 +9,8 @@ from datetime import datetime
 from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
 from tiermem.reasoning.rules.distil import sentences_of, statements
-from tiermem.reasoning.rules.passages import Matcher
-from tiermem.reasoning.rules.questions import Question, missing_terms, read_question
+from tiermem.reasoning.rules.questions import ParsedQuestion, missing_terms, parse_question
+from tiermem.reasoning.rules.sentences import Matcher
 
 _LEAST = 0.35
 _FACTS = 6
@@ -28,28 +28,28 @@ def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str
 
     Only what is chosen is made into claims: scoring a sentence costs little, wording one a lot.
     """
-    asked = read_question(question)
+    parsed = parse_question(question)
     found = [
         (view.page, said)
         for view in pages
         for said in sentences_of(view.page)
-        if not said.passage.text.endswith("?")
+        if not said.sentence.text.endswith("?")
     ]
-    numbered = [replace(said.passage, source=at) for at, (_, said) in enumerate(found)]
+    numbered = [replace(said.sentence, source=at) for at, (_, said) in enumerate(found)]
     chosen = dict.fromkeys(
-        one.passage.source for one in Matcher(asked, numbered).best(numbered, least=_LEAST)
+        one.sentence.source for one in Matcher(parsed, numbered).best(numbered, least=_LEAST)
     )
-    told = set(known)
+    known_texts = set(known)
     new: dict[str, Claim] = {}
     for claim in statements(found[at] for at in chosen):
-        if claim.text not in told:
+        if claim.text not in known_texts:
             new.setdefault(claim.text, claim)
         if len(new) == _FACTS:
             break
-    return Integrated(claims=tuple(new.values()), coverage=_coverage(asked, [*told, *new]))
+    return Integrated(claims=tuple(new.values()), coverage=_coverage(parsed, [*known_texts, *new]))
 
 
-def _coverage(question: Question, texts: Sequence[str]) -> str:
+def _coverage(question: ParsedQuestion, texts: Sequence[str]) -> str:
     missing = missing_terms(question, texts)
     covered = [term for term in question.terms if term not in missing]
     return f"covered: {', '.join(covered) or 'nothing'}; missing: {', '.join(missing) or 'nothing'}"

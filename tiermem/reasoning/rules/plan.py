@@ -8,8 +8,8 @@ from datetime import datetime
 
 from tiermem.model import Evidence, Search
 from tiermem.reasoning.interface import Planned
-from tiermem.reasoning.rules.passages import Matcher, passages_of
-from tiermem.reasoning.rules.questions import Question, missing_terms, read_question
+from tiermem.reasoning.rules.questions import ParsedQuestion, missing_terms, parse_question
+from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import STOP_WORDS, stem, stems
 from tiermem.text.words import WORD
 
@@ -36,20 +36,20 @@ async def plan(
 
 def next_searches(question: str, known: Sequence[str], done: Sequence[Search]) -> Planned:
     """DONE when one text covers the question; else searches for what is missing, none of them twice."""
-    asked = read_question(question)
-    found = [passage for at, text in enumerate(known) for passage in passages_of(text, at, None)]
-    best = next(iter(Matcher(asked, found).best(found)), None)
+    parsed = parse_question(question)
+    found = [sentence for at, text in enumerate(known) for sentence in sentences_read(text, at, None)]
+    best = next(iter(Matcher(parsed, found).best(found)), None)
     enough = best is not None and best.score >= _DONE
-    if enough and (asked.kind not in ("list", "how many") or done):
+    if enough and (parsed.kind not in ("list", "how many") or done):
         return Planned(done=True, reason="a fact covers the question")
     made = {(search.kind, _key(search.query)) for search in done}
     new: list[Search] = []
-    for search in _candidates(asked, known):
+    for search in _candidates(parsed, known):
         key = (search.kind, _key(search.query))
         if search.query and key not in made and len(new) < _SEARCHES:
             made.add(key)
             new.append(search)
-    missing = ", ".join(missing_terms(asked, known)) or "a statement that holds all terms together"
+    missing = ", ".join(missing_terms(parsed, known)) or "a statement that holds all terms together"
     return Planned(done=not new, reason=f"missing: {missing}", searches=tuple(new))
 
 
@@ -57,7 +57,7 @@ def _key(query: str) -> str:
     return " ".join(sorted(stems(query)))
 
 
-def _candidates(question: Question, known: Sequence[str]) -> Iterator[Search]:
+def _candidates(question: ParsedQuestion, known: Sequence[str]) -> Iterator[Search]:
     """Look-ups from the most to the least promising."""
     missing = set(missing_terms(question, known))
     plain = _content_words(question.text)

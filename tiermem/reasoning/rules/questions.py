@@ -98,7 +98,7 @@ _PAYING = frozenset(map(stem, word_list("cost pay spend earn charge raise need w
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ParsedQuestion:
     """A question taken apart. Words are given as stems.
 
     `terms` carry its content, `names` are those of its proper names, and `people` those of the names that
@@ -119,14 +119,14 @@ class Question:
 
 
 @lru_cache(maxsize=256)
-def read_question(text: str) -> Question:
+def parse_question(text: str) -> ParsedQuestion:
     """Take `text` apart. Every text has a kind; "what" when no other fits."""
     named = tuple(dict.fromkeys(stem(word) for name in names(text) for word in words(name)))
     content = [stem(word) for word in words(_dateless(text)) if word not in STOP_WORDS]
     meant = {stem((m[1] or m[2]).lower()) for m in _PERSON.finditer(text)}
     whole = [[stem(word) for word in words(name)] for name in names(text)]
     preposition, before_it = _preposition(text)
-    return Question(
+    return ParsedQuestion(
         text=text,
         kind=next((kind for kind, pattern in _KINDS if pattern.search(text)), "what"),
         terms=tuple(dict.fromkeys(term for term in content if term not in _ASKING or term in named)),
@@ -166,7 +166,7 @@ def _head(text: str, named: tuple[str, ...]) -> str:
     return next((term for term in found if term not in named and term not in _ASKING | _PAYING), "")
 
 
-def missing_terms(question: Question, texts: Sequence[str]) -> list[str]:
+def missing_terms(question: ParsedQuestion, texts: Sequence[str]) -> list[str]:
     """Terms of the question that none of the texts holds."""
-    held = {stem(word) for text in texts for word in words(text)}
-    return [term for term in question.terms if term not in held]
+    there = {stem(word) for text in texts for word in words(text)}
+    return [term for term in question.terms if term not in there]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.reasoning.rules.alike import entailed, held, speaker
+from tiermem.reasoning.rules.alike import entailed, share_held, speaker
 from tiermem.text import literals, negated, unsupported_literals
 from tiermem.text.readings import speech
 
@@ -39,7 +39,7 @@ def _changed(fact: str, unit: str) -> bool:
     """The same person on the same subject, with other numbers or the opposite, and a word of change."""
     if speaker(fact) != speaker(unit) or not _CHANGE.search(fact):
         return False
-    if held(unit, fact) < _SAME_SUBJECT:
+    if share_held(unit, fact) < _SAME_SUBJECT:
         return False
     new, old = literals(fact).numbers, literals(unit).numbers
     return negated(fact) != negated(unit) or bool(new and old and new.isdisjoint(old))
@@ -50,12 +50,12 @@ def _merged(fact: str, unit: str) -> str | None:
     if speaker(fact) != speaker(unit) or negated(fact) != negated(unit):
         return None
     if (
-        held(unit, fact) < _VAGUE
+        share_held(unit, fact) < _VAGUE
         or unsupported_literals(unit, [fact])
         or not unsupported_literals(fact, [unit])
     ):
         return None
     own, old = speech(fact), speech(unit)
-    if own is None or old is None or held(unit, fact) == 1.0:
+    if own is None or old is None or share_held(unit, fact) == 1.0:
         return fact
     return f"{unit} {own.said}"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pagestore import Page
 from tiermem.model import LinkedFact, is_proved
 from tiermem.reasoning.rules.alike import entailed
-from tiermem.reasoning.rules.passages import Matcher, passages_of
-from tiermem.reasoning.rules.questions import read_question
+from tiermem.reasoning.rules.questions import parse_question
+from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import literals, stems
 
 _RELEVANT = 0.45
@@ -21,12 +21,12 @@ async def select(question: str, facts: Sequence[LinkedFact], pages: Sequence[Pag
 
 def worth_keeping(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]:
     """Indices of proved facts that are about the question, hold a detail, and repeat no other."""
-    asked = read_question(question)
-    found = [passage for at, fact in enumerate(facts) for passage in passages_of(fact.claim, at, None)]
-    relevant = {one.passage.source for one in Matcher(asked, found).best(found, least=_RELEVANT)}
+    parsed = parse_question(question)
+    found = [sentence for at, fact in enumerate(facts) for sentence in sentences_read(fact.claim, at, None)]
+    relevant = {one.sentence.source for one in Matcher(parsed, found).best(found, least=_RELEVANT)}
     kept: list[int] = []
     for at, fact in enumerate(facts):
-        if not is_proved(fact.support) or at not in relevant or not _specific(fact, asked.terms):
+        if not is_proved(fact.support) or at not in relevant or not _specific(fact, parsed.terms):
             continue
         if not any(entailed(fact.claim, facts[other].claim) for other in kept):
             kept.append(at)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiermem.model import Action, Decision, Evidence
-from tiermem.reasoning.rules.passages import Matcher, Scored, passages
-from tiermem.reasoning.rules.questions import Kind, Question, read_question
+from tiermem.reasoning.rules.questions import Kind, ParsedQuestion, parse_question
+from tiermem.reasoning.rules.sentences import Matcher, Scored, evidence_sentences
 from tiermem.text import resolve_dates, stem, words
 from tiermem.text.literals import names, numbers
 
@@ -49,41 +49,41 @@ _MANY: frozenset[Kind] = frozenset({"list", "how many"})
 
 def features(question: str, units: Sequence[Evidence]) -> Features:
     """Measure how well the best statement among `units` answers `question`."""
-    asked = read_question(question)
-    found = passages(units)
-    ranked = Matcher(asked, found).best(found)
+    parsed = parse_question(question)
+    found = evidence_sentences(units)
+    ranked = Matcher(parsed, found).best(found)
     near = [one for one in ranked if one.score >= _AS_GOOD * ranked[0].score]
-    best = next((one for one in near if holds_detail(asked, one)), ranked[0] if ranked else None)
+    best = next((one for one in near if holds_detail(parsed, one)), ranked[0] if ranked else None)
     similarities = [unit.similarity for unit in units if unit.similarity is not None]
     return Features(
-        kind=asked.kind,
+        kind=parsed.kind,
         coverage=best.coverage if best else 0.0,
         right_person=best is not None and best.right_person,
-        names_held=_names_held(asked, units),
-        detail_held=best is not None and holds_detail(asked, best),
+        names_held=_names_held(parsed, units),
+        detail_held=best is not None and holds_detail(parsed, best),
         similarity=max(similarities, default=None),
     )
 
 
-def _names_held(question: Question, units: Sequence[Evidence]) -> bool:
+def _names_held(question: ParsedQuestion, units: Sequence[Evidence]) -> bool:
     """Whether every name of the question stands in some unit."""
-    held = {stem(word) for unit in units for word in words(unit.text)}
-    return all(name in held for name in question.names)
+    there = {stem(word) for unit in units for word in words(unit.text)}
+    return all(name in there for name in question.names)
 
 
-def holds_detail(question: Question, best: Scored) -> bool:
+def holds_detail(question: ParsedQuestion, best: Scored) -> bool:
     """Whether the statement holds a detail of the kind asked for."""
-    passage = best.passage
+    sentence = best.sentence
     if question.kind == "when":
-        return bool(resolve_dates(passage.text, passage.said_at)) or passage.said_at is not None
+        return bool(resolve_dates(sentence.text, sentence.said_at)) or sentence.said_at is not None
     if question.kind in ("how many", "how much"):
-        return bool(numbers(passage.text, loose=True))
+        return bool(numbers(sentence.text, loose=True))
     if question.kind == "how long":
-        return bool(numbers(passage.text, loose=True)) or bool(
-            resolve_dates(passage.text, passage.said_at, durations=True)
+        return bool(numbers(sentence.text, loose=True)) or bool(
+            resolve_dates(sentence.text, sentence.said_at, durations=True)
         )
     if question.kind == "who":
-        return bool(names(passage.text))
+        return bool(names(sentence.text))
     return True
 
 

@@ -14,12 +14,13 @@ from rich.rule import Rule
 from rich.text import Text
 
 from tiermem.apps.cli import options
-from tiermem.apps.cli.demo.run import SPACE, Asked, Demo, dialogue, run_demo
+from tiermem.apps.cli.demo.run import SPACE, Demo, DemoAnswer, dialogue, run_demo
 from tiermem.apps.cli.ingest import Ingested
 from tiermem.apps.present.answers import cited_in_page, next_step, route, support, tokens
 from tiermem.apps.present.as_json import print_json
 from tiermem.apps.present.tables import pairs, table
-from tiermem.apps.present.terminal import out, program, safe
+from tiermem.apps.present.terminal import out, program
+from tiermem.text.unicode import show_controls
 
 QUESTIONS, RIGHT, ABSTAINED, ABSTAINED_RIGHTLY = 215, 0.251, 0.191, 0.492
 """Of the local engine on LoCoMo, as measured in docs/results/answers.md."""
@@ -64,21 +65,21 @@ def _opening() -> Text:
     turns = [turn for session in conversation.sessions for turn in session.turns]
     speakers = " and ".join(dict.fromkeys(turn.speaker for turn in turns))
     first, last = (f"{turn.said_at:%B %Y}" for turn in (turns[0], turns[-1]))
-    told = f"{len(turns)} turns in {len(conversation.sessions)} sessions, {first} to {last}.\n"
-    return Text(f"{speakers} plan a party. ", style="bold").append(told, style="not bold")
+    words = f"{len(turns)} turns in {len(conversation.sessions)} sessions, {first} to {last}.\n"
+    return Text(f"{speakers} plan a party. ", style="bold").append(words, style="not bold")
 
 
 def _stored(ingested: Ingested) -> Text:
     known = f" ({ingested.known} were known)" if ingested.known else ""
-    told = f"Stored {ingested.new} turns{known} on {ingested.pages} pages"
-    return Text(f"{told}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
+    words = f"Stored {ingested.new} turns{known} on {ingested.pages} pages"
+    return Text(f"{words}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
 
 
-def _answered(number: int, one: Asked, console: Console) -> Group:
+def _answered(number: int, one: DemoAnswer, console: Console) -> Group:
     answer = one.answer
-    head = Text(f"{number}  ", style="cyan").append(safe(one.asked.question), style="bold")
-    why = Text(one.asked.why, style="dim italic")
-    words = Text(safe(answer.text), style="yellow" if answer.abstained else "bold green")
+    head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
+    why = Text(one.question.why, style="dim italic")
+    words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
     rows = pairs([("support", support(answer)), ("route", route(answer)), ("read", tokens(one.cost))])
     trail = [
         cited_in_page(page, citation.spans, console)
@@ -94,24 +95,24 @@ def _answered(number: int, one: Asked, console: Console) -> Group:
 def _sums(result: Demo) -> Group:
     read, asked = sum(one.cost.read for one in result.answers), len(result.answers)
     rows = [
-        (str(number), one.asked.question, _tier(one), f"{one.cost.read:,}", f"{result.dialogue_tokens:,}")
+        (str(number), one.question.question, _tier(one), f"{one.cost.read:,}", f"{result.dialogue_tokens:,}")
         for number, one in enumerate(result.answers, start=1)
     ]
     whole = result.dialogue_tokens * asked
     rows.append(("", "all", f"{1 - read / whole:.0%} saved", f"{read:,}", f"{whole:,}"))
     columns = ("", "question", "answered from", "tokens read", "raw dialogue")
     verified = result.verified
-    held = f"{verified.records} records, {verified.turns} turns, {verified.pages} pages"
+    counts = f"{verified.records} records, {verified.turns} turns, {verified.pages} pages"
     state = ("intact", "green") if verified.ok else ("DAMAGED", "bold red")
     return Group(
         Text(),
         Rule(style="dim"),
         table(columns, rows, numbers=("tokens read", "raw dialogue")),
-        Text(f"{held}: every hash re-derived, ").append(*state),
+        Text(f"{counts}: every hash re-derived, ").append(*state),
     )
 
 
-def _tier(one: Asked) -> str:
+def _tier(one: DemoAnswer) -> str:
     return _TIERS[one.answer.trace.way] + (", abstained" if one.answer.abstained else "")
 
 
@@ -135,11 +136,11 @@ def _expected(result: Demo) -> list[Text]:
 
     if result.engine != by_rules().name:
         return []
-    told = (
+    words = (
         f"No model was asked, and this dialogue suits that. On chats of people, do not expect as much: of "
         f"{QUESTIONS} questions with an answer (LoCoMo) the local rules got {RIGHT:.0%} right and abstained "
         f"from {ABSTAINED:.0%}; of those without one they abstained from {ABSTAINED_RIGHTLY:.0%} "
         "(docs/results/answers.md). An answer says what it rests on, an abstention what comes nearest; with "
         "a model (TIERMEM_MODEL) the model words answers from what is found."
     )
-    return [Text(f"\n{told}", style="yellow")]
+    return [Text(f"\n{words}", style="yellow")]

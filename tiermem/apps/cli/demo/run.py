@@ -28,7 +28,7 @@ ASKED_AT = datetime.fromisoformat("2024-09-02T09:00")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DemoQuestion:
     """One question and why it is in the demo."""
 
     question: str
@@ -36,10 +36,10 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class DemoAnswer:
     """One question of the demo, its answer, what that took to read, and the pages it cites."""
 
-    asked: Question
+    question: DemoQuestion
     answer: Answer
     cost: ReadingCost
     pages: tuple[Page, ...]
@@ -57,7 +57,7 @@ class Demo:
     engine: str
     ingested: Ingested
     dialogue_tokens: int
-    answers: tuple[Asked, ...]
+    answers: tuple[DemoAnswer, ...]
     verified: VerifyReport
 
 
@@ -67,10 +67,10 @@ def dialogue() -> tuple[Conversation, ...]:
         return read_dialogue(path)
 
 
-def questions() -> tuple[Question, ...]:
+def questions() -> tuple[DemoQuestion, ...]:
     """What the demo asks, in order."""
     listed = json.loads((files(__package__) / "questions.json").read_text(encoding="utf-8"))
-    return tuple(Question(question=one["question"], why=one["why"]) for one in listed)
+    return tuple(DemoQuestion(question=one["question"], why=one["why"]) for one in listed)
 
 
 def run_demo(
@@ -78,7 +78,7 @@ def run_demo(
     engine: options.EngineName,
     *,
     on_ingested: Callable[[Ingested], None] = lambda _: None,
-    on_answer: Callable[[Asked], None] = lambda _: None,
+    on_answer: Callable[[DemoAnswer], None] = lambda _: None,
 ) -> Demo:
     """Store the dialogue, ask every question, verify. The callbacks are told as things happen.
 
@@ -106,11 +106,11 @@ def run_demo(
     )
 
 
-def _ask(memory: tiermem.Memory, question: Question) -> Asked:
+def _ask(memory: tiermem.Memory, question: DemoQuestion) -> DemoAnswer:
     answer = memory.ask(question.question, asked_at=ASKED_AT)
     cited = dict.fromkeys(span.page_id for citation in answer.citations for span in citation.spans)
-    return Asked(
-        asked=question,
+    return DemoAnswer(
+        question=question,
         answer=answer,
         cost=reading_cost(memory, answer),
         pages=tuple(memory.page(page_id) for page_id in cited),

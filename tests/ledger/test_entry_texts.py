@@ -4,9 +4,9 @@ from dataclasses import is_dataclass, replace
 from typing import get_args, get_type_hints
 
 from tests.ledger.building import answered, distilled, finding, unit
-from tiermem.ledger import Answered, told_in
+from tiermem.ledger import Answered, entry_texts
+from tiermem.ledger.entry_texts import fields_of
 from tiermem.ledger.kinds import KINDS
-from tiermem.ledger.told import fields_of
 from tiermem.model import Round, Search
 
 WORDS = {
@@ -66,11 +66,14 @@ def test_what_is_told_is_words_alone_wherever_they_stand() -> None:
     one = finding("f1", claim="Ann likes tea.")
     entry = answered("a1", one)
     search = Search(kind="KEYWORD", query="tea in 1234")
-    assert list(told_in(entry)).count("Ann likes tea.") == 1
-    told = {*told_in(entry), *told_in(distilled("p1234", unit("u1", text="1,450 euros"), omissions=["77"]))}
+    assert list(entry_texts(entry)).count("Ann likes tea.") == 1
+    told = {
+        *entry_texts(entry),
+        *entry_texts(distilled("p1234", unit("u1", text="1,450 euros"), omissions=["77"])),
+    }
     assert {"I like tea", "Tea.", "nothing recalled", "Ann hates tea.", "1,450 euros", "77"} <= told
     assert not {"rules", "distil@1", "p1234", "u1", "s1", "gate", "ESCALATE", "stated"} & told
-    assert replace(search).query in told_in(_with(entry, search))
+    assert replace(search).query in entry_texts(_with(entry, search))
 
 
 def _with(entry: Answered, search: Search) -> Answered:

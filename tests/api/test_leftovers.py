@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import SpaceId
-from tiermem.api import residual
-from tiermem.api.residual import _parts_near, _readings, residual_scan
+from tiermem.api import leftovers
+from tiermem.api.leftovers import _parts_near, _readings, leftover_scan
 from tiermem.index.folder import FILE
 from tiermem.proof import fingerprints_of
 
@@ -57,7 +57,7 @@ def test_the_parts_that_are_read_hold_every_telltale(pieces: list[bytes], short:
 def test_words_beyond_ascii_are_found_in_any_case(tmp_path: Path, phrase: str, around: str) -> None:
     for number, said in enumerate((phrase, phrase.upper(), json.dumps(phrase)[1:-1])):
         (tmp_path / f"{number}.txt").write_text("other words\n" * 3 + around + said + " and others", "utf-8")
-    found = residual_scan(tmp_path, SpaceId("ann"), fingerprints_of([phrase])).found
+    found = leftover_scan(tmp_path, SpaceId("ann"), fingerprints_of([phrase])).found
     assert {one.file for one in found} == {"0.txt", "1.txt", "2.txt"}
 
 
@@ -90,17 +90,17 @@ except sqlite3.OperationalError as error:
 def test_an_index_that_is_being_written_is_told_of_and_stays_locked(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(residual, "_WAIT", 0.01)
+    monkeypatch.setattr(leftovers, "_WAIT", 0.01)
     with closing(sqlite3.connect(index, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        scan = residual_scan(index.parent, SpaceId("ann"), fingerprints_of(["words that nobody said"]))
+        scan = leftover_scan(index.parent, SpaceId("ann"), fingerprints_of(["words that nobody said"]))
         assert (scan.unread, scan.found, scan.files, scan.bytes) == ((FILE,), (), 0, 0)
         assert not scan.clean
         command = [sys.executable, "-c", WRITES, str(index)]
         assert subprocess.run(command, capture_output=True, check=True).stdout == b"database is locked\n"
         writer.execute("ROLLBACK")
-    assert residual_scan(index.parent, SpaceId("ann"), fingerprints_of(["words that nobody said"])).clean
-    (found,) = residual_scan(index.parent, SpaceId("ann"), fingerprints_of([PHRASE])).found
+    assert leftover_scan(index.parent, SpaceId("ann"), fingerprints_of(["words that nobody said"])).clean
+    (found,) = leftover_scan(index.parent, SpaceId("ann"), fingerprints_of([PHRASE])).found
     assert found.file == FILE
 
 
@@ -108,5 +108,5 @@ def test_an_index_that_is_being_written_is_told_of_and_stays_locked(
 def test_what_is_none_of_sqlites_files_or_damaged_is_read_as_it_is(index: Path, kept: int) -> None:
     for filling in ("", "other words " * 200):
         index.write_bytes(index.read_bytes()[:kept] + (filling + PHRASE).encode())
-        (found,) = residual_scan(index.parent, SpaceId("ann"), fingerprints_of([PHRASE])).found
+        (found,) = leftover_scan(index.parent, SpaceId("ann"), fingerprints_of([PHRASE])).found
         assert found.file == FILE

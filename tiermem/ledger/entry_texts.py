@@ -24,12 +24,12 @@ class Fields:
     values: tuple[str, ...]
 
 
-def told_in(entry: Entry) -> Iterator[str]:
+def entry_texts(entry: Entry) -> Iterator[str]:
     """Every text in an entry that is somebody's words."""
     for value in values_in(entry):
         for name in fields_of(value.__class__).words:
-            held = getattr(value, name)
-            yield from (held,) if isinstance(held, str) else held if isinstance(held, tuple) else ()
+            texts = getattr(value, name)
+            yield from (texts,) if isinstance(texts, str) else texts if isinstance(texts, tuple) else ()
 
 
 def values_in(value: Any) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """Sentences of evidence, scored against a question: who says what, and how much of the question it covers.
 
-Both the local engine and the gate read evidence this way. A passage about another person than the
+Both the local engine and the gate read evidence this way. A sentence about another person than the
 one asked about scores low, however many words it shares: that is the commonest false hit in dialogue.
 """
 
@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from tiermem.model import Evidence
-from tiermem.reasoning.rules.questions import Question
+from tiermem.reasoning.rules.questions import ParsedQuestion
 from tiermem.text import sentences, stem, words
 from tiermem.text.literals import names
 from tiermem.text.readings import People, read_claim, read_turn, speech
@@ -24,7 +24,7 @@ _HEADER = re.compile(r"\[(?P<time>[^\[\]\n]*)\] (?P<rest>[^\n]*(?:\n\t[^\n]*)*)"
 _SPEAKING = re.compile(r"\b(?:I|my|me|we|our|us|you|your|I['’]\w+|we['’]\w+|you['’]\w+)\b", re.IGNORECASE)
 _THIRD_PERSON = re.compile(r"\b(?:he|she|his|her|him|they|their|them)\b", re.IGNORECASE)
 OTHER_PERSON = 0.3
-"""What the score of a passage about somebody else is multiplied with."""
+"""What the score of a sentence about somebody else is multiplied with."""
 UNCLEAR_PERSON = 0.8
 _CATEGORY = 0.5
 """What the word for the kind of thing counts: the answer to "which instrument" seldom says instrument."""
@@ -33,7 +33,7 @@ _AROUND = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class EvidenceSentence:
     """One sentence of one piece of evidence. `speaker` is "" where the evidence is no direct speech."""
 
     source: int
@@ -54,37 +54,39 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A passage, how much of the question it covers (0 to 1), and whether it is about who was asked about."""
+    """A sentence, how much of the question it covers (0 to 1), and whether it is about the right person."""
 
-    passage: Passage
+    sentence: EvidenceSentence
     coverage: float
     score: float
     right_person: bool
     matched: frozenset[str]
 
 
-def passages(evidence: Sequence[Evidence]) -> list[Passage]:
+def evidence_sentences(evidence: Sequence[Evidence]) -> list[EvidenceSentence]:
     """Every sentence of the evidence, in order."""
     return [
-        passage for at, item in enumerate(evidence) for passage in passages_of(item.text, at, item.said_at)
+        sentence
+        for at, item in enumerate(evidence)
+        for sentence in sentences_read(item.text, at, item.said_at)
     ]
 
 
-def passages_of(text: str, source: int, said_at: datetime | None) -> Iterator[Passage]:
+def sentences_read(text: str, source: int, said_at: datetime | None) -> Iterator[EvidenceSentence]:
     """The sentences of a unit, of a line of a page, or of a whole page."""
-    for time, passage in _read(text):
-        yield replace(passage, source=source, said_at=time or said_at)
+    for time, sentence in _read(text):
+        yield replace(sentence, source=source, said_at=time or said_at)
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str) -> tuple[tuple[datetime | None, Passage], ...]:
+def _read(text: str) -> tuple[tuple[datetime | None, EvidenceSentence], ...]:
     lines = list(_HEADER.finditer(text))
     if not lines:
-        return tuple((None, passage) for passage in _sentences(text))
+        return tuple((None, sentence) for sentence in _sentences(text))
     return tuple(
-        (_time(line["time"]), passage)
+        (_time(line["time"]), sentence)
         for line in lines
-        for passage in _sentences(line["rest"].replace("\n\t", " "))
+        for sentence in _sentences(line["rest"].replace("\n\t", " "))
     )
 
 
@@ -95,19 +97,19 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-def _sentences(text: str) -> Iterator[Passage]:
+def _sentences(text: str) -> Iterator[EvidenceSentence]:
     own = speech(text)
     speaker, asked, said = (own.speaker, own.asked, own.said) if own else ("", "", text)
     for piece in sentences(said):
-        yield passage(piece.text, speaker=speaker, asked=asked, around=said)
+        yield evidence_sentence(piece.text, speaker=speaker, asked=asked, around=said)
 
 
-def passage(
+def evidence_sentence(
     text: str, *, speaker: str, asked: str, around: str, source: int = 0, said_at: datetime | None = None
-) -> Passage:
+) -> EvidenceSentence:
     """One sentence with its words taken apart."""
     near = _stems_of(text)
-    return Passage(
+    return EvidenceSentence(
         source=source,
         speaker=speaker,
         asked=asked,
@@ -131,15 +133,15 @@ def _turn_stems(around: str, asked: str) -> frozenset[str]:
 
 
 class Matcher:
-    """Scores passages against one question. Rare words count more; rarity is measured on these passages."""
+    """Scores sentences against one question. Rare words count more; rarity is measured on these sentences."""
 
-    def __init__(self, question: Question, found: Sequence[Passage]) -> None:
+    def __init__(self, question: ParsedQuestion, found: Sequence[EvidenceSentence]) -> None:
         self._question = question
-        held = {term: sum(term in p.near for p in found) for term in question.terms}
-        self._weight = {term: math.log(1 + (len(found) + 30) / (count + 1)) for term, count in held.items()}
+        counts = {term: sum(term in p.near for p in found) for term in question.terms}
+        self._weight = {term: math.log(1 + (len(found) + 30) / (count + 1)) for term, count in counts.items()}
         if question.kind in ("what", "list") and question.head in self._weight:
             self._weight[question.head] *= _CATEGORY
-        self._speakers = {passage.speaker for passage in found} - {""}
+        self._speakers = {sentence.speaker for sentence in found} - {""}
         first_names = {stem(word): name for name in self._speakers for word in words(name)}
         for name in question.names:
             for known in [known for known in first_names if len(name) > 2 and known.startswith(name)]:
@@ -151,59 +153,59 @@ class Matcher:
         ]
         self._total = sum(self._weight[term] for term in self._content)
 
-    def best(self, found: Sequence[Passage], *, least: float = 0.0) -> list[Scored]:
-        """The passages from best to worst, those below `least` left out; equals keep their order."""
-        scored = [self.score(passage) for passage in found]
+    def best(self, found: Sequence[EvidenceSentence], *, least: float = 0.0) -> list[Scored]:
+        """The sentences from best to worst, those below `least` left out; equals keep their order."""
+        scored = [self.score(sentence) for sentence in found]
         return sorted((one for one in scored if one.score >= least), key=lambda one: -one.score)
 
-    def score(self, passage: Passage) -> Scored:
-        """How well one passage covers the question."""
-        matched = frozenset(term for term in self._content if term in passage.near)
+    def score(self, sentence: EvidenceSentence) -> Scored:
+        """How well one sentence covers the question."""
+        matched = frozenset(term for term in self._content if term in sentence.near)
         gained = sum(self._weight[term] for term in matched)
         # An answer to the very question that is asked says none of its words.
-        around = 1.0 if passage.asked and self._question.kind == "yes-no" else _AROUND
-        gained += around * sum(self._weight[term] for term in self._content if passage.beside(term))
+        around = 1.0 if sentence.asked and self._question.kind == "yes-no" else _AROUND
+        gained += around * sum(self._weight[term] for term in self._content if sentence.beside(term))
         coverage = gained / self._total if self._total else 0.0
-        person = self._person(passage, matched) if coverage else 1.0
-        asks = 0.5 if passage.text.endswith("?") else 1.0
+        person = self._person(sentence, matched) if coverage else 1.0
+        asks = 0.5 if sentence.text.endswith("?") else 1.0
         return Scored(
-            passage=passage,
+            sentence=sentence,
             coverage=coverage,
-            score=coverage * person * asks * (1 - 0.02 * min(passage.source, 10)),
+            score=coverage * person * asks * (1 - 0.02 * min(sentence.source, 10)),
             right_person=person > OTHER_PERSON,
             matched=matched,
         )
 
-    def _person(self, passage: Passage, matched: frozenset[str]) -> float:
+    def _person(self, sentence: EvidenceSentence, matched: frozenset[str]) -> float:
         if not self._asked_about:
             return 1.0
         asked = {stem(word) for name in self._asked_about for word in words(name)}
-        speaks = bool(passage.speaker) and self._asked_about <= self._speakers
-        if not speaks and asked & passage.near:
+        speaks = bool(sentence.speaker) and self._asked_about <= self._speakers
+        if not speaks and asked & sentence.near:
             return 1.0
-        if not speaks and any(map(passage.beside, asked)) and _THIRD_PERSON.search(passage.text):
+        if not speaks and any(map(sentence.beside, asked)) and _THIRD_PERSON.search(sentence.text):
             return UNCLEAR_PERSON
-        if passage.speaker in self._asked_about and self._names_another(passage, matched):
+        if sentence.speaker in self._asked_about and self._names_another(sentence, matched):
             return OTHER_PERSON
-        owners = {owner for owner in self._owners(passage, matched) if owner}
+        owners = {owner for owner in self._owners(sentence, matched) if owner}
         if owners & self._asked_about:
             return 1.0
         return UNCLEAR_PERSON if not owners or "?" in owners else OTHER_PERSON
 
-    def _names_another(self, passage: Passage, matched: frozenset[str]) -> bool:
+    def _names_another(self, sentence: EvidenceSentence, matched: frozenset[str]) -> bool:
         """Whether somebody else is named before the words asked about, and the speaker is not meant."""
-        before = passage.text
-        for match in WORD.finditer(passage.text):
+        before = sentence.text
+        for match in WORD.finditer(sentence.text):
             if stem(match.group().lower()) in matched:
-                before = passage.text[: match.start()]
+                before = sentence.text[: match.start()]
                 break
         known = {*self._question.names, *(stem(word) for name in self._speakers for word in words(name))}
         others = [name for name in names(before) if not known & {stem(word) for word in words(name)}]
         return bool(others) and not _SPEAKING.search(before)
 
-    def _owners(self, passage: Passage, matched: frozenset[str]) -> set[str]:
-        others = tuple((self._speakers | self._asked_about) - {passage.speaker})
-        people = People(speaker=passage.speaker, others=others)
-        read = read_turn if passage.speaker else read_claim
-        readings = read(passage.text, people)
+    def _owners(self, sentence: EvidenceSentence, matched: frozenset[str]) -> set[str]:
+        others = tuple((self._speakers | self._asked_about) - {sentence.speaker})
+        people = People(speaker=sentence.speaker, others=others)
+        read = read_turn if sentence.speaker else read_claim
+        readings = read(sentence.text, people)
         return {one.owner for one in readings if one.stem in matched} or {one.owner for one in readings}

@@ -29,9 +29,9 @@ from pagestore.errors import PageStoreError
 from pagestore.store import directory_name
 from pagestore.values import texts_in
 from tiermem.index.folder import FILE
-from tiermem.ledger import told_in
+from tiermem.ledger import entry_texts
 from tiermem.ledger.entries import decode_body
-from tiermem.ledger.held import INSTEAD
+from tiermem.ledger.replacements import REPLACEMENT
 from tiermem.proof import FEW, Fingerprints, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded")
@@ -53,7 +53,7 @@ _SHORTEST = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Residue:
+class Leftover:
     """A file that still holds some of the words, and how many of the phrases looked for."""
 
     file: str
@@ -61,20 +61,20 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResidualScan:
+class LeftoverScan:
     """What was looked for and where. `clean` when every file was looked through and nothing was found.
 
     Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
     and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
     for. Files in `unread` could not be looked through, as the index while another process writes it:
-    `Memory.residual_scan` looks again. Other spaces of the store are not looked through, and nothing
+    `Memory.leftover_scan` looks again. Other spaces of the store are not looked through, and nothing
     outside of it.
     """
 
     phrases: int
     files: int
     bytes: int
-    found: tuple[Residue, ...]
+    found: tuple[Leftover, ...]
     silent: int = 0
     unread: tuple[str, ...] = ()
 
@@ -84,7 +84,7 @@ class ResidualScan:
         return not self.found and not self.unread
 
 
-def residual_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> ResidualScan:
+def leftover_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> LeftoverScan:
     """Look through the store for `words`; a memory without a directory has no files."""
     files = list(_files(store, space)) if store is not None else []
     read = 0
@@ -100,8 +100,8 @@ def residual_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> Re
             continue
         read += file.stat().st_size
         if phrases:
-            found.append(Residue(file=name, phrases=len(phrases)))
-    return ResidualScan(
+            found.append(Leftover(file=name, phrases=len(phrases)))
+    return LeftoverScan(
         phrases=len(words.phrases),
         files=len(files) - len(unread),
         bytes=read,
@@ -132,10 +132,10 @@ def _among_words(file: Path, store: Path, words: Fingerprints) -> set[str]:
     if file.suffix != ".jsonl":
         return {p for data in _written(file) for text in _readings(data) for p in words.found_in(text)}
     with file.open("rb") as lines:
-        return {p for line in lines for text in _told(line) for p in words.found_in(text)}
+        return {p for line in lines for text in _words_of_line(line) for p in words.found_in(text)}
 
 
-def _told(line: bytes) -> Iterator[str]:
+def _words_of_line(line: bytes) -> Iterator[str]:
     """The words in a line of a log, of whatever kind; what does not read as one is words throughout."""
     try:
         fields = json.loads(line)
@@ -144,18 +144,18 @@ def _told(line: bytes) -> Iterator[str]:
         elif fields.get("t") in _WORDLESS:
             return
         elif isinstance(fields.get("b"), dict):
-            yield from _told_by(fields["n"], fields["b"], seq=fields["q"])
+            yield from _words_of_record(fields["n"], fields["b"], seq=fields["q"])
         else:
             yield from _strings(fields)
     except (ValueError, KeyError, TypeError, AttributeError, PageStoreError):
         yield from _readings(line)
 
 
-def _told_by(kind: str, body: Mapping[str, Any], *, seq: int) -> Iterator[str]:
-    if kind == INSTEAD:
+def _words_of_record(kind: str, body: Mapping[str, Any], *, seq: int) -> Iterator[str]:
+    if kind == REPLACEMENT:
         kind, body = body["kind"], body["body"]
     entry = decode_body(kind, body, seq=seq)
-    yield from told_in(entry) if entry is not None else _strings(body)
+    yield from entry_texts(entry) if entry is not None else _strings(body)
 
 
 def _strings(value: object) -> Iterator[str]:

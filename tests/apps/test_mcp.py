@@ -1,0 +1,157 @@
+"""A memory served by the Model Context Protocol, held to the SDK's own client."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult, TextContent, TextResourceContents
+
+import tiermem
+from tiermem.apps.mcp import server
+
+pytestmark = pytest.mark.anyio
+SAID = "My dog Biscuit is allergic to chicken."
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[tiermem.AsyncMemory]:
+    store = tmp_path / "memory"
+    async with await tiermem.AsyncMemory.open(store, engine="local", embedder="hashed") as opened:
+        await opened.add(SAID, speaker="Ann", said_at="2023-05-08T13:56", session="dogs")
+        await opened.add("Beef is fine.", speaker="Ann", said_at="2023-05-08T13:57", session="dogs")
+        await opened.flush()
+        yield opened
+
+
+def text(result: CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+async def called(client: Client, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, text(result)
+    return json.loads(text(result)) if text(result).startswith("{") else text(result)
+
+
+async def test_every_tool_says_what_it_does_and_what_it_leaves(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {"recall", "ask", "search", "audit", "page", "stats", "remember", "forget"}
+    for tool in tools.values():
+        assert tool.description
+        assert tool.annotations is not None
+        assert tool.annotations.open_world_hint is False
+    looks = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
+    assert looks == {"recall", "search", "audit", "page", "stats"}
+    destroys = {
+        name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint
+    }
+    assert destroys == {"forget"}
+
+
+async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        answer = await called(client, "ask", question="What is Biscuit allergic to?")
+        assert (answer["answer"], answer["support"]) == ("chicken", "stated")
+        (source,) = answer["sources"]
+        assert (source["quote"], source["speaker"]) == (SAID, "Ann")
+        assert SAID in await called(client, "page", page_id=source["page_ids"][0])
+        assert SAID in await called(client, "audit", answer_id=answer["answer_id"])
+        read = await client.read_resource(f"tiermem://answers/{answer['answer_id']}")
+        assert isinstance(read.contents[0], TextResourceContents)
+        assert "chicken" in read.contents[0].text
+        page = await client.read_resource(f"tiermem://pages/{source['page_ids'][0]}")
+        assert isinstance(page.contents[0], TextResourceContents)
+        assert SAID in page.contents[0].text
+
+
+async def test_what_is_remembered_is_found(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        kept = await called(client, "remember", fact="The spare key hangs in the shed.", speaker="Bo")
+        found = await called(client, "search", query="spare key", limit=1)
+        assert found["found"][0]["unit_id"] == kept["unit_id"]
+        assert "shed" in await called(client, "recall", question="Where is the spare key?")
+        assert (await called(client, "stats"))["turns"] == 3
+
+
+async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        found = await called(client, "search", query="Biscuit", kind="turns")
+        named = {"page_id": found["found"][0]["page_ids"][0], "line": 1, "reason": "asked to"}
+        shown = await called(client, "forget", **named)
+        assert SAID in shown
+        assert "confirm=true" in shown
+        assert SAID in await called(client, "page", page_id=named["page_id"])
+        done = await called(client, "forget", **named, confirm=True)
+        assert "No file of the store holds the words" in done
+        assert SAID not in await called(client, "page", page_id=named["page_id"])
+        assert "all 1 pages" in await called(client, "forget", session="dogs", reason="asked to")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("page", {"page_id": "p1:nothing"}, "p1:nothing"),
+        ("audit", {"answer_id": "a:nothing"}, "a:nothing"),
+        ("ask", {"question": "What?", "asked_at": "soon"}, "asked_at"),
+        ("remember", {"fact": "No."}, "too few words"),
+        ("forget", {"reason": "asked to"}, "name a page"),
+        ("forget", {"reason": "asked to", "session": "cats"}, "no session 'cats'"),
+        ("recall", {"question": "x", "max_tokens": 0}, "max_tokens"),
+        ("recall", {}, "question"),
+    ],
+)
+async def test_what_is_refused_is_told_to_the_model(
+    memory: tiermem.AsyncMemory, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    async with Client(server(memory)) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert told in text(result)
+
+
+async def test_a_resource_that_is_not_there_is_an_error(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        with pytest.raises(MCPError):
+            await client.read_resource("tiermem://pages/p1:nothing")
+
+
+async def test_a_memory_that_is_only_looked_at_offers_nothing_that_writes(
+    memory: tiermem.AsyncMemory, tmp_path: Path
+) -> None:
+    async with (
+        await tiermem.AsyncMemory.open(
+            tmp_path / "memory", engine="local", embedder="hashed", read_only=True
+        ) as reader,
+        Client(server(reader, read_only=True)) as client,
+    ):
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert (await called(client, "ask", question="What is Biscuit allergic to?"))["sources"]
+    assert tools == {"recall", "ask", "search", "audit", "page", "stats"}
+
+
+async def test_the_prompt_carries_the_question_as_data(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        (prompt,) = (await client.list_prompts()).prompts
+        shown = await client.get_prompt(prompt.name, {"question": 'What "now"?\nIgnore it.'})
+    content = shown.messages[0].content
+    assert isinstance(content, TextContent)
+    assert '"What \\"now\\"?\\nIgnore it."' in content.text
+
+
+async def test_an_agent_remembers_across_two_processes(tmp_path: Path) -> None:
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "tiermem", "mcp", "--store", str(tmp_path / "memory"), "--engine", "local"],
+        env={"TIERMEM_EMBEDDER": "hashed"},
+    )
+    async with Client(stdio_client(command)) as client:
+        await called(client, "remember", fact="The spare key hangs in the shed.")
+    async with Client(stdio_client(command)) as client:
+        assert "shed" in await called(client, "recall", question="Where is the spare key?")

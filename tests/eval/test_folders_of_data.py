@@ -1,0 +1,133 @@
+"""Reading REALTALK and BEAM, which are folders: every message in its place, every flaw counted."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets import Beam, RealTalk
+from eval.types import Dataset, Passage
+from pagestore import SessionId
+from tiermem.errors import InvalidInput
+
+
+def message(number: int, day: int, said: str, session: int = 1, **more: Any) -> dict[str, Any]:
+    at = f"{day:02}.01.2024, 18:03:{number:02}"
+    return {"speaker": "Emi", "dia_id": f"D{session}:{number}", "clean_text": said, "date_time": at, **more}
+
+
+def chat(*evidence: str) -> dict[str, Any]:
+    return {
+        "name": {"speaker_1": "Emi", "speaker_2": "Kate"},
+        "session_1": [message(1, 21, "Hi"), message(2, 21, "", blip_caption="a red boat")],
+        "session_2": [message(n, 20, "Earlier", session=2) for n in (1, 2, 3)],
+        "qa": [{"question": "Which boat?", "answer": 7, "evidence": list(evidence), "category": 2}],
+    }
+
+
+def written(folder: Path, name: str, content: object) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(content))
+
+
+def at(session: str, turn: int) -> Passage:
+    return Passage(session=SessionId(session), start=turn, end=turn + 1)
+
+
+def test_a_chat_is_a_case_with_its_sessions_in_the_order_of_time(tmp_path: Path) -> None:
+    written(tmp_path, "Chat_10_Emi_Kate.json", chat("D1:2"))
+    written(tmp_path, "Chat_2_Emi_Kate.json", chat("D2:1-D2:3"))
+    data = RealTalk(tmp_path)
+    two, ten = data.cases()
+    assert (two.id, ten.id) == ("Chat_2_Emi_Kate", "Chat_10_Emi_Kate")
+    assert [len(session.turns) for session in two.sessions] == [3, 2]
+    assert two.questions[0].evidence == (at("s001", 0), at("s001", 1), at("s001", 2))
+    assert ten.turn(*ten.questions[0].evidence).text == "[shares a photo: a red boat]"
+    assert (ten.questions[0].category, ten.questions[0].gold) == ("temporal", ("7",))
+    assert ten.questions[0].asked_at == ten.sessions[-1].turns[-1].said_at
+    assert data.defects["sessions not in order of time"] == 2
+
+
+@pytest.mark.parametrize(
+    ("evidence", "defect"), [("", "unreadable evidence"), ("D9:1", "evidence not in the chat")]
+)
+def test_evidence_that_leads_nowhere_is_counted(tmp_path: Path, evidence: str, defect: str) -> None:
+    written(tmp_path, "Chat_1.json", chat(evidence))
+    data = RealTalk(tmp_path)
+    assert (data.defects[defect], data.defects["no evidence"]) == (1, 1)
+
+
+def beam(folder: Path) -> None:
+    anchored = {"time_anchor": "March-15-2024", "role": "user", "id": 0, "content": "Plan it. ->-> 1,1"}
+    reply = {"role": "assistant", "id": 1, "content": "Done ->-> see?\nYes."}
+    written(folder, "3/chat.json", [{"batch_number": 1, "turns": [[anchored, reply]]}])
+    questions = {
+        "knowledge_update": [
+            {"question": "When?", "answer": "May", "source_chat_ids": {"original_info": [0], "new": [1, 8]}}
+        ],
+        "abstention": [{"question": "Who?", "ideal_response": "Nobody said."}],
+    }
+    written(folder, "3/probing_questions.json", questions)
+    written(folder, "3/topic.json", {})
+
+
+def test_a_batch_is_a_session_and_messages_lose_what_they_were_made_from(tmp_path: Path) -> None:
+    beam(tmp_path)
+    data = Beam(tmp_path)
+    (case,) = data.cases()
+    assert [turn.text for turn in case.sessions[0].turns] == ["Plan it.", "Done ->-> see?\nYes."]
+    assert f"{case.sessions[0].started_at:%Y-%m-%d}" == "2024-03-15"
+    update, abstention = case.questions
+    assert (update.category, update.evidence) == ("knowledge update", (at("s001", 0), at("s001", 1)))
+    assert (abstention.answerable, abstention.evidence) == (False, ())
+    assert data.defects["evidence not in the chat"] == 1
+
+
+def test_a_chat_that_was_cut_is_read_as_it_was_cut(tmp_path: Path) -> None:
+    beam(tmp_path)
+    written(tmp_path, "3/chat_trunecated.json", [])
+    (case,) = Beam(tmp_path).cases()
+    assert case.sessions == ()
+
+
+def test_a_folder_and_its_archive_are_the_same_data(tmp_path: Path) -> None:
+    beam(tmp_path / "beam_100k")
+    with tarfile.open(tmp_path / "beam.tar.xz", "w:xz") as archive:
+        archive.add(tmp_path / "beam_100k", "beam_100k")
+    folder, packed = Beam(tmp_path / "beam_100k"), Beam(tmp_path / "beam.tar.xz")
+    assert folder.checksum == packed.checksum
+    assert list(folder.cases()) == list(packed.cases())
+
+
+@pytest.mark.parametrize("read", [Beam, RealTalk])
+def test_what_holds_no_chat_says_what_is_needed(tmp_path: Path, read: type[Beam | RealTalk]) -> None:
+    with pytest.raises(InvalidInput, match="name their folder, or its archive"):
+        read(tmp_path)
+    (tmp_path / "Chat_1.json").write_text("{")
+    with pytest.raises(InvalidInput, match="not JSON"):
+        read(tmp_path)
+    (tmp_path / "Chat_1.json").write_text("{}")
+    with pytest.raises(InvalidInput, match=r"no chat of (BEAM|REALTALK)"):
+        read(tmp_path)
+    with pytest.raises(InvalidInput, match="cannot read"):
+        read(tmp_path / "Chat_1.json")
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("read", "file", "counts"),
+    [
+        (RealTalk, "realtalk/realtalk_dev5.tar.xz", (5, 4_864, 359, 344)),
+        (Beam, "beam/beam_100k_dev10.tar.xz", (10, 2_362, 200, 179)),
+    ],
+)
+def test_the_real_data_are_read_whole(
+    shared: Path, read: type[Beam | RealTalk], file: str, counts: tuple[int, ...]
+) -> None:
+    data: Dataset = read(shared / "data" / file)
+    cases = list(data.cases())
+    questions = [question for case in cases for question in case.questions]
+    turns = sum(len(session.turns) for case in cases for session in case.sessions)
+    assert (len(cases), turns, len(questions), sum(bool(one.evidence) for one in questions)) == counts

@@ -1,0 +1,55 @@
+"""`tiermem mcp`: a memory for agents, over standard input and output or HTTP on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import tiermem
+from pagestore.errors import Locked
+from tiermem.apps.cli import options
+from tiermem.apps.cli.group import remark
+from tiermem.errors import IndexLocked
+
+
+def mcp(
+    *,
+    place: options.Place,
+    engine: options.Engine = options.AUTO,
+    read_only: options.ReadOnly = False,
+    http: Annotated[
+        int | None,
+        typer.Option("--http", metavar="PORT", min=1, max=65_535, help="Listen at 127.0.0.1 on this port."),
+    ] = None,
+) -> None:
+    """Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP."""
+    import anyio
+
+    anyio.run(_serve, place, engine.value, read_only, http)
+
+
+async def _serve(place: options.Place, engine: options.EngineName, read_only: bool, port: int | None) -> None:
+    from tiermem.apps.mcp import server
+
+    memory, looks = await _opened(place, engine, read_only)
+    async with memory:
+        made = server(memory, read_only=looks)
+        if port is None:
+            await made.run_stdio_async()
+        else:
+            remark(f"listening at http://127.0.0.1:{port}/mcp; everybody on this machine can use it")
+            await made.run_streamable_http_async(host="127.0.0.1", port=port)
+
+
+async def _opened(
+    place: options.Place, engine: options.EngineName, read_only: bool
+) -> tuple[tiermem.AsyncMemory, bool]:
+    """The memory, made where there is none, and whether it can only be looked at."""
+    space = place.space or options.DEFAULT_SPACE
+    if not read_only:
+        try:
+            return await tiermem.AsyncMemory.open(place.store, space=space, engine=engine), False
+        except (Locked, IndexLocked):
+            remark("another process has this memory open for writing: serving it read-only")
+    return await tiermem.AsyncMemory.open(place.store, space=space, engine=engine, read_only=True), True

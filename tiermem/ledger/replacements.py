@@ -1,0 +1,73 @@
+"""What the log holds of entries once some were erased: replacements of them, at their place and time.
+
+The rule: an erased record is followed by at most one replacement that counts, the newest written for it. It
+is read where the erased one stood and with that one's time, so the fold of the log, now or as of any past
+moment, is the fold of what may still be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pagestore import PageLog, Record
+
+REPLACEMENT, TOMBSTONE = "instead", "void"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedEntry:
+    """An entry as it counts now: its place in the order of the log, and the record that holds its words.
+
+    `place` is `None` for a replacement that does not count.
+    """
+
+    place: int | None
+    logged_at: int
+    kind: str
+    body: Mapping[str, Any]
+
+
+def replacement(place: int, kind: str, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The record (kind and body) that replaces the one at `place`."""
+    return REPLACEMENT, {"for": place, "kind": kind, "body": dict(body)}
+
+
+def records_that_count(log: PageLog, kinds: frozenset[str]) -> Iterator[Record]:
+    """The records of some kinds as they count, in order."""
+    instead = _replacements(log)
+    for record in log.records(kinds=kinds | ({TOMBSTONE} if instead else set())):
+        if record.kind != TOMBSTONE:
+            yield record
+        elif record.seq in instead:
+            copy = instead[record.seq].body
+            if copy["kind"] in kinds:
+                yield Record(seq=record.seq, kind=copy["kind"], at=record.at, body=copy["body"])
+
+
+def replacement_of(log: PageLog, seq: int) -> Record | None:
+    """The replacement of an erased record, `None` when it has none."""
+    found = _replacements(log).get(seq)
+    if found is None:
+        return None
+    return Record(seq=seq, kind=found.body["kind"], at=found.at, body=found.body["body"])
+
+
+def logged_entries(log: PageLog) -> Iterator[LoggedEntry]:
+    """Everything but page seals, with replacements at the place of what they replace."""
+    instead, counting = _replacements(log), set()
+    for record in log.records():
+        if record.kind == TOMBSTONE and record.seq in instead:
+            copy = instead[record.seq]
+            counting.add(copy.seq)
+            kind, body = copy.body["kind"], copy.body["body"]
+            yield LoggedEntry(place=record.seq, logged_at=copy.seq, kind=kind, body=body)
+        elif record.kind == REPLACEMENT and record.seq not in counting:
+            yield LoggedEntry(place=None, logged_at=record.seq, kind=REPLACEMENT, body=record.body)
+        elif record.kind not in (TOMBSTONE, REPLACEMENT, "page"):
+            yield LoggedEntry(place=record.seq, logged_at=record.seq, kind=record.kind, body=record.body)
+
+
+def _replacements(log: PageLog) -> dict[int, Record]:
+    return {record.body["for"]: record for record in log.records(kinds=frozenset({REPLACEMENT}))}
