@@ -42,7 +42,7 @@ def test_one_unit_stands_for_two_and_trail_and_audit_show_the_words_of_both(open
     assert first.superseded_by == (merged.unit.id,)
     assert first.because is not None
     assert first.because.startswith("they tell the same")
-    assert [place.said_at for place in now.standing] == [MAY, JUNE]
+    assert [place.said_at for place in now.words_on_page] == [MAY, JUNE]
     assert memory.withdraw(merged.unit.id, reason="two visits").returned == before == memory.units()
     assert memory.consolidate().merged == ()
     assert memory.units(as_of=datetime.now(UTC)) == before
@@ -69,10 +69,10 @@ def test_what_is_erased_of_one_telling_leaves_the_other_and_no_trace(open_memory
     memory.add("My dog Biscuit really cannot eat chicken.", speaker="Ann", said_at=JUNE)
     memory.flush()
     (merged,) = memory.consolidate().merged
-    gone = memory.trail(merged.unit.id)[0].standing[0].page_id
+    gone = memory.trail(merged.unit.id)[0].words_on_page[0].page_id
     receipt = memory.erase(page=gone, reason="asked to")
     assert merged.unit.id in receipt.erasure.units
-    assert receipt.residual.clean
+    assert receipt.leftovers.clean
     (left,) = memory.units()
     assert left.id in merged.of
     memory.close()

@@ -166,7 +166,7 @@ class Consolidator:
             one.left.append(f"{waiting} findings: the page that they rest on is still open")
 
     async def _merge(self, one: _Pass, moment: Moment) -> None:
-        behind = await self._writer.index_said()
+        behind = await self._writer.index_open_turns()
         if behind is not None:
             one.left.append(str(behind))
         head = self._ledger.tier1.head
@@ -181,7 +181,7 @@ class Consolidator:
                     await self._ledger.write(entry)
                     one.merged.append(_merged(entry))
         self._looked = head
-        if one.merged and (behind := await self._writer.index_said()) is not None:
+        if one.merged and (behind := await self._writer.index_open_turns()) is not None:
             one.left.append(str(behind))
 
     async def _looked_for(self, one: _Pass, moment: Moment, *, since: int) -> Proposals | None:
@@ -210,8 +210,8 @@ class Consolidator:
                     pair = Pair(one=older, other=newer, similarity=similarity)
                     found.setdefault((age[older.id], age[newer.id]), pair)
             one.step()
-        in_order = [found[ages] for ages in sorted(found)]
-        return await to_thread.run_sync(lambda: propose(in_order, parted=tier1.were_parted))
+        oldest_first = [found[ages] for ages in sorted(found)]
+        return await to_thread.run_sync(lambda: propose(oldest_first, parted=tier1.were_parted))
 
     async def _near(self, unit: SummaryUnit) -> list[tuple[SummaryUnit, float]]:
         """The units that hold and are near this one, of the same session, with the cosine."""

@@ -13,7 +13,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import counted, pairs, short, table
-from tiermem.apps.present.terminal import safe
+from tiermem.text.unicode import show_controls
 
 _SHOWN = 20
 """Units that are near each other and stay apart, at most; `--json` prints all."""
@@ -53,7 +53,7 @@ def _parts(done: tiermem.Consolidation, place: options.Place) -> Iterator[Render
         *(("left", why) for why in done.left),
     ])  # fmt: skip
     for one in done.merged:
-        yield Text(f"  {short(one.unit.id)}  {safe(one.unit.text)}")
+        yield Text(f"  {short(one.unit.id)}  {show_controls(one.unit.text)}")
         yield Text(f"  in place of {', '.join(map(short, one.of))}: {one.reason}", style="dim")
     if done.merged and not done.proposed:
         undo = place.command("withdraw", short(done.merged[0].unit.id))
