@@ -34,10 +34,10 @@ def consolidate(
         progress("consolidating", "steps") as report,
     ):
         done = memory.consolidate(dry_run=dry_run, progress=report)
-    output.show(done, lambda: _told(done, place))
+    output.show(done, lambda: _in_words(done, place))
 
 
-def _told(done: tiermem.Consolidation, place: options.Place) -> Group:
+def _in_words(done: tiermem.Consolidation, place: options.Place) -> Group:
     return Group(*_parts(done, place))
 
 
