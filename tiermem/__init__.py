@@ -92,7 +92,15 @@ if TYPE_CHECKING:
     )
     from tiermem.reasoning import Engine
     from tiermem.settings import Settings
-    from tiermem.writing import Erasure, Remembered, Restored, Withdrawn
+    from tiermem.writing import (
+        Consolidation,
+        Erasure,
+        MergedUnits,
+        NearUnits,
+        Remembered,
+        Restored,
+        Withdrawn,
+    )
 
 _LAZY = {
     "Added": "tiermem.api",
@@ -104,6 +112,7 @@ _LAZY = {
     "AuditedDerivation": "tiermem.reading",
     "BackedUp": "tiermem.api",
     "Bundle": "pagestore.bundle",
+    "Consolidation": "tiermem.writing",
     "Context": "tiermem.reading",
     "Difference": "tiermem.reading",
     "Engine": "tiermem.reasoning",
@@ -112,6 +121,8 @@ _LAZY = {
     "Filters": "tiermem.api",
     "Flushed": "tiermem.api",
     "Memory": "tiermem.api",
+    "MergedUnits": "tiermem.writing",
+    "NearUnits": "tiermem.writing",
     "OmissionReport": "tiermem.reading",
     "OmissionsAt": "tiermem.reading",
     "Overrides": "tiermem.api",
@@ -153,6 +164,7 @@ __all__ = [
     "Check",
     "Checkpoint",
     "Citation",
+    "Consolidation",
     "Context",
     "Damage",
     "Decision",
@@ -173,6 +185,8 @@ __all__ = [
     "MarkedPage",
     "MarkedPageInfo",
     "Memory",
+    "MergedUnits",
+    "NearUnits",
     "OmissionReport",
     "OmissionsAt",
     "Overrides",

@@ -6,6 +6,7 @@ key lying in the environment is not a wish to use it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiermem.embedding.named import EMBEDDERS
-from tiermem.errors import InvalidInput, not_one_of
+from tiermem.errors import InvalidInput, not_one_of, shown
 from tiermem.index.named import INDEXES
 from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
@@ -142,6 +143,11 @@ class Settings(BaseSettings):
     write_back: When = "background"
     """When proved findings go to Tier 1; `deferred` waits for `apply_findings()`."""
     write_back_variant: WriteBackVariant = "retrieve-and-edit"
+    consolidate: Literal["off", "idle"] | float = "off"
+    """When what waits is done and units that tell the same are merged, in the background while nothing is
+    asked: every so many seconds (300 is often enough), `idle` whenever a session is over and at opening, or
+    `off`, only by `memory.consolidate()`.
+    """
 
     trust_levels: tuple[str, ...] = Field(default=DEFAULT_LEVELS, min_length=1)
     """Levels of trust, lowest first. Turns are stamped by the caller (`add(…, trust=…)`); a turn without a
@@ -179,6 +185,20 @@ class Settings(BaseSettings):
         if given not in names:
             raise ValueError(not_one_of(given, names))
         return given
+
+    @field_validator("consolidate", mode="before")
+    @classmethod
+    def _a_time_to_consolidate(cls, given: Any) -> Any:
+        names = ("off", "idle")
+        if given in names:
+            return given
+        try:
+            seconds = math.nan if isinstance(given, bool) else float(given)
+        except (TypeError, ValueError):
+            seconds = math.nan
+        if not 0 < seconds < math.inf:
+            raise ValueError(f"must be 'off', 'idle', or a number of seconds above 0, not {shown(given)}")
+        return seconds
 
     @field_validator(*_NAMED)
     @classmethod

@@ -39,6 +39,7 @@ class _Variant:
 
     mode: Mode = "router"
     turns_by: Literal["turns", "units"] = "turns"
+    consolidates: bool = False
     home: str = "tiermem"
     given: Mapping[str, Any] = field(default_factory=dict)
 
@@ -46,6 +47,7 @@ class _Variant:
 TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem": _Variant(),
     "tiermem:units": _Variant(turns_by="units"),
+    "tiermem:consolidated": _Variant(turns_by="units", consolidates=True, home="tiermem-consolidated"),
     "tiermem:summary": _Variant(mode="summary", given={"recall_turns": 0}),
     "tiermem:raw": _Variant(mode="raw"),
     "tiermem:no-links": _Variant(given={"links": False}),
@@ -119,6 +121,7 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
         counter=setup.counter,
         mode=variant.mode,
         turns_by=variant.turns_by,
+        consolidates=variant.consolidates,
         given=given,
     )
 

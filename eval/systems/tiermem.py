@@ -61,6 +61,7 @@ class TierMem:
     counter: TokenCounter
     mode: Mode = "router"
     turns_by: Literal["turns", "units"] = "turns"
+    consolidates: bool = False
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,7 +69,10 @@ class TierMem:
         self._pages: dict[PageId, _PlacedPage] = {}
 
     async def observe(self, sessions: Sequence[Session]) -> None:
-        """Store every turn, seal, summarise; `TierMemError` when a page could not be summarised."""
+        """Store every turn, seal, summarise, and with `consolidates` merge what is told twice.
+
+        `TierMemError` when a page could not be summarised.
+        """
         memory = await self._opened(create=True)
         for session in sessions:
             if session.turns:
@@ -76,6 +80,8 @@ class TierMem:
         flushed = await memory.flush()
         if flushed.pending:
             raise TierMemError(f"{flushed.pending} pages could not be summarised: {flushed.problems}")
+        if self.consolidates:
+            await memory.consolidate()
         for info in await memory.pages():
             page = await memory.page(info.id)
             lines = tuple(

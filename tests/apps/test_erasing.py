@@ -97,3 +97,22 @@ def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:
     assert "restored" in run("reinstate", newer[:12], *at, "--reason", "it is so")
     refused = run("reinstate", biscuit, *at, "--reason", "no", code=1)
     assert "supersedes it; withdraw that" in " ".join(refused.split())
+
+
+def test_what_is_told_twice_is_proposed_merged_and_taken_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
+    with tiermem.open(tmp_path, engine="local", distil="inline") as memory:
+        for text in ("I love the old mill by the river.", "I really love the old mill by the river!"):
+            memory.add(text, speaker="Ann")
+            memory.flush()
+    at = ("--store", str(tmp_path))
+    assert "to be merged      2 units to 1" in run("consolidate", *at, "--dry-run")
+    (merged,) = json.loads(run("consolidate", *at, "--json"))["merged"]
+    assert len(json.loads(run("units", *at, "--json"))["units"]) == 1
+    assert "merged: they tell the" in run("trail", merged["of"][0], *at)
+    run("withdraw", merged["unit"]["id"], *at, "--reason", "two visits")
+    told = run("consolidate", *at)
+    assert "merged      no units" in told
+    assert "taken apart" in told

@@ -5,14 +5,18 @@ from collections import Counter
 
 import pytest
 
-from tests.writing.crashes import MUTANTS, REINDEXING, SCRIPT, TALKING, Trial, World, trial
+from tests.writing.crashes import CONSOLIDATING, MUTANTS, REINDEXING, SCRIPT, TALKING, Trial, World, trial
 from tiermem.writing import Writer
 
 LIVES = 240
 LIVES_OF_A_MUTANT = 400
 
 
-@pytest.mark.parametrize("script", [SCRIPT, TALKING, REINDEXING], ids=["script", "talking", "reindexing"])
+@pytest.mark.parametrize(
+    "script",
+    [SCRIPT, TALKING, REINDEXING, CONSOLIDATING],
+    ids=["script", "talking", "reindexing", "consolidating"],
+)
 def test_a_life_without_crashes_leaves_no_damage(script: tuple[tuple[str, int], ...]) -> None:
     world = World(random.Random(0))
     one = Trial(Writer, world, script)

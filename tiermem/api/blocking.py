@@ -151,6 +151,7 @@ class Memory:
     units = _blocking(AsyncMemory.units)
     get = _blocking(AsyncMemory.get)
     apply_findings = _blocking(AsyncMemory.apply_findings)
+    consolidate = _blocking(AsyncMemory.consolidate)
     reindex = _blocking(AsyncMemory.reindex)
     checkpoint = _blocking(AsyncMemory.checkpoint)
     verify = _blocking(AsyncMemory.verify)

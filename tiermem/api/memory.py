@@ -8,8 +8,8 @@ in the ledger and is done again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -37,7 +37,15 @@ from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
 from tiermem.dialogue import TimeLike, as_turns
-from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId, text_in, unexpected
+from tiermem.errors import (
+    BudgetExceeded,
+    InvalidInput,
+    MemoryClosed,
+    TierMemError,
+    UnknownId,
+    text_in,
+    unexpected,
+)
 from tiermem.index.interface import Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
@@ -73,7 +81,15 @@ from tiermem.runtime.opened import Opened, share
 from tiermem.runtime.opening import build, other_than
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
-from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
+from tiermem.writing import (
+    Consolidation,
+    Progress,
+    Remembered,
+    Restored,
+    Selection,
+    Withdrawn,
+    WriteBackReport,
+)
 from tiermem.writing.placing import placed
 
 Says = str | Turn | Mapping[str, Any]
@@ -81,7 +97,7 @@ Says = str | Turn | Mapping[str, Any]
 INDEXING_LIMIT = 5.0
 """Seconds a question waits for what was just said to be in the index."""
 
-_INDEXING, _SEALING = "indexing", "sealing"
+_INDEXING, _SEALING, _CONSOLIDATING = "indexing", "sealing", "consolidating"
 _SPARE = 1.0
 """Seconds to look later than an idle session may be sealed, so that one look is enough."""
 
@@ -277,7 +293,7 @@ class AsyncMemory:
         await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
-            with components.paying(Meter(budget=limits)) as meter:
+            with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
                     outcome = await components.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
             answer, findings = components.reader.answered(
@@ -394,6 +410,29 @@ class AsyncMemory:
         await self._jobs.drain()
         report = await self._write_back()
         return report.decisions
+
+    @cut_short
+    async def consolidate(self, *, dry_run: bool = False, progress: Progress | None = None) -> Consolidation:
+        """Do now what waits, and merge units that tell the same: one pass, while no question is under way.
+
+        Sessions that are over seal, sealed pages are summarised, findings are decided on; then units of a
+        session that tell the same in the same words, of turns that filters do not tell apart, give way to one
+        that rests on the words of all. Every merge is recorded with its reason and shown by `trail`;
+        `withdraw` of the merged unit brings the others back, and they are not merged again.
+        What the daily limits, a model or the index do not allow now is left, and the report says why.
+        With `dry_run` nothing is done: the report tells what a pass would begin with. `progress` is told of
+        steps done and steps known so far. `Settings.consolidate` has passes run by themselves.
+        """
+        components, told = self._open, arguments.progress(progress)
+        if arguments.switch(dry_run, "dry_run"):
+            async with self._lock.shared():
+                return await components.consolidator.proposed(components.clock())
+        _ = self._writable
+        await self._jobs.drain()
+        with components.paying(Meter()):
+            return await components.consolidator.run(
+                components.clock(), moment=self._free_moment, progress=told
+            )
 
     @cut_short
     async def reindex(self) -> Reindexed:
@@ -750,10 +789,11 @@ class AsyncMemory:
                 self._jobs.note([f"an erasing is not finished: {why}"])
             elif components.settings.index == IN_PROCESS:
                 await self._fill_index()
-            await components.writer.seal_at_opening(components.clock())
+            await components.writer.seal_all_idle(components.clock())
             await self._when(components.settings.distil, "distilling", self._distil)
             self._index_open_turns()
             await self._look_later()
+            self._consolidate_later()
 
     async def _finish_erasing(self) -> str:
         """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
@@ -799,6 +839,49 @@ class AsyncMemory:
             sealed = await components.writer.seal_idle(components.clock())
         await self._sealed(sealed)
         await self._look_later()
+        if sealed and components.settings.consolidate == "idle":
+            self._jobs.start(_CONSOLIDATING, self._consolidate)
+
+    def _consolidate_later(self) -> None:
+        """Have the next pass begin when the settings say."""
+        when = self._open.settings.consolidate
+        if when == "idle":
+            self._jobs.start(_CONSOLIDATING, self._consolidate)
+        elif when != "off":
+            # By a memory of its own, as in `_look_later`.
+            later = type(self)(self._opened, self._user)
+            self._jobs.later(when, _CONSOLIDATING, later._consolidate_again)  # noqa: SLF001
+
+    async def _consolidate_again(self) -> None:
+        try:
+            await self._consolidate()
+        finally:
+            if not self._opened.ending:
+                self._consolidate_later()
+
+    async def _consolidate(self) -> None:
+        """A pass in the background, on a day on which anything may still be spent."""
+        components = self._open
+        try:
+            components.meter.check()
+        except BudgetExceeded:
+            return  # what waits is pending, and `stats` tells what was spent
+        with components.paying(Meter()):
+            report = await components.consolidator.run(components.clock(), moment=self._free_moment)
+        self._jobs.note(why for why in report.left if why not in self._jobs.problems)
+
+    @asynccontextmanager
+    async def _free_moment(self) -> AsyncIterator[None]:
+        """Entered when no question is under way, something may be spent, and nobody waits for the end.
+
+        Whoever wants to be alone, to erase say, goes first.
+        """
+        await self._opened.asking.none()
+        if self._opened.ending:
+            raise MemoryClosed("the memory was closed")
+        self._open.meter.check()
+        async with self._lock.shared():
+            yield
 
     async def _fill_index(self) -> None:
         """Put all that the ledger holds into an index that starts empty; without a model call."""

@@ -58,6 +58,7 @@ class Overrides(TypedDict, total=False):
     distil_concurrency: int
     write_back: When
     write_back_variant: WriteBackVariant
+    consolidate: Literal["off", "idle"] | float
     trust_levels: tuple[str, ...]
     write_back_trust: str | None
 

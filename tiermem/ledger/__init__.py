@@ -1,11 +1,12 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
 from tiermem.ledger.entry_texts import entry_texts
-from tiermem.ledger.folds import AnswerInfo, Loss, PageSummary
-from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, summary_unit_id
+from tiermem.ledger.folds import AnswerInfo, Loss, Merged, PageSummary
+from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
 from tiermem.ledger.kinds.bounded import Bounded
+from tiermem.ledger.kinds.consolidated import Consolidated
 from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erased import Erased
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
@@ -28,6 +29,7 @@ __all__ = [
     "Around",
     "Bounded",
     "Changes",
+    "Consolidated",
     "Distilled",
     "Entry",
     "Erased",
@@ -35,6 +37,7 @@ __all__ = [
     "Ledger",
     "LoggedEntry",
     "Loss",
+    "Merged",
     "PageSummary",
     "Redistilled",
     "Reinstated",
@@ -50,5 +53,6 @@ __all__ = [
     "finding_id",
     "finding_unit_id",
     "indexed_as",
+    "merged_unit_id",
     "summary_unit_id",
 ]

@@ -26,6 +26,11 @@ def finding_unit_id(space: SpaceId, finding_id: FindingId) -> UnitId:
     return UnitId("u1:" + _digest("finding", space, finding_id))
 
 
+def merged_unit_id(space: SpaceId, merged: Sequence[UnitId]) -> UnitId:
+    """The id of the unit that stands for some that tell the same, in whatever order these are named."""
+    return UnitId("u1:" + _digest("merged", space, sorted(merged)))
+
+
 def finding_id(space: SpaceId, answer_id: AnswerId, claim: str, spans: Sequence[Span]) -> FindingId:
     """The id of a proved fact that one answer brought."""
     return FindingId("f1:" + _digest(space, answer_id, claim, _ranges(spans)))

@@ -187,17 +187,25 @@ class View:
         rests on a turn that may not be seen: one of a page that was not read is not known to be.
         """
         unit = self.tier1.unit(UnitId(unit_id))
-        if unit is None or not self.tier1.is_active(unit.id) or not self._trusts(unit):
+        if unit is None or not self.tier1.is_active(unit.id):
             return None
+        # Where a turn may not be seen on which it rests, one that it stands for tells all of it.
+        alike = (unit, *self.tier1.standing_behind(unit.id))
+        shown = next((one for one in alike if self._shows(one)), None)
+        if shown is not None:
+            self._of_units |= dict.fromkeys(span.page_id for span in shown.spans)
+        return shown
+
+    def _shows(self, unit: SummaryUnit) -> bool:
+        """Whether a unit is of this session, trusted, and rests on nothing that may not be seen."""
+        if not self._trusts(unit):
+            return False
         if self.scope.session not in (None, unit.session):
-            return None
+            return False
         hidden = [span.page_id for span in unit.spans if self._hides(span.page_id)]
         for page_id in hidden:
             self._read[page_id] = self._set_aside(page_id)
-        if hidden or not self._sees(unit):
-            return None
-        self._of_units |= dict.fromkeys(span.page_id for span in unit.spans)
-        return unit
+        return not hidden and self._sees(unit)
 
     def _sees(self, unit: SummaryUnit) -> bool:
         """Whether every turn that the unit rests on may be seen."""

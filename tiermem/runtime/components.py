@@ -22,7 +22,7 @@ from tiermem.reading import Reader, Reranker
 from tiermem.reasoning import Engine
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import Settings
-from tiermem.writing import Writer
+from tiermem.writing import Consolidator, Writer
 
 EngineName = Literal["auto", "local", "model"]
 
@@ -82,6 +82,7 @@ class Components:
     embedder: Embedder
     engine: Engine
     writer: Writer
+    consolidator: Consolidator
     reader: Reader
     closing: AsyncExitStack
     model: LanguageModel | None

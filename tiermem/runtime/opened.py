@@ -19,6 +19,7 @@ import anyio
 
 from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
+from tiermem.runtime.asking import Asking
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import Jobs
 from tiermem.runtime.lock import ReadWriteLock
@@ -33,13 +34,17 @@ class Opened:
         self.components: Components | None = None
         self.jobs = Jobs()
         self.lock = ReadWriteLock()
+        self.asking = Asking()
         self.users: set[object] = set()
         self.changing = anyio.Lock()
         self.over = False
+        self.ending = False
+        """Whether the last user is leaving: what can be left for the next opening is not begun any more."""
 
     async def let_go(self, user: object) -> None:
         """One user less; the last one closes the parts. What works on them in the background is finished."""
         async with self.changing:
+            self.ending = self.users <= {user}
             # First: what works for a memory that nobody holds any more holds it until it is done.
             await self.jobs.wait_for_requested()
             self.users.discard(user)
@@ -59,7 +64,7 @@ class Opened:
     async def _close(self) -> None:
         if self.over:
             return
-        self.over = True
+        self.over = self.ending = True
         try:
             await self.jobs.drain()
         finally:
@@ -115,6 +120,7 @@ async def share(
                     "memory first, or open this one in the same way"
                 )
             opened.users.add(user)
+            opened.ending = False
             return opened
 
 

@@ -28,7 +28,7 @@ from tiermem.runtime.components import IN_MEMORY, Components, EngineName, Openin
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 from tiermem.trust import TrustLevels
-from tiermem.writing import Writer, WriterOptions
+from tiermem.writing import Consolidator, Writer, WriterOptions
 
 
 async def build(opening: Opening) -> Components:
@@ -59,12 +59,15 @@ async def build(opening: Opening) -> Components:
                 fresh=opening.reindex,
             )
         reranker = parts.reranker or await _reranker(settings, stack)
+        how = _writing(settings, embedder)
+        writer = Writer(ledger, index, judging, how)
         return Components(
             opening=opening,
             ledger=ledger,
             embedder=embedder,
             engine=judging,
-            writer=Writer(ledger, index, judging, _writing(settings)),
+            writer=writer,
+            consolidator=Consolidator(writer, ledger, index, how),
             reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=reranker),
             closing=stack.pop_all(),
             model=model,
@@ -257,7 +260,7 @@ def _reading(settings: Settings) -> ReadingOptions:
     )
 
 
-def _writing(settings: Settings) -> WriterOptions:
+def _writing(settings: Settings, embedder: Embedder) -> WriterOptions:
     return WriterOptions(
         variant=settings.write_back_variant,
         trust=TrustLevels(names=settings.trust_levels),
@@ -265,4 +268,5 @@ def _writing(settings: Settings) -> WriterOptions:
         concurrency=settings.distil_concurrency,
         page_tokens=settings.page_tokens,
         idle_seal=settings.idle_seal,
+        embedder=embedder.name,
     )

@@ -1,9 +1,13 @@
-"""The only room that changes memory: observe, distil, project, write back, erase."""
+"""The only room that changes memory: observe, distil, project, write back, consolidate, erase."""
 
+from tiermem.salience.propose import NearUnits
+from tiermem.writing.consolidate import Consolidator, Moment
 from tiermem.writing.erase import Erasure, Selection
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
+    Consolidation,
     DistilReport,
+    MergedUnits,
     Progress,
     Projected,
     Remembered,
@@ -16,8 +20,13 @@ from tiermem.writing.values import (
 from tiermem.writing.writer import Writer
 
 __all__ = [
+    "Consolidation",
+    "Consolidator",
     "DistilReport",
     "Erasure",
+    "MergedUnits",
+    "Moment",
+    "NearUnits",
     "Progress",
     "Projected",
     "Projection",

@@ -71,7 +71,7 @@ def grounds_of(
             ranks.append(trust.rank_of(turn))
     times = [source.said_at for source in sources if source.said_at is not None]
     rank = min(ranks) if sources else 0
-    return Grounds(sources=tuple(sources), said_at=_latest(times), trust=rank, level=trust.names[rank])
+    return Grounds(sources=tuple(sources), said_at=latest(times), trust=rank, level=trust.names[rank])
 
 
 def skipped(finding_id: FindingId, reason: str) -> WroteBack:
@@ -101,7 +101,7 @@ def settle(
     if proposed.op == "UPDATE" and proposed.target is not None:
         target = neighbours[proposed.target]
         text = (proposed.text or "").strip()
-        refusal = _refusal(text, target, proved)
+        refusal = why_not_one(text, target, proved.fact.claim, proved.grounds)
         if refusal is None:
             unit = _merged(target, proved, text, older, made_by)
             return _wrote("UPDATE", proved, unit, superseded, notes)
@@ -148,27 +148,27 @@ def _may_supersede(newer: Grounds, older: Grounds) -> bool:
         return False
     if newer.said_at is None or older.said_at is None:
         return True
-    return _latest([older.said_at, newer.said_at]) == newer.said_at
+    return latest([older.said_at, newer.said_at]) == newer.said_at
 
 
-def _refusal(text: str, target: Neighbour, proved: Proved) -> str | None:
-    """Why the merged text may not stand for both sides; `None` when it may."""
-    known, new = target.unit.text, proved.fact.claim
+def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str | None:
+    """Why a merged text may not stand for a unit and for what is new beside it; `None` when it may."""
+    known = target.unit.text
     if len(text) > _LONGEST_TEXT:
         return "it is too long"
     if text.encode(errors="replace").decode() != text:
         return "it is not valid text"
     if instruction_like(text):
         return "it reads like an instruction"
-    if proved.grounds.trust != target.grounds.trust:
+    if grounds.trust != target.grounds.trust:
         return (
             "its source is trusted less"
-            if proved.grounds.trust < target.grounds.trust
+            if grounds.trust < target.grounds.trust
             else ("its source is trusted more")
         )
     if not negated(known) == negated(new) == negated(text):
         return "a denial and an assertion are not merged"
-    sides = (Source(known), Source(new), *target.grounds.sources, *proved.grounds.sources)
+    sides = (Source(known), Source(new), *target.grounds.sources, *grounds.sources)
     invented = unsupported_literals(text, sides)
     if invented:
         return f"neither side holds {invented[0]!r}"
@@ -191,7 +191,7 @@ def _merged(
         unit,
         text=text,
         spans=tuple(dict.fromkeys((*unit.spans, *fact.spans))),
-        said_at=_latest(times),
+        said_at=latest(times),
         event_at=unit.event_at or fact.event_at,
         scene=unit.scene or fact.scene,
         importance=max(unit.importance, clamp(fact.importance)),
@@ -237,7 +237,7 @@ def _wrote(
     return WroteBack(write_back=decision, unit=unit)
 
 
-def _latest(times: Sequence[datetime]) -> datetime | None:
+def latest(times: Sequence[datetime]) -> datetime | None:
     """The latest time. Where one side has no zone, clocks are compared as they read."""
     if any(time.tzinfo is None for time in times):
         return max(times, key=lambda time: time.replace(tzinfo=None))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from pagestore import PageId
+from pagestore import PageId, SessionId
 from tiermem.ledger import SetAside
-from tiermem.model import SummaryUnit, UnitId, WriteBack, WriteBackVariant
+from tiermem.model import SummaryUnit, UnitId, Usage, WriteBack, WriteBackVariant
+from tiermem.salience.propose import NearUnits
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 Progress = Callable[[int, int], None]
@@ -28,6 +29,8 @@ class WriterOptions:
     trust: TrustLevels = DEFAULT_TRUST
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
+    embedder: str = ""
+    """Whose vectors the index compares: from which cosine on units are near each other depends on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,3 +121,33 @@ class Remembered:
     page_id: PageId
     corrected: SummaryUnit | None = None
     beside: tuple[SummaryUnit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedUnits:
+    """A unit that stands for others which tell the same; withdrawing it brings these back."""
+
+    unit: SummaryUnit
+    of: tuple[UnitId, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """What one pass over a space did, or, where it was `proposed` alone, what it would begin with.
+
+    `sealed` are sessions that were over, `pages` how many pages were summarised, to how many `units`,
+    `findings` how many findings were decided on, and `merged` the units that tell the same, as one. Of the
+    units that came or changed since the pass before, `near` are those that are near another and stay apart,
+    with the reason. `usage` is what it cost. `left` says what it had to leave, and why.
+    """
+
+    sealed: tuple[SessionId, ...] = ()
+    pages: int = 0
+    units: int = 0
+    findings: int = 0
+    merged: tuple[MergedUnits, ...] = ()
+    near: tuple[NearUnits, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    left: tuple[str, ...] = ()
+    proposed: bool = False

@@ -7,8 +7,8 @@ model or the index is down, its page is still open) stays pending.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -87,6 +87,12 @@ class WriteBacks:
         self._projection = projection
         self._options = options
         self._one_at_a_time = anyio.Lock()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Inside, no finding is decided on."""
+        async with self._one_at_a_time:
+            yield
 
     async def apply(self, findings: Iterable[Finding], variant: WriteBackVariant) -> WriteBackReport:
         """Decide on each finding that has no decision yet; giving the same ones again decides nothing."""

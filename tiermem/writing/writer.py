@@ -9,7 +9,7 @@ and the others go on.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -111,12 +111,16 @@ class Writer:
         pages, minutes = await self._ledger.filling(), self._options.idle_seal
         return await self._seal_each(left_behind(pages, by=session, turns=turns, minutes=minutes))
 
-    async def seal_at_opening(self, now: datetime) -> tuple[PageId, ...]:
+    async def seal_all_idle(self, now: datetime) -> tuple[PageId, ...]:
         """Seal every open page that is idle, by the clock or by said time."""
+        return await self._seal_each(await self.idle_sessions(now))
+
+    async def idle_sessions(self, now: datetime) -> tuple[SessionId, ...]:
+        """Sessions with an open page that is idle, by the clock or by said time."""
         pages, minutes = await self._ledger.filling(), self._options.idle_seal
         by_clock = idle_by_clock(pages, now=now, minutes=minutes)
         by_said_time = idle_by_said_time(pages, minutes=minutes)
-        return await self._seal_each(dict.fromkeys((*by_clock, *by_said_time)))
+        return tuple(dict.fromkeys((*by_clock, *by_said_time)))
 
     async def until_idle(self, now: datetime) -> float | None:
         """Seconds until the first open page seals should nothing be said; `None` when none ever does."""
@@ -130,20 +134,25 @@ class Writer:
         """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
         return await self._projection.attempt()
 
-    async def distil_pending(self, progress: Progress | None = None, *, again: bool = False) -> DistilReport:
+    async def distil_pending(
+        self,
+        progress: Progress | None = None,
+        *,
+        again: bool = False,
+        only: Collection[PageId] | None = None,
+    ) -> DistilReport:
         """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
 
         A page whose summarising failed stays pending and is named in the report; the others go on,
         unless the model fails so often in a row that asking about the rest would only take time.
-        Pages that were set aside, at whatever step, are tried only with `again`.
+        Pages that were set aside, at whatever step, are tried only with `again`. With `only`, no others.
         """
         async with self._distilling:
             if again:
                 await self._ask_again()
-            pending = await self.pending_pages()
-            if not again:
-                aside = self._ledger.tier1.aside_at("distil")
-                pending = tuple(info for info in pending if info.id not in aside)
+            pending = await self.pending_pages(aside=again)
+            if only is not None:
+                pending = tuple(info for info in pending if info.id in only)
             run = _DistilRun(len(pending), progress)
             together = batches(pending, page_tokens=self._options.page_tokens)
             for start in range(0, len(together), _SLICE):
@@ -159,10 +168,17 @@ class Writer:
                 run.index = await self._projection.attempt(again=again)
         return run.report(self._projection.aside())
 
-    async def pending_pages(self) -> tuple[PageInfo, ...]:
-        """Sealed pages that are not summarised yet, oldest first, those set aside among them."""
-        pages = await self._ledger.pages()
-        return tuple(info for info in pages if not self._ledger.tier1.is_distilled(info.id))
+    async def pending_pages(self, *, aside: bool = True) -> tuple[PageInfo, ...]:
+        """Sealed pages that are not summarised yet, oldest first; with `aside`, those set aside as well."""
+        pages, tier1 = await self._ledger.pages(), self._ledger.tier1
+        without = {} if aside else tier1.aside_at("distil")
+        return tuple(i for i in pages if not tier1.is_distilled(i.id) and i.id not in without)
+
+    @asynccontextmanager
+    async def deciding(self) -> AsyncIterator[None]:
+        """Inside, nobody else looks at what holds and changes it."""
+        async with self._one_decides, self._write_backs.alone():
+            yield
 
     async def redistil(self, page_id: PageId) -> Redistilled:
         """Look at a distilled page again, told what its units lost; what is new and proved is added.
@@ -272,10 +288,14 @@ class Writer:
                 raise InvalidInput(
                     f"unit {unit_id!r} is not withdrawn: {newer[-1]!r} supersedes it; withdraw that"
                 )
-            others = {one for old in unit.supersedes for one in tier1.superseded_by(old)} - {unit_id}
+            before = {older for older in unit.supersedes if tier1.is_active(older)}
+            holding = {one for old in unit.supersedes for one in tier1.superseded_by(old)}
+            others = holding - {unit_id, *unit.supersedes}
             if withdrawn and others:
                 raise InvalidInput(f"unit {min(others)!r} holds in its place: withdraw that first")
-            before = {older for older in unit.supersedes if tier1.is_active(older)}
+            grown = [one for one in tier1.merged(unit_id) if not set(self._unit(one).spans) <= {*unit.spans}]
+            if withdrawn and grown:
+                raise InvalidInput(f"unit {grown[0]!r} tells more by now than when it was merged: keep it")
             if withdrawn:
                 await self._ledger.write(Reinstated(unit_ids=(unit_id,), reason=reason))
                 await self._projection.attempt()

@@ -8,7 +8,7 @@ BUGS = (
     Bug(
         name="units of another session are seen",
         file="tiermem/reading/view.py",
-        before="        if self.scope.session not in (None, unit.session):\n            return None\n",
+        before="        if self.scope.session not in (None, unit.session):\n            return False\n",
         after="",
         found_by=_ALL,
     ),
@@ -22,8 +22,8 @@ BUGS = (
     Bug(
         name="a unit that is superseded is still seen",
         file="tiermem/reading/view.py",
-        before="if unit is None or not self.tier1.is_active(unit.id) or not self._trusts(unit):",
-        after="if unit is None or not self._trusts(unit):",
+        before="if unit is None or not self.tier1.is_active(unit.id):",
+        after="if unit is None:",
         found_by=_ALL,
     ),
     Bug(
@@ -50,8 +50,8 @@ BUGS = (
     Bug(
         name="units that rest on turns nobody asked for are seen",
         file="tiermem/reading/view.py",
-        before="if hidden or not self._sees(unit):",
-        after="if hidden:",
+        before="return not hidden and self._sees(unit)",
+        after="return not hidden",
         found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
     Bug(

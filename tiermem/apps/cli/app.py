@@ -36,6 +36,7 @@ COMMANDS = {
     "stats": "Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved.",
     "omissions": "Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps.",
     "redistil": "Summarise a page again, told what its summaries lost. New units are added; nothing is removed.",
+    "consolidate": "Do what waits, and merge the units that tell the same. A merge is recorded, and can be undone.",
     "verify": "Re-derive every hash and name what is damaged (exit code 3).",
     "checkpoint": "Commit to everything so far: size and root of each space's Merkle tree, signed if you like.",
     "verify-bundle": "Check an audit bundle, offline and without a store (exit code 3 when it does not hold).",

@@ -6,8 +6,9 @@ from tiermem.ledger.folds.findings import FindingsFold
 from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
 from tiermem.ledger.folds.spending import SpendingFold
 from tiermem.ledger.folds.tiers import TiersFold
+from tiermem.ledger.folds.units import Merged
 
-__all__ = ["AnswerInfo", "Folds", "Loss", "PageSummary"]
+__all__ = ["AnswerInfo", "Folds", "Loss", "Merged", "PageSummary"]
 
 
 class Folds(TiersFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pagestore import PageId, SessionId, Span
 from tiermem.model import SummaryUnit, TakenBack, UnitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """The units that one unit stands for, each of which tells all of it, and why they were merged."""
+
+    of: tuple[UnitId, ...]
+    reason: str
 
 
 class UnitsFold:
@@ -23,6 +31,7 @@ class UnitsFold:
         self._superseded_by: dict[UnitId, dict[UnitId, None]] = {}
         self._retired: dict[UnitId, str] = {}
         self._corrected_by: dict[UnitId, dict[UnitId, None]] = {}
+        self._merged: dict[UnitId, Merged] = {}
         self._changed: dict[UnitId, int] = {}
 
     def unit(self, unit_id: UnitId) -> SummaryUnit | None:
@@ -51,7 +60,45 @@ class UnitsFold:
     def corrected_with(self, unit_id: UnitId) -> tuple[UnitId, ...]:
         """The unit, and those that it was stated in correction of."""
         older = (old for old, newer in self._corrected_by.items() if unit_id in newer)
-        return (unit_id, *older)
+        return (unit_id, *self.merged(unit_id), *older)
+
+    def merged(self, unit_id: UnitId) -> tuple[UnitId, ...]:
+        """The units that this one stands for, and those that they stand for."""
+        found: dict[UnitId, None] = {}
+        waiting = [unit_id]
+        while waiting:
+            known = self._merged.get(waiting.pop())
+            new = [one for one in (known.of if known is not None else ()) if one not in found]
+            found |= dict.fromkeys(new)
+            waiting += new
+        return tuple(found)
+
+    def standing_behind(self, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
+        """The units that this one stands for and that would hold without it."""
+        stood_for = self.merged(unit_id)
+        by_these = {unit_id, *stood_for}
+        return tuple(
+            self._units[one]
+            for one in stood_for
+            if one in self._units
+            and one not in self._retired
+            and by_these.issuperset(self.superseded_by(one))
+        )
+
+    def merged_into(self, unit_id: UnitId) -> tuple[UnitId, str] | None:
+        """The unit, not retired, that stands for this one, and why; `None` without."""
+        for newer in self.superseded_by(unit_id):
+            known = self._merged.get(newer)
+            if known is not None and unit_id in known.of:
+                return newer, known.reason
+        return None
+
+    def were_parted(self, one: UnitId, other: UnitId) -> bool:
+        """Whether a unit that stood for both was retired: somebody took them apart."""
+        both = {one, other}
+        return any(
+            retired in self._merged and both.issubset(self.merged(retired)) for retired in self._retired
+        )
 
     def taken_back(self, page_id: PageId) -> tuple[TakenBack, ...]:
         """The words of a page that a unit which was withdrawn or corrected rests on, and no active one."""
@@ -112,6 +159,12 @@ class UnitsFold:
             self._superseded_by.setdefault(older, {})[unit.id] = None
             self._touch(older, seq)
         self._touch(unit.id, seq)
+
+    def merge_units(self, unit: SummaryUnit, merged: Merged, seq: int) -> None:
+        """Take in a unit that stands for others from record `seq` on, where it is not known."""
+        if unit.id not in self._units:
+            self._merged[unit.id] = merged
+            self.put_unit(unit, seq)
 
     def correct_units(self, older: Iterable[UnitId], newer: UnitId) -> None:
         """Some units are corrected by a newer one."""

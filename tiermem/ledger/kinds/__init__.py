@@ -9,6 +9,7 @@ from tiermem.ledger.kind import Entry, Kind
 from tiermem.ledger.kinds import (
     answered,
     bounded,
+    consolidated,
     distilled,
     erased,
     erasing,
@@ -36,6 +37,7 @@ KINDS: Mapping[str, Kind[Any]] = {
         erased.KIND,
         set_aside.KIND,
         bounded.KIND,
+        consolidated.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

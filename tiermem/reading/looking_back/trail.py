@@ -11,15 +11,20 @@ from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.looking_back.audit import WordsOnPage, words_on_pages
 
+State = Literal["holds", "superseded", "merged", "withdrawn"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitHistory:
-    """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why."""
+    """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
+
+    One that was `merged` tells the same as the unit that stands for it (the first of `superseded_by`).
+    """
 
     unit: SummaryUnit
     words_on_page: tuple[WordsOnPage, ...]
     holds: bool
-    state: Literal["holds", "superseded", "withdrawn"]
+    state: State
     superseded_by: tuple[UnitId, ...] = ()
     because: str | None = None
 
@@ -43,12 +48,21 @@ def unit_history(
     tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int
 ) -> UnitHistory:
     """How a unit stands now."""
-    because, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
+    withdrawn, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
+    because, merged = withdrawn, tier1.merged_into(unit.id)
+    if withdrawn is None and merged is not None:
+        because, newer = merged[1], (merged[0], *(one for one in newer if one != merged[0]))
     return UnitHistory(
         unit=unit,
         words_on_page=words_on_pages(unit.spans, pages, context=context),
         holds=tier1.is_active(unit.id),
-        state="withdrawn" if because is not None else "superseded" if newer else "holds",
+        state=_state(withdrawn=withdrawn is not None, merged=merged is not None, superseded=bool(newer)),
         superseded_by=newer,
         because=because,
     )
+
+
+def _state(*, withdrawn: bool, merged: bool, superseded: bool) -> State:
+    if withdrawn:
+        return "withdrawn"
+    return "merged" if merged else "superseded" if superseded else "holds"

@@ -1,0 +1,360 @@
+"""One pass does what waits and makes one unit of what is told twice; every merge can be undone."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pagestore import SessionId, Turn
+from tests.ledger.building import answer
+from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
+from tiermem.errors import BudgetExceeded, IndexUnavailable, InvalidInput, MemoryClosed, ModelUnavailable
+from tiermem.ledger import Ledger, Retired
+from tiermem.model import SummaryUnit
+from tiermem.reasoning.interface import Operation
+from tiermem.writing import Consolidation, Consolidator, Selection, Writer, WriterOptions
+from tiermem.writing.consolidate import Moment, at_once
+
+pytestmark = pytest.mark.anyio
+
+NOW = datetime(2024, 3, 1, tzinfo=UTC)
+MILL, REALLY, VERY = (
+    "Ann loves the old mill.",
+    "Ann really loves the old mill.",
+    "Ann loves the very old mill.",
+)
+FERRY = "The ferry leaves at 9.40."
+ALONE = WriterOptions(page_tokens=40)
+"""Each page is summarised in a call of its own."""
+
+
+class Town:
+    """A memory of one session in which things are told again on pages of their own."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger, self.index, self.rules = ledger, DictIndex(), Rules()
+        self.writer = Writer(ledger, self.index, self.rules.engine, ALONE)
+        self.consolidator = Consolidator(self.writer, ledger, self.index, ALONE)
+
+    @classmethod
+    async def told(cls, *said: str | Turn, session: SessionId = S1) -> "Town":
+        town = cls(await opened())
+        for one in said:
+            await town.tell(one, session=session)
+        return town
+
+    async def tell(self, said: str | Turn, *, session: SessionId = S1) -> None:
+        await self.writer.observe(session, [turn(said) if isinstance(said, str) else said])
+        await self.writer.seal()
+        await self.writer.distil_pending()
+
+    async def passes(self, moment: Moment = at_once) -> Consolidation:
+        return await self.consolidator.run(NOW, moment=moment)
+
+    def texts(self) -> list[str]:
+        return [unit.text for unit in self.ledger.tier1.units()]
+
+    def unit(self, text: str) -> SummaryUnit:
+        return next(unit for unit in self.ledger.tier1.all_units() if unit.text == text)
+
+    def records(self) -> int:
+        return sum(record.kind == "consolidated" for record in self.ledger._log.records())
+
+
+def after(steps: int, then: Callable[[], Awaitable[None]] | Exception) -> Moment:
+    """Moments of which one, after so many, is not granted, or in which something happens first."""
+    taken = 0
+
+    @asynccontextmanager
+    async def moment() -> AsyncIterator[None]:
+        nonlocal taken
+        taken += 1
+        if taken == steps + 1:
+            if isinstance(then, Exception):
+                raise then
+            await then()
+        yield
+
+    return moment
+
+
+async def test_what_is_told_twice_becomes_one_unit_that_rests_on_the_words_of_all() -> None:
+    town = await Town.told(MILL, FERRY, REALLY, VERY)
+    units = [town.unit(text) for text in (MILL, REALLY, VERY)]
+    (merged,) = (await town.passes()).merged
+    assert merged.of == tuple(unit.id for unit in units)
+    assert (merged.unit.text, merged.unit.supersedes) == (MILL, merged.of)
+    assert set(merged.unit.spans) == {span for unit in units for span in unit.spans}
+    assert sorted(town.texts()) == sorted([FERRY, MILL])
+    assert "they tell the same (cosine 1.000" in merged.reason
+
+
+async def test_the_index_shows_the_one_and_rebuilding_it_or_reading_the_log_again_changes_nothing() -> None:
+    town = await Town.told(MILL, REALLY)
+    await town.passes()
+    entries = dict(town.index.of("units"))
+    assert sorted(entry.active for entry in entries.values()) == [False, False, True]
+    await town.writer.reindex()
+    assert town.index.of("units") == entries
+    again = (await Ledger.open(town.ledger._log)).tier1
+    (one,) = town.ledger.tier1.units()
+    assert again.units() == (one,)
+    assert again.merged(one.id) == town.ledger.tier1.merged(one.id) == one.supersedes
+
+
+async def test_another_pass_merges_nothing_more() -> None:
+    town = await Town.told(MILL, REALLY)
+    await town.passes()
+    anew = Consolidator(town.writer, town.ledger, town.index, WriterOptions())
+    for consolidator in (town.consolidator, anew):
+        assert (await consolidator.run(NOW)).merged == ()
+    assert town.records() == 1
+
+
+async def test_what_is_told_once_more_joins_what_was_merged() -> None:
+    town = await Town.told(MILL, REALLY)
+    (first,) = (await town.passes()).merged
+    await town.tell(VERY)
+    (second,) = (await town.passes()).merged
+    assert set(second.of) == {first.unit.id, town.unit(VERY).id}
+    assert len(second.unit.spans) == 3
+    assert town.texts() == [MILL]
+    assert set(town.ledger.tier1.merged(second.unit.id)) == {
+        first.unit.id,
+        *(town.ledger.tier1.merged(first.unit.id)),
+        town.unit(VERY).id,
+    }
+
+
+async def test_withdrawing_the_merged_unit_undoes_it_for_good_and_restoring_it_does_it_again() -> None:
+    town = await Town.told(MILL, REALLY)
+    before = town.ledger.tier1.units()
+    (merged,) = (await town.passes()).merged
+    withdrawn = await town.writer.withdraw(merged.unit.id, "they are two")
+    assert withdrawn.returned == town.ledger.tier1.units() == before
+    report = await town.passes()
+    assert (report.merged, town.ledger.tier1.units()) == ((), before)
+    assert [near.reason for near in report.near] == ["they were merged once, and taken apart"]
+    await town.writer.restore(merged.unit.id, "they are one")
+    assert town.ledger.tier1.units() == (merged.unit,)
+
+
+async def test_words_of_a_merge_that_was_undone_are_evidence_still() -> None:
+    town = await Town.told(MILL, REALLY)
+    (merged,) = (await town.passes()).merged
+    await town.writer.withdraw(merged.unit.id, "they are two")
+    assert all(town.ledger.tier1.taken_back(span.page_id) == () for span in merged.unit.spans)
+
+
+async def test_a_merge_of_a_merge_can_be_undone_and_done_again() -> None:
+    """The middle of three in a chain holds in between, and is no reason to refuse the last."""
+    town = await Town.told(MILL, REALLY)
+    await town.passes()
+    await town.tell(VERY)
+    (second,) = (await town.passes()).merged
+    await town.writer.withdraw(second.unit.id, "apart")
+    assert sorted(town.texts()) == sorted([MILL, VERY])
+    await town.writer.restore(second.unit.id, "together")
+    assert town.ledger.tier1.units() == (second.unit,)
+
+
+async def test_a_merge_is_not_done_again_over_what_a_unit_has_learned_since() -> None:
+    town = await Town.told(MILL, REALLY)
+    (merged,) = (await town.passes()).merged
+    await town.writer.withdraw(merged.unit.id, "apart")
+    town.rules.distils = lambda page: ()
+    await town.tell("Ann painted the old mill green.")
+    target = town.unit(MILL)
+    more = "Ann loves the old mill and painted the old mill green."
+    town.rules.reconciles = lambda fact, shown: Operation(op="UPDATE", reason="", target=target.id, text=more)
+    await town.writer.write_back([await finding_on(town.ledger, "Ann painted the old mill green.")])
+    assert town.unit(more).id == target.id
+    with pytest.raises(InvalidInput, match="tells more by now"):
+        await town.writer.restore(merged.unit.id, "together")
+
+
+async def test_a_correction_of_the_merged_unit_takes_back_the_words_of_all() -> None:
+    town = await Town.told(MILL, REALLY)
+    (merged,) = (await town.passes()).merged
+    await town.writer.correct(merged.unit.id, turn("Ann cannot stand the old mill.", day=2))
+    tier1 = town.ledger.tier1
+    assert all(tier1.taken_back(span.page_id) for span in merged.unit.spans)
+    await town.writer.erase(Selection(page=town.unit(REALLY).spans[0].page_id), "asked to")
+    tier1 = town.ledger.tier1
+    assert tier1.unit(merged.unit.id) is None
+    assert tier1.taken_back(town.unit(MILL).spans[0].page_id)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(turn(REALLY), speaker="Marco"),
+        replace(turn(REALLY), metadata={"channel": "private"}),
+        replace(turn(REALLY), role="assistant"),
+        replace(turn(REALLY), trust="system"),
+    ],
+    ids=["speaker", "metadata", "role", "trust"],
+)
+async def test_turns_that_a_filter_tells_apart_keep_units_of_their_own(other: Turn) -> None:
+    town = await Town.told(MILL, other)
+    report = await town.passes()
+    assert report.merged == ()
+    assert len(report.near) == 1
+    assert len(town.texts()) == 2
+
+
+async def test_other_sessions_keep_units_of_their_own() -> None:
+    town = await Town.told(MILL)
+    await town.tell(REALLY, session=SessionId("s2"))
+    report = await town.passes()
+    assert (report.merged, len(town.texts())) == ((), 2)
+
+
+async def test_a_page_and_findings_that_wait_are_seen_to_first() -> None:
+    town = await Town.told(MILL)
+    await town.writer.observe(S1, [turn(REALLY)])
+    await town.writer.seal()
+    await town.writer.answered(answer("a1"), [await finding_on(town.ledger, MILL)])
+    report = await town.passes()
+    assert (report.pages, report.units, report.findings, len(report.merged)) == (1, 1, 1, 1)
+    assert report.left == ()
+
+
+async def test_idle_sessions_seal_by_the_clock_that_is_given() -> None:
+    town = Town(await opened())
+    await town.writer.observe(S1, [turn(MILL)])
+    assert (await town.passes()).sealed == ()
+    later = datetime.now(UTC) + timedelta(minutes=31)
+    report = await town.consolidator.run(later)
+    assert (report.sealed, report.pages, town.texts()) == ((S1,), 1, [MILL])
+
+
+async def test_a_finding_on_an_open_page_is_left_and_told() -> None:
+    town = Town(await opened())
+    await town.writer.observe(S1, [turn(MILL)])
+    await town.writer.answered(answer("a1"), [await finding_on(town.ledger, MILL)])
+    assert (await town.passes()).left == ("1 findings: the page that they rest on is still open",)
+
+
+async def test_a_limit_reached_half_way_leaves_the_rest_to_a_pass_that_goes_on_there() -> None:
+    town = Town(await opened())
+    for text in (MILL, FERRY, REALLY):
+        await town.writer.observe(S1, [turn(text)])
+        await town.writer.seal()
+    spent = BudgetExceeded("the daily limit of 1 calls is used up")
+    report = await town.passes(after(2, spent))
+    assert (report.pages, report.left) == (1, (f"the rest of this pass: {spent}",))
+    assert town.rules.calls["distil"] == 1
+    report = await town.passes()
+    assert (report.pages, report.left) == (2, ())
+    assert town.rules.calls["distil"] == 3
+
+
+@pytest.mark.parametrize("steps", range(6))
+async def test_whenever_the_memory_closes_the_next_pass_goes_on(steps: int) -> None:
+    town = await Town.told(MILL, FERRY, REALLY)
+    report = await town.passes(after(steps, MemoryClosed("the memory was closed")))
+    if report.left:
+        await town.passes()
+    assert sorted(town.texts()) == sorted([FERRY, MILL])
+    assert town.records() == 1
+
+
+async def test_a_model_that_is_down_is_not_asked_about_every_page() -> None:
+    town = Town(await opened())
+
+    def down(page: object) -> None:
+        raise ModelUnavailable("try again later")
+
+    town.rules.distils = down  # type: ignore[assignment]  # it fails
+    for number in range(6):
+        await town.writer.observe(S1, [turn(f"We counted {number + 3} herons near the old mill.")])
+        await town.writer.seal()
+    report = await town.passes()
+    assert (report.pages, town.rules.calls["distil"]) == (0, 3)
+    assert report.left[-1].startswith("3 pages: not asked")
+
+
+async def test_an_index_that_is_down_leaves_what_is_told_twice() -> None:
+    town = await Town.told(MILL, REALLY)
+    town.index.fail = IndexUnavailable("no route to host")
+    report = await town.passes()
+    assert report.merged == ()
+    assert "cannot be looked for: no route to host" in report.left[-1]
+    town.index.fail = None
+    assert len((await town.passes()).merged) == 1
+
+
+async def test_a_unit_that_changed_since_it_was_looked_at_is_not_merged_as_it_was() -> None:
+    town = await Town.told(MILL, REALLY)
+    unit = town.unit(REALLY)
+
+    async def withdrawn() -> None:
+        await town.ledger.write(Retired(unit_ids=(unit.id,), reason="a joke"))
+
+    report = await town.passes(after(3, withdrawn))
+    assert report.merged == ()
+    assert [near.reason for near in report.near] == ["one of them changed meanwhile"]
+
+
+async def test_of_two_proposals_on_one_unit_the_second_finds_it_taken() -> None:
+    town = await Town.told(MILL, REALLY)
+    other = Consolidator(town.writer, town.ledger, town.index, WriterOptions())
+
+    async def overtaken() -> None:
+        await other.run(NOW)
+
+    report = await town.passes(after(3, overtaken))
+    assert report.merged == ()
+    assert town.records() == 1
+    assert town.texts() == [MILL]
+
+
+@pytest.mark.parametrize("gone", [MILL, REALLY])
+async def test_erasing_one_side_takes_the_merge_along_and_the_other_side_holds(gone: str) -> None:
+    town = await Town.told(MILL, REALLY, FERRY)
+    (merged,) = (await town.passes()).merged
+    (kept,) = {MILL, REALLY} - {gone}
+    erasure, _ = await town.writer.erase(Selection(page=town.unit(gone).spans[0].page_id), "asked to")
+    assert merged.unit.id in erasure.units
+    assert sorted(town.texts()) == sorted([FERRY, kept])
+    left = str(list(town.ledger._log.records()))
+    assert merged.unit.id not in left
+    assert town.unit(kept).id in erasure.returned
+    assert (await Ledger.open(town.ledger._log)).tier1.units() == town.ledger.tier1.units()
+    assert {entry.id for entry in town.index.of("units").values() if entry.active} == {
+        unit.id for unit in town.ledger.tier1.units()
+    }
+
+
+async def test_a_merge_keeps_superseded_what_its_units_had_superseded() -> None:
+    town = await Town.told("Ann loves the new mill.", REALLY)
+    old = town.unit("Ann loves the new mill.")
+    town.rules.distils = lambda page: ()
+    town.rules.reconciles = lambda fact, shown: Operation(op="ADD", reason="", supersedes=(old.id,))
+    await town.tell(turn(MILL, day=2))
+    await town.writer.write_back([await finding_on(town.ledger, MILL)])
+    assert town.unit(MILL).supersedes == (old.id,)
+    (merged,) = (await town.passes()).merged
+    assert old.id in merged.unit.supersedes
+    await town.writer.withdraw(merged.unit.id, "apart")
+    assert not town.ledger.tier1.is_active(old.id)
+
+
+async def test_what_is_proposed_alone_is_what_a_pass_then_does_and_writes_nothing() -> None:
+    town = await Town.told(MILL, FERRY, REALLY)
+    before = len(list(town.ledger._log.records()))
+    proposal = await town.consolidator.proposed(NOW)
+    assert len(list(town.ledger._log.records())) == before
+    assert proposal.proposed
+    done = await town.passes()
+    assert (proposal.merged, proposal.near, proposal.sealed) == (done.merged, done.near, done.sealed)
+
+
+async def test_progress_is_told_step_by_step() -> None:
+    town = await Town.told(MILL, REALLY)
+    seen: list[tuple[int, int]] = []
+    await town.consolidator.run(NOW, progress=lambda done, steps: seen.append((done, steps)))
+    assert seen == [(1, 2), (2, 2)]

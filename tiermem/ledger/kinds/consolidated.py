@@ -1,0 +1,42 @@
+"""Units that tell the same, as one.
+
+It goes when any of them goes or changes: what is left of them then stands for itself.
+"""
+
+from dataclasses import dataclass, replace
+
+from pagestore import Record
+from tiermem.ledger.folds import Folds, Merged
+from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.model import Named, SummaryUnit, UnitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated(Entry):
+    """A unit in place of some that tell the same: in the words of one of them, resting on those of all.
+
+    It supersedes them, and all that they supersede; retiring it brings them back. `reason` is told by code.
+    """
+
+    unit: SummaryUnit
+    merged: tuple[UnitId, ...]
+    reason: Named
+
+
+def _fold(entry: Consolidated, record: Record, folds: Folds) -> None:
+    folds.merge_units(entry.unit, Merged(of=entry.merged, reason=entry.reason), record.seq)
+
+
+def _may_stay(entry: Consolidated, goes: WhatGoes, past: Past) -> Consolidated | None:
+    left = None if not past.changed.isdisjoint(entry.merged) else goes.unit_left(entry.unit, shown=False)
+    if left is not None and left.spans != entry.unit.spans:
+        left = None
+    if left is not None and not past.sceneless.isdisjoint(entry.merged):
+        left = replace(left, scene=None)
+    past.note(entry.unit, left)
+    if left is None:
+        return None
+    return replace(entry, unit=replace(left, supersedes=past.left_of(left.supersedes)))
+
+
+KIND = Kind(name="consolidated", entry=Consolidated, fold=_fold, may_stay=_may_stay)
