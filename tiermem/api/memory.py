@@ -186,9 +186,10 @@ class AsyncMemory:
         erased, and one without words, is not stored, and `Added` says so.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
         a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
-        `where` asks for; a turn or message that has some of its own keeps it. Pages that fill up seal, and so
-        do those of sessions that are idle (`Settings.idle_seal`), this one's among them where its last turn
-        was long ago.
+        `where` asks for; a turn or message that has some of its own keeps it. `importance`, from 0 to 1, is
+        how much it matters: a unit that rests on the turn is at least as important, and `signals` tells it.
+        Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
+        among them where its last turn was long ago.
         """
         components, into = self._open, arguments.session(session)
         given = self._attributed(turns, said)
@@ -604,6 +605,7 @@ class AsyncMemory:
             speaker=said.get("speaker"),
             said_at=arguments.moment(said.get("said_at"), "said_at"),
             metadata=said.get("metadata"),
+            importance=said.get("importance"),
             now=self._open.clock(),
         )
         return stamped(given, arguments.trust(said.get("trust"), self._levels), self._levels)
