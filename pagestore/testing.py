@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from threading import Thread
+from typing import Any
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""How much a caller says a turn matters: kept with it, moved with it, handed on to its units, erased with it."""
+"""How much a caller says a turn matters: kept with it, and moved with it. Units: `tests/writing`."""
 
 from __future__ import annotations
 

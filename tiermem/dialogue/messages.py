@@ -2,9 +2,9 @@
 
 A message is a mapping in one of the field's usual shapes: who spoke under `speaker`, `name` or `role`, the
 words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
-`date`, an id under `id` or `turn_id`, how much it matters (0 to 1) under `importance`, and anything else known
-of it under `metadata`. Messages of OpenAI, Anthropic and Gemini are such mappings, and the objects of their
-packages (`response.choices[0].message`) are taken as they are.
+`date`, an id under `id` or `turn_id`, how much it matters (0 to 1) under `importance`, and anything else
+known of it under `metadata`. Messages of OpenAI, Anthropic and Gemini are such mappings, and the objects of
+their packages (`response.choices[0].message`) are taken as they are.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ def as_turns(
 ) -> tuple[Turn, ...]:
     """The turns `value` stands for, in order.
 
-    `speaker`, `said_at` and `importance` are for what does not say so itself; bare words without a speaker are
-    the user's. `metadata` is added to that of every turn, which keeps its own where both name a thing. `now`
-    dates words and messages that tell no time, but no `Turn`: its maker, a file for example, knew that nobody
-    knows. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its position.
+    `speaker`, `said_at` and `importance` are for what does not say so itself; bare words without a speaker
+    are the user's. `metadata` is added to that of every turn, which keeps its own where both name a thing.
+    `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for example, knew that
+    nobody knows. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its
+    position.
     """
     try:
         moment = parse_time(said_at)
