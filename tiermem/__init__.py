@@ -91,8 +91,9 @@ if TYPE_CHECKING:
         Standpoint,
     )
     from tiermem.reasoning import Engine
+    from tiermem.salience import Judgement, Signals
     from tiermem.settings import Settings
-    from tiermem.writing import Erasure, Remembered, Restored, Withdrawn
+    from tiermem.writing import Credit, Erasure, Judged, Remembered, Restored, Withdrawn
 
 _LAZY = {
     "Added": "tiermem.api",
@@ -105,12 +106,15 @@ _LAZY = {
     "BackedUp": "tiermem.api",
     "Bundle": "pagestore.bundle",
     "Context": "tiermem.reading",
+    "Credit": "tiermem.writing",
     "Difference": "tiermem.reading",
     "Engine": "tiermem.reasoning",
     "Erasure": "tiermem.writing",
     "Exported": "tiermem.api",
     "Filters": "tiermem.api",
     "Flushed": "tiermem.api",
+    "Judged": "tiermem.writing",
+    "Judgement": "tiermem.salience",
     "Memory": "tiermem.api",
     "OmissionReport": "tiermem.reading",
     "OmissionsAt": "tiermem.reading",
@@ -127,6 +131,7 @@ _LAZY = {
     "SavedSpace": "pagestore.backup",
     "Settings": "tiermem.settings",
     "Signature": "pagestore.bundle",
+    "Signals": "tiermem.salience",
     "Standing": "tiermem.reading",
     "Standpoint": "tiermem.reading",
     "Stats": "tiermem.api",
@@ -154,6 +159,7 @@ __all__ = [
     "Checkpoint",
     "Citation",
     "Context",
+    "Credit",
     "Damage",
     "Decision",
     "Degradation",
@@ -167,6 +173,8 @@ __all__ = [
     "Flushed",
     "GrowthProof",
     "InclusionProof",
+    "Judged",
+    "Judgement",
     "LinkedFact",
     "MarkedPage",
     "MarkedPageInfo",
@@ -196,6 +204,7 @@ __all__ = [
     "Search",
     "SessionId",
     "Settings",
+    "Signals",
     "Signature",
     "SpaceId",
     "Span",

@@ -71,9 +71,18 @@ from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import Job
 from tiermem.runtime.opened import Opened, share
 from tiermem.runtime.opening import build, other_than
+from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
-from tiermem.writing import Progress, Remembered, Restored, Selection, Withdrawn, WriteBackReport
+from tiermem.writing import (
+    Judged,
+    Progress,
+    Remembered,
+    Restored,
+    Selection,
+    Withdrawn,
+    WriteBackReport,
+)
 from tiermem.writing.placing import placed
 
 Says = str | Turn | Mapping[str, Any]
@@ -625,11 +634,47 @@ class AsyncMemory:
         self._index_said()
         return remembered
 
+    @finished
+    async def feedback(
+        self,
+        answer: str | Answer | None = None,
+        *,
+        sources: Context | Iterable[Evidence | str] | None = None,
+        outcome: Outcome,
+        output: str | None = None,
+        by: str = "user",
+    ) -> Judged:
+        """Record how an answer turned out, `success`, `failure` or `neutral`, and credit the units behind it.
+
+        Name the answer (or its id), or the `sources` that were used without one: a `Context`, what `search`
+        gave, or ids of units. Credit goes to what the answer cites, and by what of them the `output` says to
+        the units that it was shown; to sources by the `output`, or to all alike where none is given. A unit's
+        weight, from -1 to 1, moves by a tenth of its share for a success and back by half of that for a
+        failure, and by .3 a day at most. Judged again, an answer's newest outcome counts in place of the
+        earlier one. What is superseded or withdrawn is not moved.
+        `by` is how far whoever judges is trusted, `assistant` at least. A weight changes no unit's trust, and
+        no ranking reads it unless that is asked for. `signals` tells it, `trail` what moved it.
+        Raises `UnknownId`, `InvalidInput`.
+        """
+        components = self._writable
+        of, turned_out = arguments.judged(answer, sources), arguments.outcome(outcome)
+        said, judge = arguments.output(output), arguments.judge(by, self._levels)
+        async with self._lock.shared():
+            return await components.writer.feedback(of, outcome=turned_out, output=said, by=judge)
+
+    @cut_short
+    async def signals(self, unit_id: str, *, as_of: TimeLike | None = None) -> Signals:
+        """What is known of a unit besides what it says, now or at a past moment: importance, uses, weight.
+
+        All of it is made of what is recorded: looking, searching and building contexts leave no trace in it.
+        Raises `UnknownId`.
+        """
+        return await self._open.reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
+
     @cut_short
     async def trail(self, unit_id: str) -> tuple[Standpoint, ...]:
-        """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
-
-        Raises `UnknownId`.
+        """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
+        outcomes that moved its weight. Raises `UnknownId`.
         """
         return await self._open.reader.trail(arguments.unit(unit_id))
 

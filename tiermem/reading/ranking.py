@@ -29,6 +29,7 @@ from pagestore import PageLine, Turn
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit
 from tiermem.reading.question import Asked
+from tiermem.salience import PUBLISHED, SignalWeights
 from tiermem.text import stems, words
 
 _Key = TypeVar("_Key")
@@ -51,6 +52,12 @@ class RankingOptions:
     asks: float = -1.0
     enough: int = 12
     """Content words after which more of them make a turn no better."""
+    signals_weight: float = 0.0
+    """What the signals of a unit add to its score at most, and no unit moves more than one place by it. Units
+    alone are ranked so, and none are by default: see decision 40 for what was measured.
+    """
+    signals: SignalWeights = PUBLISHED
+    """What each signal counts among them; words and meaning are what is ranked before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +143,22 @@ def _is_meant(question: Asked, turn: Turn) -> bool:
 
 def _told_then(question: Asked, said_at: datetime | None) -> bool:
     return said_at is not None and any(first <= said_at.date() <= last for first, last in question.told)
+
+
+def order_by_signals(scores: Sequence[float], strengths: Sequence[float], weight: float) -> list[int]:
+    """What is ranked already, as places, once each may have changed places with the one right before it.
+
+    It does where its signals, by their weight, outdo that one's by more than their scores are apart. Nothing
+    moves more than one place, whatever the signals say.
+    """
+    order, at = list(range(len(scores))), 1
+    while at < len(order):
+        before, this = order[at - 1], order[at]
+        if weight * (strengths[this] - strengths[before]) > scores[before] - scores[this]:
+            order[at - 1], order[at] = this, before
+            at += 1
+        at += 1
+    return order
 
 
 def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:

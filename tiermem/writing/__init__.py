@@ -1,6 +1,7 @@
 """The only room that changes memory: observe, distil, project, write back, erase."""
 
 from tiermem.writing.erase import Erasure, Selection
+from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
     DistilReport,
@@ -16,8 +17,10 @@ from tiermem.writing.values import (
 from tiermem.writing.writer import Writer
 
 __all__ = [
+    "Credit",
     "DistilReport",
     "Erasure",
+    "Judged",
     "Progress",
     "Projected",
     "Projection",

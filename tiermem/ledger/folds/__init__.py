@@ -4,11 +4,12 @@ from tiermem.ledger.folds.answers import AnswerInfo, AnswersFold
 from tiermem.ledger.folds.erasures import ErasuresFold
 from tiermem.ledger.folds.findings import FindingsFold
 from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
+from tiermem.ledger.folds.signals import SignalsFold
 from tiermem.ledger.folds.spending import SpendingFold
 from tiermem.ledger.folds.units import UnitsFold
 
 __all__ = ["AnswerInfo", "Folds", "Loss", "PageSummary"]
 
 
-class Folds(UnitsFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):
+class Folds(UnitsFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold, SignalsFold):
     """All that records are folded into."""

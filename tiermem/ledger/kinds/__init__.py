@@ -11,6 +11,7 @@ from tiermem.ledger.kinds import (
     distilled,
     erased,
     erasing,
+    feedback,
     redistilled,
     reinstated,
     retired,
@@ -34,6 +35,7 @@ KINDS: Mapping[str, Kind[Any]] = {
         erasing.KIND,
         erased.KIND,
         set_aside.KIND,
+        feedback.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

@@ -51,6 +51,8 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
         summary_tokens=answer.trace.summary_tokens,
     )
     folds.put_answer(given)
+    cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)
+    folds.use_units(cited, record.at)
     folds.put_findings(entry.findings)
 
 
@@ -67,6 +69,7 @@ def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> Entry:
     ):
         return Spent(step="ask", usage=entry.answer.usage)
     past.standing.update(finding.id for finding in entry.findings)
+    past.answers.add(entry.answer.id)
     return entry
 
 

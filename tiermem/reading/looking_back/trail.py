@@ -10,11 +10,15 @@ from pagestore import Page, PageId
 from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.looking_back.audit import Standing, standings
+from tiermem.salience import Judgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standpoint:
-    """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why."""
+    """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
+
+    `outcomes` are the judgements that make up its weight, oldest first.
+    """
 
     unit: SummaryUnit
     standing: tuple[Standing, ...]
@@ -22,6 +26,7 @@ class Standpoint:
     state: Literal["holds", "superseded", "withdrawn"]
     superseded_by: tuple[UnitId, ...] = ()
     because: str | None = None
+    outcomes: tuple[Judgement, ...] = ()
 
 
 def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
@@ -49,4 +54,5 @@ def standpoint(tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *,
         state="withdrawn" if because is not None else "superseded" if newer else "holds",
         superseded_by=newer,
         because=because,
+        outcomes=tier1.judgements(unit.id),
     )

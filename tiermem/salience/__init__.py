@@ -1,0 +1,39 @@
+"""What is known of a unit besides what it says: how it was used, and what came of that. Pure.
+
+It reads values and gives values: it knows no ledger, no index and no clock, and writes nothing.
+"""
+
+from tiermem.salience.attribute import Share, shares
+from tiermem.salience.score import (
+    PUBLISHED,
+    Candidate,
+    Features,
+    SignalWeights,
+    chosen_sessions,
+    decay,
+    score,
+    strength,
+    two_stages,
+)
+from tiermem.salience.signals import Judgement, Outcome, Signals, Tier, Weight, tier_of, weight_of
+
+__all__ = [
+    "PUBLISHED",
+    "Candidate",
+    "Features",
+    "Judgement",
+    "Outcome",
+    "Share",
+    "SignalWeights",
+    "Signals",
+    "Tier",
+    "Weight",
+    "chosen_sessions",
+    "decay",
+    "score",
+    "shares",
+    "strength",
+    "tier_of",
+    "two_stages",
+    "weight_of",
+]
