@@ -64,14 +64,16 @@ def weights_by_definition(log: MemoryLog) -> dict[UnitId, float]:
                 retired -= set(back)
             case Feedback() as feedback:
                 key = feedback.answer_id or str(record.seq)
-                credit = {share.unit_id: share.share for share in feedback.shares}
-                worth = {"success": 1.0, "neutral": 0.0, "failure": -0.5}[feedback.outcome]
-                for unit_id in units:
-                    if holds(unit_id):
-                        rest = [one for one in judged.get(unit_id, []) if one[0] != key]
-                        step = [(key, record.at, 0.1 * worth * credit[unit_id])] if unit_id in credit else []
-                        judged[unit_id] = [*rest, *step]
+                steps = _steps(feedback)
+                for unit_id in filter(holds, units):
+                    rest = [one for one in judged.get(unit_id, []) if one[0] != key]
+                    judged[unit_id] = [*rest, *((key, record.at, step) for step in steps.get(unit_id, ()))]
     return {unit_id: _weight([(at, step) for _, at, step in judged.get(unit_id, [])]) for unit_id in units}
+
+
+def _steps(feedback: Feedback) -> dict[UnitId, tuple[float]]:
+    worth = {"success": 1.0, "neutral": 0.0, "failure": -0.5}[feedback.outcome]
+    return {share.unit_id: (0.1 * worth * share.share,) for share in feedback.shares}
 
 
 def _weight(steps: list[tuple[datetime, float]]) -> float:

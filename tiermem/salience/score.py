@@ -111,7 +111,7 @@ def days_between(said_at: datetime | None, at: datetime) -> float | None:
 def chosen_sessions(
     candidates: Iterable[Candidate], most: int | None = STAGE_ONE
 ) -> frozenset[SessionId] | None:
-    """Stage one: the sessions of the `most` units that share most words; `None`, all, where none shares any."""
+    """Stage one: the sessions of the `most` units with most of the words; `None`, all, where none shares one."""
     units = [one for one in candidates if one.features.tier != "episodic" and one.features.words > 0]
     best = sorted(units, key=lambda one: -one.features.words)[:most]
     return frozenset(one.session for one in best) or None

@@ -46,10 +46,10 @@ def feedback_on_answer(
     by: str,
     sealed: Mapping[PageId, PageId] = _NONE,
 ) -> Feedback:
-    """What came of an answer: of the units it cites, and of those it was shown as far as the output says them.
+    """What came of an answer: of the units it cites, and of those it was shown, as far as the output says so.
 
-    A unit that rests on the words of a turn which is cited for itself counts as cited. Without an `output` the
-    answer's own words are it. `sealed` are pages by the ids they had while they were open.
+    A unit that rests on the words of a turn which is cited for itself counts as cited. Without an `output`
+    the answer's own words are it. `sealed` are pages by the ids they had while they were open.
     """
     if output is None and not answer.abstained:
         output = answer.text
