@@ -319,11 +319,6 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "cited": (source(text),),
     },
     "tiermem.reasoning.rules.extract.answer_from": _answer_from,
-    "tiermem.reading.ranking.order_by_signals": lambda text: {
-        "scores": [float(ord(character)) for character in text],
-        "strengths": [float(ord(character)) for character in reversed(text)],
-        "weight": 1.0,
-    },
     "tiermem.salience.attribute.shares": lambda text: {
         "cited": [UnitId("u1:x")],
         "in_view": {UnitId("u1:y"): text},

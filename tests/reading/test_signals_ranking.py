@@ -12,9 +12,9 @@ from pagestore import Turn
 from tests.reading.world import MAIN, START, World, distilled, make_unit
 from tiermem.ledger import Feedback
 from tiermem.model import SummaryUnit
-from tiermem.reading.ranking import RankingOptions, order_by_signals
+from tiermem.reading.ranking import RankingOptions
 from tiermem.reading.view import Scope
-from tiermem.salience import Outcome, Share, SignalWeights
+from tiermem.salience import Outcome, Share, SignalWeights, order_by_signals
 from tiermem.trust import DEFAULT_TRUST
 
 BY_FEEDBACK = SignalWeights(decay=0.0, tier=0.0)

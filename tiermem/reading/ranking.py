@@ -145,22 +145,6 @@ def _told_then(question: Asked, said_at: datetime | None) -> bool:
     return said_at is not None and any(first <= said_at.date() <= last for first, last in question.told)
 
 
-def order_by_signals(scores: Sequence[float], strengths: Sequence[float], weight: float) -> list[int]:
-    """What is ranked already, as places, once each may have changed places with the one right before it.
-
-    It does where its signals, by their weight, outdo that one's by more than their scores are apart. Nothing
-    moves more than one place, whatever the signals say.
-    """
-    order, at = list(range(len(scores))), 1
-    while at < len(order):
-        before, this = order[at - 1], order[at]
-        if weight * (strengths[this] - strengths[before]) > scores[before] - scores[this]:
-            order[at - 1], order[at] = this, before
-            at += 1
-        at += 1
-    return order
-
-
 def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:
     """Groups (pages, sessions) by the scores of their members together, best first."""
     groups: dict[_Key, list[float]] = {}

@@ -35,10 +35,10 @@ from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import printable, roles_under
-from tiermem.reading.ranking import order_by_signals, rank_groups
+from tiermem.reading.ranking import rank_groups
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
-from tiermem.salience import strength
+from tiermem.salience import order_by_signals, strength
 from tiermem.text import stems
 
 UNITS = 50

@@ -100,6 +100,22 @@ def strength(signals: Signals, at: datetime, weights: SignalWeights = PUBLISHED)
     return score(features, weights) / most if most else 0.0
 
 
+def order_by_signals(scores: Sequence[float], strengths: Sequence[float], weight: float) -> list[int]:
+    """What is ranked already, as places, once each may have changed places with the one right before it.
+
+    It does where its signals, by their weight, outdo that one's by more than their scores are apart. Nothing
+    moves more than one place, whatever the signals say.
+    """
+    order, at = list(range(len(scores))), 1
+    while at < len(order):
+        before, this = order[at - 1], order[at]
+        if weight * (strengths[this] - strengths[before]) > scores[before] - scores[this]:
+            order[at - 1], order[at] = this, before
+            at += 1
+        at += 1
+    return order
+
+
 def days_between(said_at: datetime | None, at: datetime) -> float | None:
     """Days from one moment to the other, fractions too; where one has no zone, the other's clock is meant."""
     if said_at is None:
@@ -111,7 +127,7 @@ def days_between(said_at: datetime | None, at: datetime) -> float | None:
 def chosen_sessions(
     candidates: Iterable[Candidate], most: int | None = STAGE_ONE
 ) -> frozenset[SessionId] | None:
-    """Stage one: the sessions of the `most` units with most of the words; `None`, all, where none shares one."""
+    """Stage one: the sessions of the `most` units that say most of the words; all (`None`) where none does."""
     units = [one for one in candidates if one.features.tier != "episodic" and one.features.words > 0]
     best = sorted(units, key=lambda one: -one.features.words)[:most]
     return frozenset(one.session for one in best) or None
