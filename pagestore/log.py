@@ -507,7 +507,7 @@ def _as_kept(turn: Turn) -> Turn:
 
     So is an importance that is no number from 0 to 1.
     """
-    told = turn.importance
+    told: object = turn.importance  # whatever a caller put there
     if told is not None and (
         isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= 1
     ):

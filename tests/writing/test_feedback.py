@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -216,7 +217,7 @@ async def test_what_there_is_not_cannot_be_judged() -> None:
 
 
 def test_whatever_happens_a_weight_is_what_its_definition_says() -> None:
-    seen = sum((anyio.run(judging.life, seed) for seed in range(4)), judging.Counter())
+    seen = sum((anyio.run(judging.life, seed) for seed in range(4)), Counter[str]())
     assert seen["wrong"] == 0
     assert min(seen[step] for step in ("judge", "change", "erase", "answer")) > 5
     assert seen["weights"] > 50

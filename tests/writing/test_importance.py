@@ -56,7 +56,7 @@ async def test_a_finding_brings_the_importance_of_its_turn(op: str) -> None:
     def distils(page: Page) -> tuple[Claim, ...]:
         return (Claim(text=GARDEN[0].text, quotes=(GARDEN[0].text,)),)
 
-    ledger, writer = await told((None, 0.7), Rules(distils=distils, reconciles=reconciles))  # type: ignore[arg-type]
+    ledger, writer = await told((None, 0.7), Rules(distils=distils, reconciles=reconciles))
     report = await writer.write_back([await finding_on(ledger, GARDEN[1].text)])
     assert [decision.op for decision in report.decisions] == [op]
     assert ledger.tier1.units()[-1].importance == 0.7

@@ -127,7 +127,7 @@ def days_between(said_at: datetime | None, at: datetime) -> float | None:
 def chosen_sessions(
     candidates: Iterable[Candidate], most: int | None = STAGE_ONE
 ) -> frozenset[SessionId] | None:
-    """Stage one: the sessions of the `most` units that say most of the words; all (`None`) where none does."""
+    """Stage one: the sessions of the `most` units that say most words; all (`None`) where none says any."""
     units = [one for one in candidates if one.features.tier != "episodic" and one.features.words > 0]
     best = sorted(units, key=lambda one: -one.features.words)[:most]
     return frozenset(one.session for one in best) or None
