@@ -54,7 +54,7 @@ class RankingOptions:
     """Content words after which more of them make a turn no better."""
     signals_weight: float = 0.0
     """What the signals of a unit add to its score at most, and no unit moves more than one place by it. Units
-    alone are ranked so, and none are by default: see decision 40 for what was measured.
+    alone are ranked so, and none are by default: see decision 40.
     """
     signals: SignalWeights = PUBLISHED
     """What each signal counts among them; words and meaning are what is ranked before."""
