@@ -16,6 +16,7 @@ from eval.auditing import Audited, audit
 from eval.datasets import Beam, Choice, Chosen, LoCoMo, LongMemEval, RealTalk, Renamed
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
+from eval.feedback import Halves, halves_of, learnt
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
 from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
@@ -156,6 +157,35 @@ async def run(request: Request) -> RunFolder:
 _DATASETS: dict[str, Callable[[Path], Dataset]] = {
     one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam)
 }
+
+
+async def judged_halves(
+    data: Path,
+    *,
+    facts: Path | None,
+    choice: Choice,
+    precision: Precision = "fp32",
+    threads: int = 2,
+    cache: Path | None = None,
+) -> Halves:
+    """What outcomes of half of LoCoMo's questions do for the other half; see `eval.feedback`."""
+    request = Request(
+        kind="retrieval",
+        dataset="locomo",
+        data=data,
+        systems=(),
+        out=Path(),
+        choice=choice,
+        engine="local" if facts is None else "recorded",
+        facts=facts,
+    )
+    dataset, engine = _dataset(request), _engine(request)
+    cached = local_embedder(precision, threads, cache)
+    try:
+        told = [await learnt(case, engine=engine.of(case.id), embedder=cached) for case in dataset.cases()]
+    finally:
+        cached.close()
+    return halves_of(told, data=dataset.checksum, engine=engine.name)
 
 
 def _dataset(request: Request) -> Dataset:

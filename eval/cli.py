@@ -331,6 +331,51 @@ def replay_command(
     _run(request, as_json=as_json)
 
 
+@app.command("feedback")
+def feedback_command(
+    data: Data,
+    *,
+    facts: Facts = None,
+    limit: Limit = None,
+    conversations: Conversations = None,
+    precision: PrecisionOption = PrecisionName.FP32,
+    threads: Threads = 2,
+    cache: Cache = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge half of LoCoMo's questions by their evidence: does that find more for the other half?"""
+    from functools import partial
+
+    import anyio
+
+    from eval.arrange import judged_halves
+
+    found = anyio.run(
+        partial(
+            judged_halves,
+            data,
+            facts=facts,
+            choice=_choice(limit=limit, questions=None, categories=None, conversations=conversations, seed=0),
+            precision=precision.value,
+            threads=threads,
+            cache=cache,
+        )
+    )
+    if as_json:
+        from tiermem.apps.present.as_json import print_json
+
+        print_json(found)
+        return
+    from eval.report.feedback import terminal as shown
+    from tiermem.apps.present.terminal import out
+
+    console = out()
+    if not console.is_terminal:
+        console.width = _WIDE
+    for part in shown(found):
+        console.print(part)
+
+
 @app.command("report")
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],

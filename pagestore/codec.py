@@ -1,9 +1,9 @@
 """Between values and the fields of a line: how turns, their tombstones and page seals are written down.
 
 Short names keep lines short: `s` session, `k` turn id, `at` time recorded, `ts` time said, `r` role, `l`
-trust, `sp` speaker, `x` text, `m` metadata, `p` part and parts of a turn too long for a page, `w` tokens, `z`
-salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n` length on the page, `y` key of
-the turn id. What is unknown is left out.
+trust, `sp` speaker, `x` text, `m` metadata, `i` importance, `p` part and parts of a turn too long for a page,
+`w` tokens, `z` salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n` length on the
+page, `y` key of the turn id. What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
@@ -75,6 +75,7 @@ def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fiel
         "sp": turn.speaker,
         "x": turn.text,
         "m": dict(turn.metadata) or None,
+        "i": turn.importance,
         "p": [part.number, part.of] if part.of > 1 else None,
         "w": part.tokens,
         "z": salt,
@@ -148,6 +149,7 @@ def _turn_of(fields: Fields) -> Turn:
         trust=fields.get("l"),
         turn_id=fields.get("k"),
         metadata=fields.get("m", {}),
+        importance=fields.get("i"),
     )
 
 

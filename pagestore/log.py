@@ -156,7 +156,7 @@ class Log:
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """See `PageLog.append`; every page sealed is named by exactly one append."""
         self._refuse_after_a_fork()
-        salt, kept = self._state.salt, [_with_json(turn) for turn in turns]
+        salt, kept = self._state.salt, [_as_kept(turn) for turn in turns]
         job = _Append(session, tuple(measure(session, turn, self._options, salt=salt) for turn in kept))
         self._group.submit(job)
         return job.result
@@ -502,6 +502,14 @@ def _own_kind(kind: str) -> str:
     return kind
 
 
-def _with_json(turn: Turn) -> Turn:
-    """The turn with metadata that nobody changes any more; `InvalidInput` where it is not plain JSON."""
+def _as_kept(turn: Turn) -> Turn:
+    """The turn with metadata that nobody changes any more; `InvalidInput` where it is not plain JSON.
+
+    So is an importance that is no number from 0 to 1.
+    """
+    told: object = turn.importance  # whatever a caller put there
+    if told is not None and (
+        isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= 1
+    ):
+        raise InvalidInput(f"a turn's importance must be a number from 0 to 1, not {told!r}")
     return replace(turn, metadata=plain_json(turn.metadata, "a turn's metadata")) if turn.metadata else turn

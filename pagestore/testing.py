@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from threading import Thread
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -62,6 +63,7 @@ odd_turns = st.builds(
     role=st.none() | odd_text,
     turn_id=st.none(),
     metadata=st.dictionaries(odd_text, plain_json, max_size=2),
+    importance=st.none() | st.floats(0, 1),
 )
 
 
@@ -550,6 +552,23 @@ class PageLogContract:
         log.append(S1, turns)
         log.seal()
         assert turns_on(log.page(log.pages()[0].id)) == turns
+
+    def test_importance_is_kept_with_the_turn_and_goes_with_it(self) -> None:
+        log = self.new_log()
+        turns = [replace(said("one"), importance=0.0), replace(said("two"), importance=1.0), said("three")]
+        log.append(S1, turns)
+        (sealed,) = log.seal()
+        page = log.page(sealed)
+        assert [turn and turn.importance for turn in turns_on(page)] == [0.0, 1.0, None]
+        log.erase(sealed, page.lines[0].seq, "asked to")
+        assert turns_on(log.page(sealed)) == [None, *turns[1:]]
+
+    @pytest.mark.parametrize("importance", [-0.1, 1.1, float("nan"), float("inf"), True, "0.5"])
+    def test_an_importance_that_is_no_number_from_0_to_1_is_refused(self, importance: Any) -> None:
+        log = self.new_log()
+        with pytest.raises(ValueError, match="importance"):
+            log.append(S1, [replace(said("one"), importance=importance)])
+        assert not log.filling()
 
     def test_an_erased_turn_does_not_come_back_with_its_file(self) -> None:
         log = self.new_log()

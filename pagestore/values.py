@@ -29,7 +29,8 @@ class Turn:
     idempotent: the same id with the same words in one session is stored once. `trust` is how far the
     caller trusts the source, in words of the caller's own; `None` means that nobody said. `metadata` is
     whatever else the caller knows of the turn, as plain JSON under text keys: sealed with the words, erased
-    with them, and no part of the page's text.
+    with them, and no part of the page's text. `importance`, from 0 to 1, is how much the caller says it
+    matters; `None` means that nobody said. It too is sealed and erased with the words.
     """
 
     speaker: str
@@ -39,6 +40,7 @@ class Turn:
     turn_id: str | None = None
     trust: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    importance: float | None = None
 
     def texts(self) -> Iterator[str]:
         """Its words, and every text and number of its metadata."""

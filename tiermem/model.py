@@ -97,7 +97,10 @@ class SummaryUnit:
     scene: str | None = None
     """What was going on. Words that only it holds find the unit too."""
     importance: float = 0.5
-    """0 to 1, as whoever made it judged. For callers: no ranking and no decision reads it."""
+    """0 to 1: as whoever made it judged, or more where a turn it rests on was stored with more.
+
+    `signals` tells it; no ranking and no decision reads it.
+    """
     made_by: Named = ""
     revision: int = 1
     supersedes: tuple[UnitId, ...] = ()

@@ -15,8 +15,11 @@ from tiermem.errors import InvalidInput, not_one_of
 DEFAULT_LEVELS = ("web", "tool", "assistant", "user", "system")
 """From the least to the most trusted. `web` and `system` are only ever given by a caller's stamp."""
 
+TOOL_ROLES = ("tool", "function", "tool_result", "observation")
+"""What formats call a turn in which a tool tells what it found or did."""
+
 _BY_ROLE = {
-    **dict.fromkeys(("tool", "function", "tool_result", "observation"), "tool"),
+    **dict.fromkeys(TOOL_ROLES, "tool"),
     **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
 }
 
@@ -43,6 +46,14 @@ class TrustLevels:
         """The name of the lowest of some levels; `None` when there are none."""
         ranks = [self.rank(level) for level in levels]
         return self.names[min(ranks)] if ranks else None
+
+    def may_judge(self, level: str) -> bool:
+        """Whether somebody of this level may say how an answer turned out: an assistant, or who is above it.
+
+        Of names without `assistant` all may but the lowest.
+        """
+        least = self.names.index("assistant") if "assistant" in self.names else 1
+        return self.rank(level) >= min(least, len(self.names) - 1)
 
     def required(self, level: str) -> str:
         """`level` itself; raises `InvalidInput` when it is none of the names."""

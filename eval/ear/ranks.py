@@ -11,7 +11,7 @@ import numpy as np
 
 from eval.ear.facts import SCENARIOS, Scenario, told
 from eval.ear.logs import Log
-from eval.ear.search import Corpus, Gate, Part, entities, reciprocal, retrieve
+from eval.ear.search import Corpus, Part, TierGate, entities, reciprocal, retrieve
 from eval.ear.tiers import Policy, Tiers
 from tiermem.embedding.interface import Embedder
 
@@ -30,12 +30,12 @@ class Way:
 
     name: str
     store: Store
-    gate: Gate | None
+    gate: TierGate | None
 
 
 def ways(tau: float) -> tuple[Way, ...]:
     """The source's modes as far as they need no cross-encoder, as its code has them and as its text."""
-    replace, merge = Gate(tau=tau), Gate(tau=tau, fallback="merge")
+    replace, merge = TierGate(tau=tau), TierGate(tau=tau, fallback="merge")
     return (
         Way(name="no_ce", store="ear", gate=replace),
         Way(name="no_ce, merging", store="ear", gate=merge),

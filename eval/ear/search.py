@@ -29,7 +29,7 @@ def entities(text: str, patterns: Iterable[str] = PATTERNS) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class TierGate:
     """When the first tier is enough: near enough, and the nearest names all that the question names.
 
     `fallback` says what happens to what the first tier found: the source's text adds the second tier's
@@ -81,7 +81,7 @@ def score(similarity: float, shared: int, importance: float) -> float:
 
 
 def retrieve(
-    corpus: Corpus, first: Part, second: Part, query: Any, asked: frozenset[str], *, gate: Gate | None
+    corpus: Corpus, first: Part, second: Part, query: Any, asked: frozenset[str], *, gate: TierGate | None
 ) -> list[int]:
     """The keys of the five best, as the source's engine returns them without its cross-encoder.
 

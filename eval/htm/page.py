@@ -86,13 +86,13 @@ def _scores() -> list[Claim]:
                 verdict=_if(abs(ours - one.printed) <= 0.005),
             )
         )
-    in_order = sorted(EXAMPLE, key=lambda one: -balanced(one.importance, one.hours))
+    best_first = sorted(EXAMPLE, key=lambda one: -balanced(one.importance, one.hours))
     claims.append(
         Claim(
             says="the example of a balanced context lists 42.0, 0.14, 3.0",
             found="best first it is "
-            + ", ".join(share(balanced(one.importance, one.hours), 2) for one in in_order),
-            verdict=_if(in_order == list(EXAMPLE)),
+            + ", ".join(share(balanced(one.importance, one.hours), 2) for one in best_first),
+            verdict=_if(best_first == list(EXAMPLE)),
         )
     )
     return claims

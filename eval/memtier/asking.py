@@ -22,7 +22,7 @@ Outcomes = Mapping[str, Sequence[Outcome]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedDataset:
     """What every variant found for every question, and the pools that weights can be tried on."""
 
     outcomes: Outcomes
@@ -35,7 +35,7 @@ def scope_name(scope: int | None) -> str:
     return "all sessions" if scope is None else f"{scope} session{'s' * (scope > 1)}"
 
 
-async def ask_all(dataset: Dataset, embedder: Embedder | None, *, variants: bool = True) -> Asked:
+async def ask_all(dataset: Dataset, embedder: Embedder | None, *, variants: bool = True) -> AskedDataset:
     """Every question; without `variants` the pools alone. Without an embedder meaning is left out."""
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     pools = []
@@ -53,7 +53,7 @@ async def ask_all(dataset: Dataset, embedder: Embedder | None, *, variants: bool
                 await _with_meaning(hay, first, pools[-1], embedder, outcomes)
     if not pools:
         raise InvalidInput("there is no question to ask in this file")
-    return Asked(outcomes=outcomes, pools=tuple(pools), checksum=dataset.checksum)
+    return AskedDataset(outcomes=outcomes, pools=tuple(pools), checksum=dataset.checksum)
 
 
 async def _with_meaning(
@@ -79,7 +79,7 @@ async def _near(hay: Haystack, places: Any, embedder: Embedder) -> Any:
 
 async def ask_file(
     data: Path, *, meaning: bool, threads: int = 1, cache: Path | None = None, variants: bool = True
-) -> Asked:
+) -> AskedDataset:
     """Every question of a LongMemEval file; see `ask_all`."""
     dataset = LongMemEval(data)
     if not meaning:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from eval.memtier.asking import Asked, Outcomes, scope_name
+from eval.memtier.asking import AskedDataset, Outcomes, scope_name
 from eval.memtier.measures import (
     CUTOFFS,
     FIRST,
@@ -48,7 +48,7 @@ _DEFAULT: Final = scope_name(SESSIONS)
 _PRINTED_GAINS: Final = {"multi-session": 0.077, "temporal-reasoning": 0.037, "knowledge-update": -0.125}
 
 
-def found(asked: Asked, *, command: str, data: str) -> Reproduction:
+def found(asked: AskedDataset, *, command: str, data: str) -> Reproduction:
     """Everything, with verdicts; what was not asked of meaning is listed as not measured."""
     meaning = asked.pools[0].meaning is not None
     says = {one.name: say(one, asked.pools) for one in SCORED if meaning or not one.needs_meaning}

@@ -14,7 +14,7 @@ from eval.ear.facts import SCENARIOS, SEEDS, Scenario, told
 from eval.ear.logs import PREDICTION, by_names_alone, read_log
 from eval.ear.page import Survivals
 from eval.ear.ranks import PRINTED, TAU, ranks_of_log, synthetic, ways
-from eval.ear.search import Corpus, Gate, reciprocal, retrieve, score
+from eval.ear.search import Corpus, TierGate, reciprocal, retrieve, score
 from eval.ear.survival import survival
 from eval.ear.tiers import RANKS, Bounded, Item, Policy, Tiers
 from tiermem.errors import InvalidInput
@@ -141,7 +141,7 @@ NAMED = {1: frozenset({"subsystem-1"}), 2: frozenset({"subsystem-2", "0x0002"})}
 def test_the_gate_wants_one_that_is_near_and_names_all_that_is_asked(
     hits: list[tuple[int, float]], asked: set[str], enough: bool
 ) -> None:
-    assert Gate(tau=0.84).enough(hits, frozenset(asked), NAMED) is enough
+    assert TierGate(tau=0.84).enough(hits, frozenset(asked), NAMED) is enough
 
 
 def test_the_score_cubes_similarity_and_counts_names_nearly_as_much_as_a_whole_match() -> None:
@@ -163,13 +163,15 @@ def test_what_replaces_the_first_tier_loses_what_stood_there_and_what_is_merged_
     first, second = corpus.part([2, 3]), corpus.part([1])
     query, asked = np.array((1.0, 0.0), np.float32), frozenset({"subsystem-2"})
 
-    def found(gate: Gate | None) -> list[int]:
+    def found(gate: TierGate | None) -> list[int]:
         return retrieve(corpus, first, second, query, asked, gate=gate)
 
-    assert found(Gate(tau=0.5, fallback="replace")) == [1]
-    assert found(Gate(tau=0.5, fallback="merge")) == [2, 3, 1]
+    assert found(TierGate(tau=0.5, fallback="replace")) == [1]
+    assert found(TierGate(tau=0.5, fallback="merge")) == [2, 3, 1]
     assert found(None) == [2, 3]
-    unbounded = retrieve(corpus, corpus.part([]), corpus.part([1, 2, 3]), query, asked, gate=Gate(tau=0.5))
+    unbounded = retrieve(
+        corpus, corpus.part([]), corpus.part([1, 2, 3]), query, asked, gate=TierGate(tau=0.5)
+    )
     assert unbounded == [2, 3, 1]
     assert (reciprocal([2, 3, 1], 3), reciprocal([1], 2)) == (0.5, 0.0)
 

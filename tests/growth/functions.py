@@ -52,6 +52,7 @@ from tiermem.trust import DEFAULT_TRUST
 
 ROOTS = (
     "tiermem.proof",
+    "tiermem.salience.attribute",
     "tiermem.text",
     "tiermem.trust",
     "tiermem.reasoning.rules",
@@ -318,6 +319,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "cited": (source(text),),
     },
     "tiermem.reasoning.rules.extract.answer_from": _answer_from,
+    "tiermem.salience.attribute.shares": lambda text: {
+        "cited": [UnitId("u1:x")],
+        "in_view": {UnitId("u1:y"): text},
+        "output": text,
+    },
 }
 """Functions that need arguments of their own."""
 

@@ -26,6 +26,7 @@ def test_attacks_achieve_nothing(engine: str) -> None:
     total = anyio.run(run, attacks, engine)
     assert total["attacks"] >= 20
     assert total["units"] > 6 * total["attacks"]
+    assert total["praised"] > total["attacks"] / 2
     assert {name: total[name] for name in FIGURES} == dict.fromkeys(FIGURES, 0)
 
 

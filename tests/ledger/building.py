@@ -11,6 +11,7 @@ from tiermem.ledger import (
     Bounded,
     Distilled,
     Entry,
+    Feedback,
     Redistilled,
     Retired,
     SetAside,
@@ -34,6 +35,7 @@ from tiermem.model import (
     Usage,
     WriteBack,
 )
+from tiermem.salience import Share
 
 SPACE = SpaceId("space")
 MOMENT = datetime(2024, 3, 1, 9, 30, tzinfo=UTC)
@@ -212,6 +214,17 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         st.sampled_from(("ValueError at tiermem/proof/link.py:1 in link: odd", None)),
     ),
     st.builds(lambda limit: Bounded(hot_units=limit), st.integers(1, 3)),
+    st.builds(
+        lambda shares, outcome, answer_id: Feedback(
+            outcome=outcome,
+            shares=tuple(Share(unit_id=UnitId(unit), share=share) for unit, share in shares.items()),
+            by="user",
+            answer_id=answer_id,
+        ),
+        st.dictionaries(st.sampled_from(UNITS), st.floats(0.01, 1), max_size=3),
+        st.sampled_from(("success", "failure", "neutral")),
+        st.sampled_from((None, AnswerId("a1"), AnswerId("a2"))),
+    ),
     st.builds(lambda calls: Spent(step="ask", usage=Usage(calls=calls)), st.integers(0, 3)),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.sampled_from(("ADD", "UPDATE")), _units),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.just("SKIP")),

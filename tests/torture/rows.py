@@ -10,6 +10,7 @@ from tests.torture import (
     pipeline,
     planted,
     replies,
+    signals,
     spaces,
     words,
 )
@@ -24,6 +25,7 @@ ROWS = (
     *spaces.ROWS,
     *facts.ROWS,
     *orders.ROWS,
+    *signals.ROWS,
     *growth.ROWS,
     *planted.ROWS,
 )

@@ -36,6 +36,7 @@ LITTLE = {
     "failing-model": 40,
     "sizes": 75,
     "system-calls": 20,
+    "judged-lives": 1,
     "threads": 2,
 }
 """Rows that no other test goes through, and how many cases of them."""

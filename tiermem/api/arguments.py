@@ -21,10 +21,11 @@ from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import Collection
-from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId, Wanted
-from tiermem.reading import LONGEST_QUESTION, Scope
+from tiermem.model import Answer, AnswerId, AskMode, Budget, Evidence, TurnFilter, UnitId, Wanted
+from tiermem.reading import LONGEST_QUESTION, Context, Scope
 from tiermem.reasoning import Engine
 from tiermem.runtime.components import EngineName, Opening, Parts
+from tiermem.salience import Outcome
 from tiermem.settings import Settings
 from tiermem.trust import TrustLevels
 
@@ -172,6 +173,41 @@ def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None
     if value is not None and (not isinstance(value, str) or value not in levels.names):
         raise InvalidInput(f"{name} {not_one_of(value, levels.names)}")
     return value
+
+
+def judged(answer: object, sources: object) -> AnswerId | tuple[Evidence | UnitId, ...]:
+    """What an outcome is of: the id of an answer, or sources. One of the two."""
+    if (answer is None) == (sources is None):
+        raise InvalidInput("name what is judged: answer (an Answer or its id), or sources")
+    if isinstance(answer, Answer):
+        return answer.id
+    if answer is not None:
+        return AnswerId(name_in(answer, "answer"))
+    given = sources.sources if isinstance(sources, Context) else sources
+    if isinstance(given, str | Evidence) or not isinstance(given, Iterable):
+        raise InvalidInput(
+            f"sources must be a Context, or a list of evidence or of ids of units, not {shown(sources)}"
+        )
+    return tuple(one if isinstance(one, Evidence) else UnitId(name_in(one, "sources: each")) for one in given)
+
+
+def outcome(value: Outcome) -> Outcome:
+    """How an answer turned out."""
+    return _one_of("outcome", value, get_args(Outcome))
+
+
+def output(value: object) -> str | None:
+    """What was made of sources, or `None`."""
+    return None if value is None else text_in(value, "output")
+
+
+def judge(value: object, levels: TrustLevels) -> str:
+    """How far somebody is trusted who says how an answer turned out."""
+    by = trust(value, levels, "by")
+    if by is None or not levels.may_judge(by):
+        may = ", ".join(repr(name) for name in levels.names if levels.may_judge(name))
+        raise InvalidInput(f"by must be trusted enough to judge ({may}), not {shown(value)}")
+    return by
 
 
 def no_other(given: Mapping[str, object], keywords: type) -> None:

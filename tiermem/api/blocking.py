@@ -166,6 +166,8 @@ class Memory:
     restore = _blocking(AsyncMemory.restore)
     remember = _blocking(AsyncMemory.remember)
     correct = _blocking(AsyncMemory.correct)
+    feedback = _blocking(AsyncMemory.feedback)
+    signals = _blocking(AsyncMemory.signals)
     trail = _blocking(AsyncMemory.trail)
     history = trail
     erase = _blocking(AsyncMemory.erase)

@@ -79,10 +79,12 @@ from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import Job
 from tiermem.runtime.opened import Opened, share
 from tiermem.runtime.opening import build, other_than
+from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
 from tiermem.writing import (
     Consolidation,
+    Judged,
     Progress,
     Remembered,
     Restored,
@@ -202,9 +204,10 @@ class AsyncMemory:
         erased, and one without words, is not stored, and `Added` says so.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
         a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
-        `where` asks for; a turn or message that has some of its own keeps it. Pages that fill up seal, and so
-        do those of sessions that are idle (`Settings.idle_seal`), this one's among them where its last turn
-        was long ago.
+        `where` asks for; a turn or message that has some of its own keeps it. `importance`, from 0 to 1, is
+        how much it matters: a unit that rests on the turn is at least as important, and `signals` tells it.
+        Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
+        among them where its last turn was long ago.
         """
         components, into = self._open, arguments.session(session)
         given = self._attributed(turns, said)
@@ -647,6 +650,7 @@ class AsyncMemory:
             speaker=said.get("speaker"),
             said_at=arguments.moment(said.get("said_at"), "said_at"),
             metadata=said.get("metadata"),
+            importance=said.get("importance"),
             now=self._open.clock(),
         )
         return stamped(given, arguments.trust(said.get("trust"), self._levels), self._levels)
@@ -666,11 +670,47 @@ class AsyncMemory:
         self._index_open_turns()
         return remembered
 
+    @finished
+    async def feedback(
+        self,
+        answer: str | Answer | None = None,
+        *,
+        sources: Context | Iterable[Evidence | str] | None = None,
+        outcome: Outcome,
+        output: str | None = None,
+        by: str = "user",
+    ) -> Judged:
+        """Record how an answer turned out, `success`, `failure` or `neutral`, and credit the units behind it.
+
+        Name the answer (or its id), or the `sources` that were used without one: a `Context`, what `search`
+        gave, or ids of units. Credit goes to what the answer cites, and by what of them the `output` says to
+        the units that it was shown; to sources by the `output`, or to all alike where none is given. A unit's
+        weight, from -1 to 1, moves by a tenth of its share for a success and back by half of that for a
+        failure, and by .3 a day at most. Judged again, an answer's newest outcome counts in place of the
+        earlier one. What is superseded or withdrawn is not moved.
+        `by` is how far whoever judges is trusted, `assistant` at least. A weight changes no unit's trust, and
+        no ranking reads it unless that is asked for. `signals` tells it, `trail` what moved it.
+        Raises `UnknownId`, `InvalidInput`.
+        """
+        components = self._writable
+        of, turned_out = arguments.judged(answer, sources), arguments.outcome(outcome)
+        said, judge = arguments.output(output), arguments.judge(by, self._levels)
+        async with self._lock.shared():
+            return await components.writer.feedback(of, outcome=turned_out, output=said, by=judge)
+
+    @cut_short
+    async def signals(self, unit_id: str, *, as_of: TimeLike | None = None) -> Signals:
+        """What is known of a unit besides what it says, now or at a past moment: importance, uses, weight.
+
+        All of it is made of what is recorded: looking, searching and building contexts leave no trace in it.
+        Raises `UnknownId`.
+        """
+        return await self._open.reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
+
     @cut_short
     async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
-        """A unit with all it supersedes and all that supersedes it, oldest first, each with its words.
-
-        Raises `UnknownId`.
+        """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
+        outcomes that moved its weight. Raises `UnknownId`.
         """
         return await self._open.reader.trail(arguments.unit(unit_id))
 

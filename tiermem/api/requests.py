@@ -77,12 +77,15 @@ class Filters(TypedDict, total=False):
 
 
 class Attribution(TypedDict, total=False):
-    """Who said what is stored, when, how far that is believed, and what is kept with it, as `add` tells."""
+    """Who said what is stored, when, how far that is believed, what is kept with it, and how much it matters,
+    as `add` tells.
+    """
 
     speaker: str | None
     said_at: TimeLike | None
     trust: str | None
     metadata: Mapping[str, Any] | None
+    importance: float | None
 
 
 def spelled_out(keywords: type) -> Callable[[_M], _M]:

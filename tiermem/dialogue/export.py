@@ -17,5 +17,6 @@ def line_of(session: str, turn: Turn) -> bytes:
         "trust": turn.trust,
         "text": turn.text,
         "metadata": dict(turn.metadata) or None,
+        "importance": turn.importance,
     }
     return one_line({name: value for name, value in fields.items() if value is not None}) + b"\n"

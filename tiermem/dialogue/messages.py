@@ -2,9 +2,9 @@
 
 A message is a mapping in one of the field's usual shapes: who spoke under `speaker`, `name` or `role`, the
 words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
-`date`, an id under `id` or `turn_id`, and anything else known of it under `metadata`. Messages of OpenAI,
-Anthropic and Gemini are such mappings, and the objects of their packages (`response.choices[0].message`) are
-taken as they are.
+`date`, an id under `id` or `turn_id`, how much it matters (0 to 1) under `importance`, and anything else
+known of it under `metadata`. Messages of OpenAI, Anthropic and Gemini are such mappings, and the objects of
+their packages (`response.choices[0].message`) are taken as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pagestore import Turn
-from tiermem.dialogue.metadata import metadata_in
+from tiermem.dialogue.metadata import importance_in, metadata_in
 from tiermem.dialogue.times import TimeLike, parse_time
 from tiermem.errors import InvalidInput, name_in, shown
 
@@ -47,14 +47,16 @@ def as_turns(
     speaker: str | None = None,
     said_at: TimeLike | None = None,
     metadata: Mapping[str, Any] | None = None,
+    importance: float | None = None,
     now: datetime | None = None,
 ) -> tuple[Turn, ...]:
     """The turns `value` stands for, in order.
 
-    `speaker` and `said_at` are for what does not say so itself; bare words without a speaker are the user's.
-    `metadata` is added to that of every turn, which keeps its own where both name a thing. `now` dates words
-    and messages that tell no time, but no `Turn`: its maker, a file for example, knew that nobody knows. A
-    system message is a turn like any other. Raises `InvalidInput`, naming the turn by its position.
+    `speaker`, `said_at` and `importance` are for what does not say so itself; bare words without a speaker
+    are the user's. `metadata` is added to that of every turn, which keeps its own where both name a thing.
+    `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for example, knew that
+    nobody knows. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its
+    position.
     """
     try:
         moment = parse_time(said_at)
@@ -62,13 +64,13 @@ def as_turns(
         raise InvalidInput(f"said_at: {error}") from error
     if speaker is not None:
         name_in(speaker, "speaker")
-    given, known = as_sent(value), metadata_in(metadata)
+    given, known, matters = as_sent(value), metadata_in(metadata), importance_in(importance)
     if isinstance(given, str | Turn | Mapping):
-        return (_knowing(known, _as_turn(given, speaker, moment, now, "the turn")),)
+        return (_knowing(known, matters, _as_turn(given, speaker, moment, now, "the turn")),)
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         raise InvalidInput(f"cannot make turns of {type(given).__name__}: {_ACCEPTED}")
     return tuple(
-        _knowing(known, _as_turn(item, speaker, moment, now, f"turn {n}"))
+        _knowing(known, matters, _as_turn(item, speaker, moment, now, f"turn {n}"))
         for n, item in enumerate(given, start=1)
     )
 
@@ -96,7 +98,9 @@ def _as_turn(
     return turn if turn.said_at is not None else replace(turn, said_at=unknown)
 
 
-def _knowing(metadata: Mapping[str, Any], turn: Turn) -> Turn:
+def _knowing(metadata: Mapping[str, Any], importance: float | None, turn: Turn) -> Turn:
+    if importance is not None and turn.importance is None:
+        turn = replace(turn, importance=importance)
     return replace(turn, metadata={**metadata, **turn.metadata}) if metadata else turn
 
 
@@ -108,8 +112,9 @@ def _checked(turn: Turn, where: str) -> Turn:
             raise InvalidInput(f"{where}: {name} must be a text, not {shown(value)}")
     if turn.said_at is not None and not isinstance(turn.said_at, datetime):
         raise InvalidInput(f"{where}: said_at must be a datetime, not {shown(turn.said_at)}")
+    importance = importance_in(turn.importance, f"{where}: importance")
     metadata = metadata_in(turn.metadata, f"{where}: metadata")
-    return replace(turn, metadata=metadata) if metadata else turn
+    return replace(turn, metadata=metadata, importance=importance)
 
 
 def turn_of(message: object, *, speaker: str | None = None) -> Turn:
@@ -131,6 +136,7 @@ def turn_of(message: object, *, speaker: str | None = None) -> Turn:
         role=role if isinstance(role, str) else None,
         turn_id=_name(_first(message, ID_KEYS), "id"),
         metadata=metadata_in(message.get("metadata")),
+        importance=importance_in(message.get("importance")),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a caller knows of a turn besides who said it and when: plain JSON under text keys."""
+"""What a caller knows of a turn besides who said it and when: plain JSON, and how much it matters."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ def metadata_in(value: object, name: str = "metadata") -> dict[str, Any]:
         return plain_json(value, name)
     except errors.InvalidInput as error:
         raise InvalidInput(str(error)) from error
+
+
+def importance_in(value: object, name: str = "importance") -> float | None:
+    """A number from 0 to 1, or `None`; `InvalidInput` for anything else. Truth values are no numbers."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(f"{name} must be a number from 0 to 1, not {shown(value)}")
+    return float(value)

@@ -10,6 +10,7 @@ from tiermem.ledger.kinds.consolidated import Consolidated
 from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erased import Erased
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
+from tiermem.ledger.kinds.feedback import Feedback
 from tiermem.ledger.kinds.redistilled import Redistilled
 from tiermem.ledger.kinds.reinstated import Reinstated
 from tiermem.ledger.kinds.retired import Retired
@@ -34,6 +35,7 @@ __all__ = [
     "Entry",
     "Erased",
     "Erasing",
+    "Feedback",
     "Ledger",
     "LoggedEntry",
     "Loss",

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pagestore import PageId, Record, SessionId, Span
 from tiermem.ledger.folds import Folds
-from tiermem.model import FindingId, SummaryUnit, UnitId
+from tiermem.model import AnswerId, FindingId, SummaryUnit, UnitId
 
 
 class Entry:
@@ -64,7 +64,7 @@ class Past:
 
     `changed` are units that go, or lose words or a revision, `erased` those that go, whose ids, made of their
     words, are named no more, and `kept` those of which some revision stays, the newest of them; `sceneless`
-    lose their scene, and `findings_left` are the findings of answers that stay.
+    lose their scene, `answers` are those that stay, and `findings_left` are their findings.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
@@ -72,6 +72,7 @@ class Past:
     kept: dict[UnitId, SummaryUnit] = field(default_factory=dict)
     superseded: set[UnitId] = field(default_factory=set)
     sceneless: set[UnitId] = field(default_factory=set)
+    answers: set[AnswerId] = field(default_factory=set)
     findings_left: set[FindingId] = field(default_factory=set)
 
     def note(self, unit: SummaryUnit, left: SummaryUnit | None) -> None:

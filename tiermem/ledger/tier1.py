@@ -15,6 +15,8 @@ from tiermem.ledger.folds import Folds
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds import kind_of
 from tiermem.ledger.kinds.set_aside import SetAside
+from tiermem.model import SummaryUnit
+from tiermem.salience import Signals, tier_of
 
 
 class Tier1(Folds):
@@ -37,6 +39,21 @@ class Tier1(Folds):
         if entry is not None:
             kind_of(entry).fold(entry, record, self)
         self.head = record.seq
+
+    def signals(self, unit: SummaryUnit, roles: Iterable[str | None] = ()) -> Signals:
+        """What is known of a unit besides what it says; `roles` are those of the turns it rests on.
+
+        A unit that was withdrawn weighs nothing. What it weighed is there again when it is reinstated.
+        """
+        withdrawn = self.retired_because(unit.id) is not None
+        return Signals(
+            importance=unit.importance,
+            uses=self.uses(unit.id),
+            last_used=self.last_used(unit.id),
+            weight=0.0 if withdrawn else self.weight(unit.id),
+            said_at=unit.said_at,
+            tier=tier_of(roles),
+        )
 
     @property
     def aside(self) -> tuple[SetAside, ...]:

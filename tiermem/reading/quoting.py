@@ -25,6 +25,13 @@ def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
     return tuple(line for line in page.lines if line.start < span.end and span.start < line.end)
 
 
+def roles_under(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> tuple[str | None, ...]:
+    """The roles of the turns that spans touch, on those of their pages that are given."""
+    placed = ((span, pages[span.page_id]) for span in spans if span.page_id in pages)
+    touched = (line.turn for span, page in placed for line in lines(page, span))
+    return tuple(turn.role for turn in touched if turn is not None)
+
+
 def said(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(

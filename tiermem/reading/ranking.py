@@ -29,6 +29,7 @@ from pagestore import PageLine, Turn
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit
 from tiermem.reading.question import TurnQuery
+from tiermem.salience import PUBLISHED, SignalWeights
 from tiermem.text import stems, words
 
 _Key = TypeVar("_Key")
@@ -51,6 +52,12 @@ class RankingOptions:
     asks: float = -1.0
     enough: int = 12
     """Content words after which more of them make a turn no better."""
+    signals_weight: float = 0.0
+    """What the signals of a unit add to its score at most, and no unit moves more than one place by it. Units
+    alone are ranked so, and none are by default: see decision 40.
+    """
+    signals: SignalWeights = PUBLISHED
+    """What each signal counts among them; words and meaning are what is ranked before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,12 +38,13 @@ from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence
+from tiermem.reading.quoting import page_evidence, roles_under
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
+from tiermem.salience import Signals
 from tiermem.text.unicode import replace_surrogates
 
 log = logging.getLogger("tiermem")
@@ -210,6 +211,15 @@ class Reader:
         fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
         return tuple(unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
+
+    async def signals(self, unit_id: UnitId, *, as_of: datetime | None = None) -> Signals:
+        """What is known of a unit besides what it says, now or at a past moment; raises `UnknownId`."""
+        view = await self._view(Scope(as_of=as_of), whole=True)
+        unit = view.tier1.unit(unit_id)
+        if unit is None:
+            raise UnknownId(f"space {view.space!r} has no unit {unit_id!r}; list them with `units`")
+        fetched = await view.fetch(span.page_id for span in unit.spans)
+        return view.tier1.signals(unit, roles_under(unit.spans, fetched.pages))
 
     async def index_pending(self) -> int | None:
         """How many turns and units the index has yet to take in; `None` where it cannot be asked."""

@@ -3,6 +3,7 @@
 from tiermem.salience.propose import NearUnits
 from tiermem.writing.consolidate import Consolidator, Moment
 from tiermem.writing.erase import Erasure, Selection
+from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
     Consolidation,
@@ -22,8 +23,10 @@ from tiermem.writing.writer import Writer
 __all__ = [
     "Consolidation",
     "Consolidator",
+    "Credit",
     "DistilReport",
     "Erasure",
+    "Judged",
     "MergedUnits",
     "Moment",
     "NearUnits",

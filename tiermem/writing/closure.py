@@ -35,6 +35,7 @@ from tiermem.ledger.kinds import kind_of
 from tiermem.model import Claim, SummaryUnit
 from tiermem.proof import Fingerprints, in_words_of, still_proved, withheld
 from tiermem.text import omissions, page_literals
+from tiermem.writing.importance import UNKNOWN, told_under
 
 Replacement = tuple[int, str, Mapping[str, Any]]
 
@@ -80,6 +81,14 @@ class ErasedTurns:
         page = self.after(page_id)
         return omissions(page, texts), len(page_literals(page))
 
+    def _importance_left(self, unit: SummaryUnit, left: SummaryUnit) -> float:
+        """The unit's importance; where it may be that of a turn that goes, what the turns left tell."""
+        going = [span for span in unit.spans if span not in left.spans]
+        pages = {page.id: page for page in self.pages.values()}.values()
+        if max(told_under(going, pages), default=-1.0) < unit.importance:
+            return unit.importance
+        return max(told_under(left.spans, _pages_of(left, self.after)), default=UNKNOWN)
+
     def unit_left(self, unit: SummaryUnit, *, shown: bool) -> SummaryUnit | None:
         """The unit as it may stay: itself, with fewer spans, or not at all.
 
@@ -99,6 +108,7 @@ class ErasedTurns:
         if not left.spans:
             return None
         if left.spans != unit.spans:
+            left = replace(left, importance=self._importance_left(unit, left))
             stays = _proved(left, self.after)
         else:
             stays = not beside or _proved(left, self.after) or not _proved(left, self.before)

@@ -6,7 +6,6 @@ words; the wording does not. Pages that are read in one call are one ground: a c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +19,7 @@ from tiermem.proof import link, proof_rank, quotations
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.writing.importance import importance_of
 
 
 @dataclass(slots=True)
@@ -123,11 +123,6 @@ def _put(made: UnitsMade, unit: SummaryUnit) -> None:
     made.units.setdefault(unit.id, unit)
 
 
-def clamp(importance: float) -> float:
-    """`importance` within 0 and 1; a value that is no number counts as ordinary."""
-    return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.5
-
-
 def _unit(
     fact: LinkedFact, kind: UnitKind, pages: Sequence[Page], made_by: str, trust: TrustLevels
 ) -> SummaryUnit:
@@ -144,7 +139,7 @@ def _unit(
         said_at=turn.said_at if turn is not None else None,
         event_at=fact.event_at,
         scene=fact.scene,
-        importance=clamp(fact.importance),
+        importance=importance_of(fact.importance, fact.spans, pages),
         made_by=made_by,
         trust=trust.names[rank],
         support=fact.support,

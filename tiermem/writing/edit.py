@@ -19,19 +19,22 @@ from tiermem.proof import instruction_like
 from tiermem.reasoning.interface import Operation
 from tiermem.text import Source, negated, stems, unsupported_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.writing.distil import clamp
+from tiermem.writing.importance import importance_of
 
 _LONGEST_TEXT = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """What spans hold: the words with speaker and time, when the last were said, the lowest trust."""
+    """What spans hold: the words with speaker and time, when the last were said, the lowest trust, and the
+    pages they are of.
+    """
 
     sources: tuple[Source, ...]
     said_at: datetime | None
     trust: int
     level: str
+    pages: tuple[Page, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,13 @@ def grounds_of(
             ranks.append(trust.rank_of(turn))
     times = [source.said_at for source in sources if source.said_at is not None]
     rank = min(ranks) if sources else 0
-    return Grounds(sources=tuple(sources), said_at=latest(times), trust=rank, level=trust.names[rank])
+    return Grounds(
+        sources=tuple(sources),
+        said_at=latest(times),
+        trust=rank,
+        level=trust.names[rank],
+        pages=tuple(pages),
+    )
 
 
 def skipped(finding_id: FindingId, reason: str) -> WroteBack:
@@ -194,7 +203,7 @@ def _merged(
         said_at=latest(times),
         event_at=unit.event_at or fact.event_at,
         scene=unit.scene or fact.scene,
-        importance=max(unit.importance, clamp(fact.importance)),
+        importance=max(unit.importance, _importance(proved)),
         made_by=made_by,
         revision=unit.revision + 1,
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
@@ -215,13 +224,17 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
         said_at=proved.grounds.said_at,
         event_at=fact.event_at,
         scene=fact.scene,
-        importance=clamp(fact.importance),
+        importance=_importance(proved),
         made_by=made_by,
         supersedes=superseded,
         trust=proved.grounds.level,
         support=fact.support,
         derivations=fact.derivations,
     )
+
+
+def _importance(proved: Proved) -> float:
+    return importance_of(proved.fact.importance, proved.fact.spans, proved.grounds.pages)
 
 
 def _wrote(

@@ -16,6 +16,7 @@ from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved
 from tiermem.proof import link, proof_rank, withheld
 from tiermem.proof.link import NOT_FOUND
 from tiermem.trust import TrustLevels
+from tiermem.writing.importance import UNKNOWN
 
 
 def check_statement(turn: Turn) -> None:
@@ -63,6 +64,7 @@ def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[U
         support=fact.support,
         derivations=fact.derivations,
         supersedes=tuple(supersedes),
+        importance=UNKNOWN if line.turn.importance is None else line.turn.importance,
     )
 
 

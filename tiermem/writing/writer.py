@@ -33,6 +33,7 @@ from tiermem.ledger import (
     Answered,
     Bounded,
     Distilled,
+    Feedback,
     Ledger,
     Redistilled,
     Reinstated,
@@ -42,15 +43,27 @@ from tiermem.ledger import (
     Stated,
 )
 from tiermem.llm.meter import Meter, current, metered
-from tiermem.model import Answer, Finding, SummaryUnit, UnitId, Usage, WriteBackVariant
+from tiermem.model import (
+    Answer,
+    AnswerId,
+    Citation,
+    Evidence,
+    Finding,
+    SummaryUnit,
+    UnitId,
+    Usage,
+    WriteBackVariant,
+)
 from tiermem.proof import Fingerprints, without
 from tiermem.reasoning.interface import Engine
+from tiermem.salience import Outcome
 from tiermem.text import omissions
 from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.erase import Eraser, Erasure, Selection
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
+from tiermem.writing.judge import Credit, Judged, feedback_on_answer, feedback_on_sources
 from tiermem.writing.map_ordered import map_ordered
 from tiermem.writing.projection import Projection
 from tiermem.writing.state import check_correction, check_statement, stated_unit
@@ -233,6 +246,52 @@ class Writer:
     async def answered(self, answer: Answer, findings: Sequence[Finding] = ()) -> Record:
         """Record an answer with its trace; its findings are pending from now on."""
         return await self._ledger.write(Answered(answer=answer, findings=tuple(findings)))
+
+    async def feedback(
+        self, of: AnswerId | Sequence[Evidence | UnitId], *, outcome: Outcome, output: str | None, by: str
+    ) -> Judged:
+        """Record what came of an answer, or of sources, and tell what that did to the weights of units.
+
+        Raises `UnknownId` for an answer, or a unit, that there is not.
+        """
+        async with self._one_decides:
+            entry = await self._feedback(of, outcome, output, by)
+            before = self._weights(entry)
+            await self._ledger.write(entry)
+            after = self._weights(entry)
+        return Judged(
+            outcome=outcome,
+            answer_id=entry.answer_id,
+            credits=tuple(
+                Credit(unit_id=one.unit_id, share=one.share, before=was, after=now)
+                for one, was, now in zip(entry.shares, before, after, strict=True)
+            ),
+        )
+
+    async def _feedback(
+        self, of: AnswerId | Sequence[Evidence | UnitId], outcome: Outcome, output: str | None, by: str
+    ) -> Feedback:
+        tier1 = self._ledger.tier1
+        if isinstance(of, str):
+            answer = await self._ledger.answer(of)
+            sealed = await self._sealed_as(answer.citations)
+            return feedback_on_answer(tier1, answer, outcome=outcome, output=output, by=by, sealed=sealed)
+        for one in of:
+            unit_id = one.unit_id if isinstance(one, Evidence) else one
+            if unit_id is not None:
+                self._unit(unit_id)
+        sealed = await self._sealed_as(one for one in of if isinstance(one, Evidence))
+        return feedback_on_sources(tier1, of, outcome=outcome, output=output, by=by, sealed=sealed)
+
+    async def _sealed_as(self, sources: Iterable[Citation | Evidence]) -> dict[PageId, PageId]:
+        """The ids of today, by those that the words of single turns were known by."""
+        spans = (span for one in sources if one.unit_id is None for span in one.spans)
+        ids = tuple(dict.fromkeys(span.page_id for span in spans))
+        pages = zip(ids, await self._ledger.read(ids), strict=True)
+        return {was: page.id for was, page in pages if isinstance(page, Page)}
+
+    def _weights(self, entry: Feedback) -> list[float]:
+        return [self._ledger.tier1.weight(one.unit_id) for one in entry.shares]
 
     async def set_aside(self, pages: Mapping[PageId, str], step: str) -> tuple[SetAside, ...]:
         """Record that a step goes on without these pages, and why; nothing that is on record already."""

@@ -224,8 +224,8 @@ BUGS = (
     ),
     Bug(
         name="importance may be anything",
-        file="tiermem/writing/distil.py",
-        before="return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else 0.5",
+        file="tiermem/writing/importance.py",
+        before="return min(max(importance, 0.0), 1.0) if math.isfinite(importance) else UNKNOWN",
         after="return importance",
         found_by=("tests/writing/test_distil.py", *_ALL),
     ),

@@ -46,6 +46,8 @@ COMMANDS = {
     "reinstate": "Undo `withdraw`: the unit holds again, and so do its words.",
     "remember": "Keep a fact word for word, as a turn and a unit of its own; without a model call.",
     "correct": "Remember a fact in place of a unit, which it supersedes.",
+    "feedback": "Record how an answer turned out, and credit the units behind it.",
+    "signals": "Tell how much a unit matters, how often it was cited, and how that turned out.",
     "trail": "Show what a unit superseded and what superseded it, each with the words it rests on.",
     "backup": "Write one file of a store: every page and everything concluded, without the index.",
     "restore": "Make a store of a backup, every hash checked. The index is made anew when a space is first used.",

@@ -18,6 +18,7 @@ def correct(
     session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
     trust: options.Trust = None,
     metadata: options.Metadata = None,
+    importance: options.Importance = None,
     place: options.Place,
     output: options.Output,
 ) -> None:
@@ -25,5 +26,7 @@ def correct(
     known = options.key_values("--metadata", metadata)
     with place.open() as memory:
         unit = options.unit_named(memory, unit_id)
-        done = memory.correct(unit, text, session=session, speaker=speaker, trust=trust, metadata=known)
+        done = memory.correct(
+            unit, text, session=session, speaker=speaker, trust=trust, metadata=known, importance=importance
+        )
     output.show(done, lambda: remembered(done))

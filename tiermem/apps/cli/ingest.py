@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -89,6 +89,7 @@ def ingest(
         DialogueFormat, typer.Option("--format", help="What the files hold.")
     ] = DialogueFormat.AUTO,
     metadata: options.Metadata = None,
+    importance: options.Importance = None,
     stamps: Annotated[
         bool,
         typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
@@ -109,7 +110,12 @@ def ingest(
         one for file in files for one in read_dialogue(file, form.value, session=session, stamps=True)
     ]
     results = ingest_into(
-        store, conversations, space=space, engine=engine.value, trust=trust, metadata=known, stamps=stamps
+        store,
+        conversations,
+        space=space,
+        engine=engine.value,
+        said={"trust": trust, "metadata": known, "importance": importance},
+        stamps=stamps,
     )
     output.show({"store": store, "spaces": results}, lambda: _ingested(results))
     raising = sum(result.raising for result in results)
@@ -130,14 +136,13 @@ def ingest_into(
     *,
     space: str | None,
     engine: options.EngineName,
-    trust: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    said: tiermem.Attribution | None = None,
     stamps: bool = False,
 ) -> tuple[Ingested, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
-    A level of trust that a turn brings counts where it lowers, with `stamps` always. `metadata` is kept with
-    every turn.
+    A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
+    with every turn.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
@@ -146,9 +151,7 @@ def ingest_into(
     for conversation in conversations:
         placed.setdefault(space or conversation.space_hint or options.DEFAULT_SPACE, []).append(conversation)
     return tuple(
-        _ingest(
-            store, name, there, engine, apart=space is not None, trust=trust, known=metadata, stamps=stamps
-        )
+        _ingest(store, name, there, engine, apart=space is not None, said=said or {}, stamps=stamps)
         for name, there in placed.items()
     )
 
@@ -160,19 +163,18 @@ def _ingest(
     engine: options.EngineName,
     *,
     apart: bool,
-    trust: str | None,
-    known: Mapping[str, Any] | None,
+    said: tiermem.Attribution,
     stamps: bool,
 ) -> Ingested:
     started = time.monotonic()
     turns = sum(conversation.turns for conversation in conversations)
     raising = 0
     if not stamps:
-        conversations, raising = _doubted(conversations, trust)
+        conversations, raising = _doubted(conversations, said.get("trust"))
     with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
-            added = _store(memory, conversations, report, total=turns, apart=apart, trust=trust, known=known)
+            added = _store(memory, conversations, report, total=turns, apart=apart, said=said)
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
@@ -223,8 +225,7 @@ def _store(
     *,
     total: int,
     apart: bool,
-    trust: str | None,
-    known: Mapping[str, Any] | None,
+    said: tiermem.Attribution,
 ) -> list[tiermem.Added]:
     from tiermem.trust import TrustLevels
 
@@ -240,7 +241,7 @@ def _store(
         for session in conversation.sessions:
             # Whole, however long: an edited file is laid beside what is stored of it.
             name = prefix + session.session
-            added.append(memory.add(session.turns, session=name, trust=trust, metadata=known))
+            added.append(memory.add(session.turns, session=name, **said))
             done += len(session.turns)
             report(done, total)
     return added

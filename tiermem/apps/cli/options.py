@@ -60,6 +60,9 @@ Metadata = Annotated[
     list[str] | None,
     typer.Option("--metadata", metavar="KEY=VALUE", help="Kept with every turn, and found by --where."),
 ]
+Importance = Annotated[
+    float | None, typer.Option("--importance", help="How much it matters, from 0 to 1. Kept with every turn.")
+]
 ReadOnly = Annotated[
     bool,
     typer.Option(

@@ -19,13 +19,16 @@ def remember(
     session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
     trust: options.Trust = None,
     metadata: options.Metadata = None,
+    importance: options.Importance = None,
     place: options.Place,
     output: options.Output,
 ) -> None:
     """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
     known = options.key_values("--metadata", metadata)
     with place.open() as memory:
-        done = memory.remember(fact, session=session, speaker=speaker, trust=trust, metadata=known)
+        done = memory.remember(
+            fact, session=session, speaker=speaker, trust=trust, metadata=known, importance=importance
+        )
     output.show(done, lambda: remembered(done))
 
 

@@ -31,4 +31,11 @@ def _units(found: Sequence[tiermem.UnitHistory]) -> Group:
         )
         for one in found
     ]
-    return Group(table(("unit", "state", "says", "rests on"), rows, whole=("unit",)))
+    outcomes = [
+        (short(one.unit.id), when(told.at), told.outcome, f"{told.share:.2f}", told.by, told.answer_id or "")
+        for one in found
+        for told in one.outcomes
+    ]
+    columns = ("unit", "judged", "outcome", "share", "by", "answer")
+    moved = [table(columns, outcomes, numbers=("share",), whole=("unit",))] if outcomes else []
+    return Group(table(("unit", "state", "says", "rests on"), rows, whole=("unit",)), *moved)

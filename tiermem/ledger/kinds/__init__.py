@@ -13,6 +13,7 @@ from tiermem.ledger.kinds import (
     distilled,
     erased,
     erasing,
+    feedback,
     redistilled,
     reinstated,
     retired,
@@ -38,6 +39,7 @@ KINDS: Mapping[str, Kind[Any]] = {
         set_aside.KIND,
         bounded.KIND,
         consolidated.KIND,
+        feedback.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

@@ -53,6 +53,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
     folds.put_answer(given)
     cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)
     folds.cite_units(cited, record.seq)
+    folds.use_units(cited, record.at)
     folds.put_findings(entry.findings)
 
 
@@ -69,6 +70,7 @@ def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> Entry:
     ):
         return Spent(step="ask", usage=entry.answer.usage)
     past.findings_left.update(finding.id for finding in entry.findings)
+    past.answers.add(entry.answer.id)
     return entry
 
 

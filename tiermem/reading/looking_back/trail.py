@@ -10,6 +10,7 @@ from pagestore import Page, PageId
 from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.looking_back.audit import WordsOnPage, words_on_pages
+from tiermem.salience import Judgement
 
 State = Literal["holds", "superseded", "merged", "withdrawn"]
 
@@ -19,6 +20,7 @@ class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
 
     One that was `merged` tells the same as the unit that stands for it (the first of `superseded_by`).
+    `outcomes` are the judgements that make up its weight, oldest first.
     """
 
     unit: SummaryUnit
@@ -27,6 +29,7 @@ class UnitHistory:
     state: State
     superseded_by: tuple[UnitId, ...] = ()
     because: str | None = None
+    outcomes: tuple[Judgement, ...] = ()
 
 
 def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
@@ -59,6 +62,7 @@ def unit_history(
         state=_state(withdrawn=withdrawn is not None, merged=merged is not None, superseded=bool(newer)),
         superseded_by=newer,
         because=because,
+        outcomes=tier1.judgements(unit.id),
     )
 
 

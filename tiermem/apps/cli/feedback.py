@@ -1,0 +1,65 @@
+"""`tiermem feedback`: how an answer turned out, and what that did to the units behind it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.present.tables import short, table
+
+
+class OutcomeName(StrEnum):
+    """How it turned out."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NEUTRAL = "neutral"
+
+
+def feedback(
+    answer_id: options.AnswerId = None,
+    *,
+    outcome: Annotated[OutcomeName, typer.Option("--outcome", help="How it turned out.")],
+    units: Annotated[
+        list[str] | None,
+        typer.Option("--unit", metavar="UNIT_ID", help="Judge these units, and no answer; may be repeated."),
+    ] = None,
+    made: Annotated[
+        str | None, typer.Option("--output", help="What was made of it: credit goes to what it says.")
+    ] = None,
+    by: Annotated[str, typer.Option("--by", help="How far who judges is trusted.")] = "user",
+    place: options.Place,
+    output: options.Output,
+) -> None:
+    """Record how an answer turned out, and credit the units behind it."""
+    with place.open() as memory:
+        if units:
+            named = [options.unit_named(memory, unit) for unit in units]
+            done = memory.feedback(answer_id, sources=named, outcome=outcome.value, output=made, by=by)
+        else:
+            answer = options.answer_named(memory, answer_id)
+            done = memory.feedback(answer, outcome=outcome.value, output=made, by=by)
+        told = {unit.id: unit.text for unit in memory.units()}
+    output.show(done, lambda: _judged(done, told) if done.credits else "no unit stands behind it")
+
+
+def _judged(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> Table:
+    return table(
+        ("unit", "what it says", "share", "weight"),
+        [
+            (
+                short(one.unit_id),
+                told.get(one.unit_id, "(holds no longer)"),
+                f"{one.share:.2f}",
+                f"{one.before:+.2f} → {one.after:+.2f}",
+            )
+            for one in done.credits
+        ],
+        numbers=("share", "weight"),
+        whole=("unit",),
+    )
