@@ -1,0 +1,42 @@
+"""What is held in mind: items within a budget of tokens, what leaves when there is no room, in which order.
+
+Pure: nothing here reads or writes memory, and the one clock is given. What leaves is gone from here alone; it
+stays in memory, where it came from.
+"""
+
+from tiermem.workspace.active import ActiveSet, Admitted
+from tiermem.workspace.assemble import Order, in_order
+from tiermem.workspace.evict import (
+    Access,
+    Balanced,
+    Ear,
+    Eviction,
+    Fifo,
+    Hybrid,
+    Importance,
+    Lfu,
+    Lru,
+    Random,
+)
+from tiermem.workspace.items import UNKNOWN_IMPORTANCE, Item
+from tiermem.workspace.named import POLICIES
+
+__all__ = [
+    "POLICIES",
+    "UNKNOWN_IMPORTANCE",
+    "Access",
+    "ActiveSet",
+    "Admitted",
+    "Balanced",
+    "Ear",
+    "Eviction",
+    "Fifo",
+    "Hybrid",
+    "Importance",
+    "Item",
+    "Lfu",
+    "Lru",
+    "Order",
+    "Random",
+    "in_order",
+]
