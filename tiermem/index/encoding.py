@@ -17,7 +17,7 @@ from tiermem.index.interface import Collection, Entry, Said
 from tiermem.llm.characters import sendable
 from tiermem.text import sentences
 
-SCHEMA = 5
+SCHEMA = 6
 
 PIECE = 450
 """Characters embedded as one vector. A sentence embedder blurs a long text, and reads only its start."""
