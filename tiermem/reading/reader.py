@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import Collection, Searches
+from tiermem.index.interface import About, Collection, Searches
 from tiermem.ledger import NOT_RECORDED
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -34,6 +34,7 @@ from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
+from tiermem.reading.held import Known, known
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
@@ -41,14 +42,37 @@ from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, printable
 from tiermem.reading.recall import recall
 from tiermem.reading.rerank import Reranker
-from tiermem.reading.search import LookUp
+from tiermem.reading.search import LookUp, Strategy
+from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
+from tiermem.workspace import Item
 
 log = logging.getLogger("tiermem")
 
 TURN_TOKENS = 15
 """About the fewest tokens a turn takes: how many may fit into a context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """What a search for a topic brought, best first, and what there is to say about it.
+
+    `topic` is what was searched for: a timeframe that was taken out of it is not in it any more. `times` are
+    those to which it was confined (`None`: to none), `about` says of what. Then `undated` is how many turns
+    (units, where it is about events) tell no time and so were not found, `None` where nobody can tell.
+    `evicted` are the items that left the workspace it went into, and `refused` the sources for which there
+    was no room in it.
+    """
+
+    topic: str
+    items: tuple[Evidence, ...]
+    times: tuple[Between, ...] | None = None
+    about: About = "said"
+    undated: int | None = 0
+    degradations: tuple[Degradation, ...] = ()
+    evicted: tuple[Item, ...] = ()
+    refused: tuple[Evidence, ...] = ()
 
 
 class Reader:
@@ -144,14 +168,38 @@ class Reader:
         Among units, turns of pages that are not summarised yet stand for themselves.
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
+        found = await self.recall(query, limit=limit, kind=kind, scope=scope, asked_at=asked_at)
+        _warn(found.degradations)
+        return found.items
+
+    async def recall(
+        self,
+        topic: str,
+        *,
+        limit: int,
+        kind: Collection = "units",
+        strategy: Strategy = "hybrid",
+        scope: Scope = EVERYTHING,
+        asked_at: datetime | None = None,
+    ) -> Recollection:
+        """As `search`, by a strategy of the caller's choice, with all there is to say about it."""
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
+
+        async def found(view: View) -> Recollection:
+            lookup = LookUp(view, self._options, asked_at=asked_at, strategy=strategy)
+            items, degradations = await _found(lookup, topic, limit, kind)
+            undated = 0 if scope.within is None else await lookup.undated()
+            return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
+
         going = GoingOn(await self._view(scope))
-        found, degradations = await going.run(
-            lambda view: _found(LookUp(view, self._options, asked_at=asked_at), query, limit, kind)
-        )
-        _warn((*degradations, *going.degradations))
-        return found
+        recollection = await going.run(found)
+        told = dict.fromkeys((*recollection.degradations, *going.degradations))
+        return replace(recollection, degradations=tuple(told))
+
+    async def known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
+        """What memory knows of pieces of evidence that are held elsewhere; see `reading.held`."""
+        return await known(await self._view(EVERYTHING), items)
 
     async def context(
         self,
@@ -238,6 +286,9 @@ async def _found(
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """The best units, pages or turns, and what could not run as meant."""
     view = lookup.view
+    if view.scope.happened is not None:
+        found = await lookup.units(query, limit=limit)
+        return found.units, found.degradations
     if kind == "units":
         found = await lookup.units_or_turns(query, limit=limit)
         return found.units, found.degradations

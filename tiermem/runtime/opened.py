@@ -14,6 +14,8 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Hashable
 from threading import Lock
+from typing import Protocol
+from weakref import WeakSet
 
 import anyio
 
@@ -22,6 +24,14 @@ from tiermem.errors import InvalidInput
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import Jobs
 from tiermem.runtime.lock import ReadWriteLock
+
+
+class LooksAgain(Protocol):
+    """Holds words of a space."""
+
+    async def look_again(self) -> None:
+        """Let go of what the space no longer holds, or holds otherwise."""
+        ...
 
 
 class Opened:
@@ -34,6 +44,8 @@ class Opened:
         self.jobs = Jobs()
         self.lock = ReadWriteLock()
         self.users: set[object] = set()
+        self.watchers: WeakSet[LooksAgain] = WeakSet()
+        """Whoever holds words of the space, and is told when some are erased."""
         self.changing = anyio.Lock()
         self.over = False
 

@@ -4,7 +4,7 @@ Pure: nothing here reads or writes memory, and the one clock is given. What leav
 stays in memory, where it came from.
 """
 
-from tiermem.workspace.active import ActiveSet, Admitted
+from tiermem.workspace.active import MOST_TOKENS, ActiveSet, Admitted
 from tiermem.workspace.assemble import Order, in_order
 from tiermem.workspace.evict import (
     Access,
@@ -22,6 +22,7 @@ from tiermem.workspace.items import UNKNOWN_IMPORTANCE, Item
 from tiermem.workspace.named import POLICIES
 
 __all__ = [
+    "MOST_TOKENS",
     "POLICIES",
     "UNKNOWN_IMPORTANCE",
     "Access",

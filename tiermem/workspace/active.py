@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from itertools import count
 from threading import RLock
 
+from tiermem.workspace.assemble import Order, in_order
 from tiermem.workspace.evict import Eviction, EvictionQueue, Hybrid
 from tiermem.workspace.items import Item, aware
 
@@ -20,10 +21,14 @@ MOST_TOKENS = 128_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What came of taking an item in: whether it was, and who left for it, in the order of leaving."""
+    """What came of taking an item in: whether it was, and who left for it, in the order of leaving.
+
+    `item` is what is held of it, `None` where it was not taken in.
+    """
 
     admitted: bool
     evicted: tuple[Item, ...] = ()
+    item: Item | None = None
 
 
 class ActiveSet:
@@ -110,9 +115,10 @@ class ActiveSet:
             added = now if item.added_at is None else aware(item.added_at)
             used = added if item.last_used is None else aware(item.last_used)
             self._places[item.key] = next(self._coming)
-            self._put(replace(item, added_at=added, last_used=used), now)
+            taken = replace(item, added_at=added, last_used=used)
+            self._put(taken, now)
         self._tell(evicted)
-        return Admitted(admitted=True, evicted=evicted)
+        return Admitted(admitted=True, evicted=evicted, item=taken)
 
     def get(self, key: str) -> Item | None:
         """The item, used now once more; `None` where there is none."""
@@ -148,6 +154,11 @@ class ActiveSet:
     def clear(self) -> None:
         """Take everything out, what is pinned too."""
         self.remove_those(lambda _: True)
+
+    def in_order(self, order: Order) -> tuple[Item, ...]:
+        """All of them in the order in which they are to be shown."""
+        with self._lock:
+            return in_order(self.items, order, self.now())
 
     def resize(self, max_tokens: int) -> tuple[Item, ...]:
         """Change the budget; who has to leave for a smaller one leaves, and is given.
