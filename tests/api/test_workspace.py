@@ -264,6 +264,7 @@ async def test_the_awaited_one_works_the_same() -> None:
         assert "Biscuit" in (await mind.context()).text
 
 
+ACTIONS = ("add", "add", "add", "recall", "erase", "flush")
 WORDS = ("harbour", "bicycle", "thunder", "piano", "garden", "lantern", "window", "cellar")
 
 
@@ -271,7 +272,7 @@ WORDS = ("harbour", "bicycle", "thunder", "piano", "garden", "lantern", "window"
 @given(
     st.sampled_from(["hybrid", "lru", "balanced", "random"]),
     st.lists(
-        st.tuples(st.sampled_from(["add", "add", "add", "recall", "erase", "flush"]), st.integers(0, 7)),
+        st.tuples(st.sampled_from(ACTIONS), st.integers(0, 7)),
         max_size=12,
     ),
 )

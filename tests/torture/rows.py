@@ -12,6 +12,7 @@ from tests.torture import (
     replies,
     spaces,
     words,
+    workspaces,
 )
 
 ROWS = (
@@ -25,5 +26,6 @@ ROWS = (
     *facts.ROWS,
     *orders.ROWS,
     *growth.ROWS,
+    *workspaces.ROWS,
     *planted.ROWS,
 )

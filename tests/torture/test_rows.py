@@ -37,6 +37,7 @@ LITTLE = {
     "sizes": 75,
     "system-calls": 20,
     "threads": 2,
+    "never-forget": 5,
 }
 """Rows that no other test goes through, and how many cases of them."""
 

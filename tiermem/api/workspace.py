@@ -142,8 +142,8 @@ class AsyncWorkspace(Holding):
         `Evidence` or a unit. Who has to leave for it leaves, as the policy says. Where there can be no room
         for it, it is stored and not held: `Admitted` says so. Under a `key` of yours it takes the place of
         what was held under it. `importance` runs from 0 to 1; where you do not say it is 0.5 of words, and of
-        a unit its own. What is `pinned` stays until you say otherwise. Raises `UnknownId` for what this memory
-        does not hold.
+        a unit its own. What is `pinned` stays until you say otherwise. Raises `UnknownId` for what this
+        memory does not hold.
         """
         named, matters = arguments.any_key(key), arguments.importance(importance)
         stays = arguments.switch(pinned, "pinned")
