@@ -37,7 +37,7 @@ from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_
 from tiermem.api.residual import ResidualScan, residual_scan
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
-from tiermem.api.workspace import AsyncWorkspace, Holding, Timeframe, awaited
+from tiermem.api.workspace import AsyncWorkspace, Holding, TimeframeLike, awaited
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId, shown, text_in, unexpected
 from tiermem.index.interface import About, Collection
@@ -337,7 +337,7 @@ class AsyncMemory:
         limit: int = 20,
         kind: Collection = "units",
         strategy: Strategy = "hybrid",
-        timeframe: Timeframe = None,
+        timeframe: TimeframeLike = None,
         about: About = "said",
         into: Holding | None = None,
         **only: Unpack[Filters],

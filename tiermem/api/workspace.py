@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-Timeframe = str | date | tuple[object, object] | list[object] | None
+TimeframeLike = str | date | tuple[object, object] | list[object] | None
 """When: words, a day, a pair (from, to), a list of these, or `"auto"`."""
 
 
@@ -178,7 +178,7 @@ class AsyncWorkspace(Holding):
         limit: int = 20,
         kind: Collection = "units",
         strategy: Strategy = "hybrid",
-        timeframe: Timeframe = None,
+        timeframe: TimeframeLike = None,
         about: About = "said",
         **only: Unpack[Filters],
     ) -> Recollection:

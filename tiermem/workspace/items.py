@@ -50,7 +50,7 @@ class Item:
             raise ValueError(f"tokens and uses are counted from 0: not {self.tokens!r} and {self.uses!r}")
 
     def evidence(self) -> Evidence:
-        """The item as a source for a prompt: the same words and the same citations."""
+        """The item as a source for a prompt: the same words and citations, its importance as the score."""
         return Evidence(
             text=self.text,
             spans=self.spans,
