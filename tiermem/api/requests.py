@@ -66,7 +66,7 @@ class Overrides(TypedDict, total=False):
 
 
 class Filters(TypedDict, total=False):
-    """What `ask`, `search`, `recall` and `context` are confined to, as `ask` tells; `None` confines nothing."""
+    """What `ask`, `search`, `recall`, `context` are confined to, as `ask` tells; `None` confines nothing."""
 
     session: str | None
     asked_at: TimeLike | None
