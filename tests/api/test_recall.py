@@ -86,6 +86,19 @@ def test_each_strategy_finds_each_kind_and_is_filtered(
     assert found(only) == {"Iona"}
 
 
+def test_without_a_kind_turns_are_found_that_no_unit_tells_of(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add("The roof cost 1,450 dollars.", speaker="Ann", said_at="2024-05-08")
+    memory.add("Fine, then.", speaker="Bob", said_at="2024-06-01")
+    memory.flush()
+    assert not any("Fine" in unit.text for unit in memory.units())
+    for strategy in ("hybrid", "vector", "fulltext"):
+        (turn,) = memory.recall("fine then", timeframe="2024-06", strategy=strategy).items
+        assert (turn.text, turn.source) == ("Bob: Fine, then.", "turn")
+    both = memory.recall("roof dollars fine").items
+    assert len({one.text for one in both}) == len(both)
+
+
 def test_fulltext_finds_words_alone_and_vector_ranks_by_the_cosine(boats: tiermem.Memory) -> None:
     assert boats.recall("zeppelin", strategy="fulltext").items == ()
     turns = boats.recall("I sailed to Arran Island in the boat.", strategy="vector", kind="turns").items
@@ -132,7 +145,7 @@ def test_other_arguments_that_are_wrong_are_named(boats: tiermem.Memory) -> None
         boats.recall(TOPIC, strategy="dense")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"about.*event"):
         boats.recall(TOPIC, about="happened")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="kind='units' only"):
+    with pytest.raises(InvalidInput, match="of units only"):
         boats.recall(TOPIC, about="event", kind="turns", timeframe="2024")
     with pytest.raises(InvalidInput, match="topic"):
         boats.recall("")

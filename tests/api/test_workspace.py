@@ -306,7 +306,7 @@ def live_one_life(policy: str, life: list[tuple[str, int]]) -> None:
             assert mind.tokens <= 40
         for text in said.values():
             assert any(text in one.text for one in memory.search(text, kind="turns", limit=3))
-            mind.recall(text, kind="turns", limit=1)
+            mind.recall(text, limit=2)
             assert text in mind.context("recent", max_tokens=1000).text
 
 

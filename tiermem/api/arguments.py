@@ -25,6 +25,7 @@ from tiermem.model import AnswerId, AskMode, Budget, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
     Between,
+    Kind,
     Packing,
     SaidThen,
     Scope,
@@ -162,11 +163,16 @@ def strategy(value: Strategy) -> Strategy:
     return _one_of("strategy", value, get_args(Strategy))
 
 
-def about(value: About, kind: Collection) -> About:
+def any_kind(value: Kind) -> Kind:
+    """What is recalled: any kind, or one."""
+    return _one_of("kind", value, ("any", *get_args(Collection)))
+
+
+def about(value: About, kind: Kind) -> About:
     """What a timeframe is of; only units tell when something happened."""
     found = _one_of("about", value, get_args(About))
-    if found == "event" and kind != "units":
-        raise InvalidInput(f"about may be 'event' with kind='units' only: {kind} tell when they were said")
+    if found == "event" and kind not in ("any", "units"):
+        raise InvalidInput(f"about may be 'event' of units only: {kind} tell when they were said")
     return found
 
 

@@ -61,6 +61,7 @@ from tiermem.proof import Fingerprints, fingerprints_of
 from tiermem.reading import (
     Audit,
     Context,
+    Kind,
     OmissionReport,
     Recollection,
     Replay,
@@ -335,7 +336,7 @@ class AsyncMemory:
         topic: str,
         *,
         limit: int = 20,
-        kind: Collection = "units",
+        kind: Kind = "any",
         strategy: Strategy = "hybrid",
         timeframe: TimeframeLike = None,
         about: About = "said",
@@ -351,9 +352,14 @@ class AsyncMemory:
         which one may be `None`, a list of these, or `"auto"`, which takes it out of a topic that names one.
         Days are those on the clock of whoever spoke, ends count in, and what tells no time is left out
         and counted (`Recollection.undated`). With `about="event"` it is when what a unit tells happened.
-        `kind` and what else leaves something out are as in `search`. Raises `InvalidInput`.
+        Units and turns are found side by side, or one `kind` of what `search` finds; what else leaves
+        something out is told as there. Raises `InvalidInput`.
         """
-        topic, most, kind = arguments.question(topic, "topic"), arguments.limit(limit), arguments.kind(kind)
+        topic, most, kind = (
+            arguments.question(topic, "topic"),
+            arguments.limit(limit),
+            arguments.any_kind(kind),
+        )
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
         workspace = awaited(into, self)
         scope, moment = self._confined(only)

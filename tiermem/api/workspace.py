@@ -18,11 +18,21 @@ from pagestore import Page, PageLine, SessionId
 from tiermem.api import arguments
 from tiermem.api.requests import Attribution, Filters, Says, spelled_out
 from tiermem.errors import InvalidInput, UnknownId, shown
-from tiermem.index.interface import About, Collection
+from tiermem.index.interface import About
 from tiermem.ledger import Tier1
 from tiermem.llm.tokens import token_counter
 from tiermem.model import Evidence, SummaryUnit
-from tiermem.reading import Context, Known, Packing, Recollection, Strategy, assemble, said_by, shown_alone
+from tiermem.reading import (
+    Context,
+    Kind,
+    Known,
+    Packing,
+    Recollection,
+    Strategy,
+    assemble,
+    said_by,
+    shown_alone,
+)
 from tiermem.runtime.calls import cut_short, finished
 from tiermem.workspace import ActiveSet, Admitted, Item, Order
 
@@ -176,7 +186,7 @@ class AsyncWorkspace(Holding):
         topic: str,
         *,
         limit: int = 20,
-        kind: Collection = "units",
+        kind: Kind = "any",
         strategy: Strategy = "hybrid",
         timeframe: TimeframeLike = None,
         about: About = "said",

@@ -215,9 +215,9 @@ class IndexContract:
         async def scenario(index: Index) -> None:
             await index.put(ANN, "turns", [told, *crowd, *TALK])
 
-            async def found(first: date, last: date, **scope: SessionId) -> set[str]:
+            async def found(first: date, last: date, session: SessionId | None = None) -> set[str]:
                 told = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
-                hits = await index.turns(ANN, "Which concert?", limit=1, told=told, **scope)
+                hits = await index.turns(ANN, "Which concert?", limit=1, told=told, session=session)
                 return {hit.id for hit in hits.hits} - {"c0"}
 
             assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}

@@ -16,7 +16,7 @@ from tiermem.reading.looking_back.replay import Difference, Replay, differences_
 from tiermem.reading.looking_back.trail import Standpoint
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
-from tiermem.reading.reader import Reader, Recollection
+from tiermem.reading.reader import Kind, Reader, Recollection
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import Strategy
 from tiermem.reading.timeframe import Between, SaidThen, taken_out, times_named, whole_days
@@ -32,6 +32,7 @@ __all__ = [
     "Composed",
     "Context",
     "Difference",
+    "Kind",
     "Known",
     "OmissionReport",
     "OmissionsAt",

@@ -9,7 +9,8 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, Literal
 from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
@@ -40,7 +41,7 @@ from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import Standpoint, related, standpoint
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, printable
-from tiermem.reading.recall import recall
+from tiermem.reading.recall import interleaved, recall
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import LookUp, Strategy
 from tiermem.reading.timeframe import Between
@@ -49,6 +50,9 @@ from tiermem.reasoning import Engine
 from tiermem.workspace import Item
 
 log = logging.getLogger("tiermem")
+
+Kind = Collection | Literal["any"]
+"""What is looked for; of any kind are units and turns."""
 
 TURN_TOKENS = 15
 """About the fewest tokens a turn takes: how many may fit into a context."""
@@ -177,12 +181,16 @@ class Reader:
         topic: str,
         *,
         limit: int,
-        kind: Collection = "units",
+        kind: Kind = "any",
         strategy: Strategy = "hybrid",
         scope: Scope = EVERYTHING,
         asked_at: datetime | None = None,
     ) -> Recollection:
-        """As `search`, by a strategy of the caller's choice, with all there is to say about it."""
+        """As `search`, by a strategy of the caller's choice, with all there is to say about it.
+
+        Of any kind are units and turns, each ranking in its order. A unit that only repeats a turn gives way
+        to it; one whose words are in none of the turns has them beside it.
+        """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
 
@@ -282,13 +290,15 @@ def _fields(value: Page | PageInfo) -> dict[str, Any]:
 
 
 async def _found(
-    lookup: LookUp, query: str, limit: int, kind: Collection
+    lookup: LookUp, query: str, limit: int, kind: Kind
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """The best units, pages or turns, and what could not run as meant."""
     view = lookup.view
     if view.scope.happened is not None:
         found = await lookup.units(query, limit=limit)
         return found.units, found.degradations
+    if kind == "any":
+        return await _side_by_side(lookup, query, limit)
     if kind == "units":
         found = await lookup.units_or_turns(query, limit=limit)
         return found.units, found.degradations
@@ -301,6 +311,16 @@ async def _found(
     evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages.read)
     told = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages.read, strict=True))
     return tuple(told), ranked.degradations
+
+
+async def _side_by_side(
+    lookup: LookUp, query: str, limit: int
+) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
+    """Units and turns by turns, as many as are wanted."""
+    found, ranked = await lookup.units(query, limit=limit), await lookup.turns(query)
+    pages = (await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)).pages
+    items = tuple(islice(interleaved(found.units, ranked.turns[:limit], pages), limit))
+    return items, tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
 
 
 def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.cli.search import Kind, results
+from tiermem.apps.cli.search import results
 from tiermem.apps.present.terminal import safe
 
 
@@ -21,6 +21,15 @@ class Strategy(StrEnum):
     HYBRID = "hybrid"
     VECTOR = "vector"
     FULLTEXT = "fulltext"
+
+
+class Kind(StrEnum):
+    """What is looked for."""
+
+    ANY = "any"
+    UNITS = "units"
+    PAGES = "pages"
+    TURNS = "turns"
 
 
 class About(StrEnum):
@@ -43,7 +52,7 @@ def recall(
     ] = None,
     about: Annotated[About, typer.Option(help="When it was said, or when it happened.")] = About.SAID,
     strategy: Annotated[Strategy, typer.Option(help="By meaning, by words, or both.")] = Strategy.HYBRID,
-    kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
+    kind: Annotated[Kind, typer.Option(help="Summaries and turns (any), or one kind.")] = Kind.ANY,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 20,
     asked_at: options.AskedAt = None,
     turns: options.Turns,
