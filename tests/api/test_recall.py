@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import tiermem
-from pagestore import Turn
+from pagestore import SessionId, Turn
 from tests.api.conftest import OpenMemory
 from tiermem.errors import InvalidInput
 
@@ -178,15 +178,12 @@ def test_a_page_of_several_days_is_found_by_each_and_seen_without_the_others(ope
 
 
 def test_turns_that_tell_no_time_are_left_out_and_counted(open_memory: OpenMemory) -> None:
-    from anyio.from_thread import start_blocking_portal
-
     memory = open_memory()
     memory.add("The boat was red.", speaker="Ann", said_at="2024-05-06")
     # A memory gives every turn a time; logs of others may hold some without.
-    with start_blocking_portal():
-        ledger = memory._async._open.ledger
-        memory._call(lambda: ledger.append("old", [Turn(speaker="Bob", text="The boat was green.")]))
-        memory.index_pending()
+    ledger, undated = memory._async._open.ledger, Turn(speaker="Bob", text="The boat was green.")
+    memory._call(lambda: ledger.append(SessionId("old"), [undated]))
+    memory.index_pending()
     recollection = memory.recall("boat", timeframe="2024-05")
     assert [item.text for item in recollection.items] == ["Ann: The boat was red."]
     assert recollection.undated == 1

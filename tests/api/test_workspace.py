@@ -202,28 +202,29 @@ def test_a_policy_is_named_or_an_object_and_arguments_are_checked(memory: tierme
         name = "shortest"
         ages = False
 
-        def rank(self, item: Item, now: datetime) -> tuple[int]:
+        def rank(self, item: Item, now: datetime) -> tuple[Any, ...]:
             return (len(item.text),)
 
     assert memory.workspace(policy=Shortest()).policy == "shortest"
     assert memory.workspace(policy="lru").policy == "lru"
-    mind = memory.workspace()
+    loose: Any = memory
+    mind: Any = memory.workspace()
     wrong: list[tuple[Any, str]] = [
-        (lambda: memory.workspace(policy="hybird"), "hybrid"),
-        (lambda: memory.workspace(policy=3), "policy must be one of"),
-        (lambda: memory.workspace(policy=Shortest), "policy must be one of"),
-        (lambda: memory.workspace(max_tokens=-1), "max_tokens must be at least 0"),
-        (lambda: memory.workspace(on_evicted=3), "on_evicted"),
+        (lambda: loose.workspace(policy="hybird"), "hybrid"),
+        (lambda: loose.workspace(policy=3), "policy must be one of"),
+        (lambda: loose.workspace(policy=Shortest), "policy must be one of"),
+        (lambda: loose.workspace(max_tokens=-1), "max_tokens must be at least 0"),
+        (lambda: loose.workspace(on_evicted=3), "on_evicted"),
         (lambda: mind.add("Hi.", importance=2), "importance must be a number from 0 to 1"),
         (lambda: mind.add("Hi.", importance="high"), "importance"),
         (lambda: mind.add("Hi.", pinned="yes"), "pinned must be True or False"),
         (lambda: mind.add(["Hi.", "There."]), "one thing"),
-        (lambda: mind.add(memory.units()[0], speaker="Ann"), "attributed already"),
+        (lambda: mind.add(memory.units()[0], speaker="Ann"), "no attribution"),
         (lambda: mind.context("newest"), "order"),
         (lambda: mind.context(packing="squeeze"), "packing"),
         (lambda: mind.get(3), "key"),
         (lambda: mind.resize("much"), "max_tokens"),
-        (lambda: memory.recall("dog", into="mind"), "into must be a workspace"),
+        (lambda: loose.recall("dog", into="mind"), "into must be a workspace"),
     ]
     for call, told in wrong:
         with pytest.raises(InvalidInput, match=told):

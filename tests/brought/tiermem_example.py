@@ -22,8 +22,9 @@ from tiermem.embedding import Embedder, EmbedderRequest
 from tiermem.index import AbsentIndex, Collection, Index, IndexRequest
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import COLLECTIONS, Point, Probe, ProjectedIndex, Scope
+from tiermem.index.engine import COLLECTIONS, TIMES, Point, Probe, ProjectedIndex, Scope
 from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Timeframe
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.reading.rerank import RerankerRequest
@@ -89,10 +90,10 @@ class PlainIndex(ProjectedIndex):
 
     def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
         held = Counter(term for point in self._of("turns", space) for term in point.terms.get("around", ()))
-        return [rarity(self._tally("turns", space), held[term]) for term in terms]
+        return [rarity(len(self._of("turns", space)), held[term]) for term in terms]
 
-    def _tally(self, collection: Collection, space: str) -> int:
-        return len(self._of(collection, space))
+    def _tally(self, collection: Collection, scope: Scope) -> int:
+        return sum(_is_seen(point, scope) for point in self._of(collection, scope.match["space"]))
 
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
@@ -159,12 +160,16 @@ def _cosine(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def _is_seen(point: Point, scope: Scope) -> bool:
-    day = (point.payload.get("said_at") or "")[:10]
     return (
         all(point.payload.get(field) == value for field, value in scope.match.items())
         and (scope.among is None or point.id in scope.among)
-        and (not scope.said or any(a.isoformat() <= day <= z.isoformat() for a, z in scope.said))
+        and all(_lies_in(point, timeframe) for timeframe in scope.when)
     )
+
+
+def _lies_in(point: Point, timeframe: Timeframe) -> bool:
+    since, until = (point.payload.get(field, "")[:10] for field in TIMES[timeframe.about])
+    return any(since <= last.isoformat() and until >= first.isoformat() for first, last in timeframe.periods)
 
 
 async def open_plain(request: IndexRequest) -> Index:

@@ -8,7 +8,7 @@ workspace itself is kept nowhere; it ends with whoever holds it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial, wraps
@@ -155,29 +155,24 @@ class AsyncWorkspace(Holding):
         a unit its own. What is `pinned` stays until you say otherwise. Raises `UnknownId` for what this
         memory does not hold.
         """
-        named, matters = arguments.any_key(key), arguments.importance(importance)
-        stays = arguments.switch(pinned, "pinned")
-        found = isinstance(what, Evidence | SummaryUnit)
-        if found and said:
-            raise InvalidInput(
-                "what was found is attributed already: who said it, and when, stands in memory"
-            )
-        if isinstance(what, Sequence | Mapping) and not isinstance(what, str | Mapping):
+        hold = partial(
+            self._hold,
+            named=arguments.any_key(key),
+            importance=arguments.importance(importance),
+            pinned=arguments.switch(pinned, "pinned"),
+        )
+        if isinstance(what, Evidence | SummaryUnit):
+            if said:
+                raise InvalidInput("what was found says itself who said it, and when: give no attribution")
+            async with self._memory._lock.shared():  # noqa: SLF001
+                return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
+        if isinstance(what, Sequence) and not isinstance(what, str):
             raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
-        seq = None if found else await self._memory._stored_one(what, self._session, said)  # noqa: SLF001
+        seq = await self._memory._stored_one(what, self._session, said)  # noqa: SLF001
+        if seq is None:  # words that were erased before, or none
+            return Admitted(admitted=False)
         async with self._memory._lock.shared():  # noqa: SLF001
-            if seq is not None:
-                evidence = await self._evidence(seq)
-            elif isinstance(what, SummaryUnit):
-                evidence = _unit_evidence(what)
-            elif isinstance(what, Evidence):
-                evidence = what
-            else:  # nothing was stored: words that were erased before, or none
-                return Admitted(admitted=False)
-            (at,) = await self._known([evidence])
-            if at is None:
-                raise UnknownId(f"space {self._memory.space!r} does not hold {shown(evidence.text)} so")
-            return self._hold(evidence, at, named=named, importance=matters, pinned=stays)
+            return await self._looked_up(await self._evidence(seq), hold)
 
     @cut_short
     @spelled_out(Filters)
@@ -249,6 +244,13 @@ class AsyncWorkspace(Holding):
                 if not admitted.admitted:
                     refused.append(evidence)
         return replace(recollection, evicted=tuple(evicted), refused=tuple(reversed(refused)))
+
+    async def _looked_up(self, evidence: Evidence, hold: Callable[[Evidence, Known], Admitted]) -> Admitted:
+        """What comes of holding something, once memory says that it is so."""
+        (at,) = await self._known([evidence])
+        if at is None:
+            raise UnknownId(f"space {self._memory.space!r} does not hold {shown(evidence.text)} so")
+        return hold(evidence, at)
 
     def _hold(
         self,
@@ -348,7 +350,7 @@ def awaited(into: object, memory: AsyncMemory) -> AsyncWorkspace | None:
     return found
 
 
-def _unit_evidence(unit: SummaryUnit) -> Evidence:
+def _as_found(unit: SummaryUnit) -> Evidence:
     return Evidence(
         text=unit.text,
         spans=unit.spans,
