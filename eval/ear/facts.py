@@ -80,7 +80,7 @@ class Fact:
         return f"Subsystem-{self.number % 1000}"
 
 
-def told(count: int, seed: int) -> list[Fact]:
+def facts_of(count: int, seed: int) -> list[Fact]:
     """The facts of one seed, numbered from 1; the draws are those of the source, in its order."""
     drawn = random.Random(seed)  # noqa: S311  (the source's own generator)
     return [

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from eval.ear.facts import SCENARIOS, Scenario, told
+from eval.ear.facts import SCENARIOS, Scenario, facts_of
 from eval.ear.logs import Log
 from eval.ear.search import Corpus, Part, TierGate, entities, reciprocal, retrieve
 from eval.ear.tiers import Policy, Tiers
@@ -47,7 +47,7 @@ def ways(tau: float) -> tuple[Way, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Claimed:
     """Facts with their vectors, and the questions that are asked: key, vector, names in the question."""
 
     scenario: Scenario
@@ -73,9 +73,9 @@ class Told:
         return mean(found)
 
 
-async def synthetic(scenario: Scenario, seed: int, embedder: Embedder) -> Told:
+async def synthetic(scenario: Scenario, seed: int, embedder: Embedder) -> Claimed:
     """The facts of one seed, and the questions about its newest and its first."""
-    facts = {fact.number: fact for fact in told(scenario.facts, seed)}
+    facts = {fact.number: fact for fact in facts_of(scenario.facts, seed)}
     asked = [facts[key] for key in {*scenario.history, *scenario.active}]
     named = {fact.number: entities(fact.text) for fact in facts.values()}
     corpus = await _corpus(
@@ -88,10 +88,10 @@ async def synthetic(scenario: Scenario, seed: int, embedder: Embedder) -> Told:
     questions = {
         fact.number: (vector, entities(fact.query)) for fact, vector in zip(asked, vectors, strict=True)
     }
-    return Told(scenario=scenario, corpus=corpus, asked=questions)
+    return Claimed(scenario=scenario, corpus=corpus, asked=questions)
 
 
-async def logged(log: Log, embedder: Embedder, *, own: bool) -> Told:
+async def logged(log: Log, embedder: Embedder, *, own: bool) -> Claimed:
     """A log's lines and its questions; `own` lets gate and score know the log's own names."""
     lines = {line.number: line for line in log.lines}
     corpus = await _corpus(
@@ -104,7 +104,7 @@ async def logged(log: Log, embedder: Embedder, *, own: bool) -> Told:
     questions = {
         key: (vector, lines[key].asked(own=own)) for key, vector in zip(log.asked, vectors, strict=True)
     }
-    return Told(scenario=log.scenario, corpus=corpus, asked=questions)
+    return Claimed(scenario=log.scenario, corpus=corpus, asked=questions)
 
 
 async def _corpus(

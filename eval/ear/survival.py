@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eval.ear.facts import Fact, Scenario, told
+from eval.ear.facts import Fact, Scenario, facts_of
 from eval.ear.tiers import ESSENTIAL, Policy, Tiers
 
 
@@ -33,7 +33,7 @@ def filled(facts: list[Fact], scenario: Scenario, policy: Policy) -> Tiers:
 
 def survival(scenario: Scenario, seed: int, policy: Policy) -> Survival:
     """Tell all facts of a seed and look at what is where."""
-    facts = told(scenario.facts, seed)
+    facts = facts_of(scenario.facts, seed)
     tiers = filled(facts, scenario, policy)
     essential = {fact.number for fact in facts if fact.importance >= ESSENTIAL}
     active, history = scenario.active, scenario.history

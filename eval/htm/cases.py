@@ -15,7 +15,7 @@ _DAY: Final = 24.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class WorkingMemoryItem:
     """A memory in the working memory: its age is in hours."""
 
     name: str
@@ -26,13 +26,13 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A printed case: what is held, how many tokens are needed, and what is said to go.
+    """A printed case: what is items, how many tokens are needed, and what is said to go.
 
     `ordered` is False where the source does not say in which order.
     """
 
     title: str
-    held: tuple[Held, ...]
+    items: tuple[WorkingMemoryItem, ...]
     needed: int
     printed: tuple[str, ...]
     ordered: bool = True
@@ -41,7 +41,7 @@ class Case:
     @property
     def gone(self) -> tuple[str, ...]:
         """Who goes by the algorithm, in order."""
-        return tuple(one.name for one in evicted(self.held, self.needed))
+        return tuple(one.name for one in evicted(self.items, self.needed))
 
     @property
     def holds(self) -> bool:
@@ -51,15 +51,15 @@ class Case:
         return set(self.gone) == set(self.printed)
 
 
-def order(held: Sequence[Held]) -> list[Held]:
+def order(items: Sequence[WorkingMemoryItem]) -> list[WorkingMemoryItem]:
     """Who goes first."""
-    return sorted(held, key=lambda one: (one.importance, -one.age))
+    return sorted(items, key=lambda one: (one.importance, -one.age))
 
 
-def evicted(held: Sequence[Held], needed: int) -> list[Held]:
+def evicted(items: Sequence[WorkingMemoryItem], needed: int) -> list[WorkingMemoryItem]:
     """Who goes until enough is free; all of them where that is not enough."""
-    gone: list[Held] = []
-    for one in order(held):
+    gone: list[WorkingMemoryItem] = []
+    for one in order(items):
         if sum(other.tokens for other in gone) >= needed:
             break
         gone.append(one)
@@ -74,12 +74,12 @@ def balanced(importance: float, hours: float) -> float:
 CASES: Final = (
     Case(
         title="the drawing, 5,000 tokens needed",
-        held=(
-            Held("random_note", 1.0, _HOUR, 2_000),
-            Held("debug_log", 2.0, 2 * _DAY, 1_500),
-            Held("temp_calc", 1.5, 5 * _DAY, 1_600),
-            Held("user_pref", 8.0, 5 * _DAY, 100),
-            Held("architecture_decision", 10.0, 3 * _DAY, 3_000),
+        items=(
+            WorkingMemoryItem("random_note", 1.0, _HOUR, 2_000),
+            WorkingMemoryItem("debug_log", 2.0, 2 * _DAY, 1_500),
+            WorkingMemoryItem("temp_calc", 1.5, 5 * _DAY, 1_600),
+            WorkingMemoryItem("user_pref", 8.0, 5 * _DAY, 100),
+            WorkingMemoryItem("architecture_decision", 10.0, 3 * _DAY, 3_000),
         ),
         needed=5_000,
         printed=("random_note", "debug_log", "temp_calc"),
@@ -87,11 +87,11 @@ CASES: Final = (
     ),
     Case(
         title="use case 1, 4,500 tokens needed",
-        held=(
-            Held("user_pref", 8.0, 5 * _DAY, 100),
-            Held("random_note", 1.0, _HOUR, 2_000),
-            Held("architecture_decision", 10.0, 3 * _DAY, 3_000),
-            Held("debug_log", 2.0, 2 * _DAY, 1_500),
+        items=(
+            WorkingMemoryItem("user_pref", 8.0, 5 * _DAY, 100),
+            WorkingMemoryItem("random_note", 1.0, _HOUR, 2_000),
+            WorkingMemoryItem("architecture_decision", 10.0, 3 * _DAY, 3_000),
+            WorkingMemoryItem("debug_log", 2.0, 2 * _DAY, 1_500),
         ),
         needed=4_500,
         printed=("random_note", "debug_log"),
@@ -99,38 +99,38 @@ CASES: Final = (
     ),
     Case(
         title="use case 2, equal importance, 2,000 tokens needed",
-        held=(
-            Held("note_1", 5.0, 5 * _DAY),
-            Held("note_2", 5.0, 3 * _DAY),
-            Held("note_3", 5.0, _HOUR),
+        items=(
+            WorkingMemoryItem("note_1", 5.0, 5 * _DAY),
+            WorkingMemoryItem("note_2", 5.0, 3 * _DAY),
+            WorkingMemoryItem("note_3", 5.0, _HOUR),
         ),
         needed=2_000,
         printed=("note_1", "note_2"),
     ),
     Case(
         title="order example, all but the last",
-        held=(
-            Held("1.0, 5 days", 1.0, 5 * _DAY),
-            Held("1.0, 1 hour", 1.0, _HOUR),
-            Held("5.0, 5 days", 5.0, 5 * _DAY),
-            Held("5.0, 1 hour", 5.0, _HOUR),
-            Held("10.0, 5 days", 10.0, 5 * _DAY),
-            Held("10.0, 1 hour", 10.0, _HOUR),
+        items=(
+            WorkingMemoryItem("1.0, 5 days", 1.0, 5 * _DAY),
+            WorkingMemoryItem("1.0, 1 hour", 1.0, _HOUR),
+            WorkingMemoryItem("5.0, 5 days", 5.0, 5 * _DAY),
+            WorkingMemoryItem("5.0, 1 hour", 5.0, _HOUR),
+            WorkingMemoryItem("10.0, 5 days", 10.0, 5 * _DAY),
+            WorkingMemoryItem("10.0, 1 hour", 10.0, _HOUR),
         ),
         needed=5_000,
         printed=("1.0, 5 days", "1.0, 1 hour", "5.0, 5 days", "5.0, 1 hour", "10.0, 5 days"),
     ),
     Case(
         title="the drawing's tiers, all but the last two",
-        held=(
-            Held("1.0, 5 days", 1.0, 5 * _DAY),
-            Held("2.0, 3 days", 2.0, 3 * _DAY),
-            Held("1.0, 1 hour", 1.0, _HOUR),
-            Held("2.0, 30 min", 2.0, _HOUR / 2),
-            Held("9.0, 30 days", 9.0, 30 * _DAY),
-            Held("10.0, 90 days", 10.0, 90 * _DAY),
-            Held("9.0, 1 hour", 9.0, _HOUR),
-            Held("10.0, 5 min", 10.0, _HOUR / 12),
+        items=(
+            WorkingMemoryItem("1.0, 5 days", 1.0, 5 * _DAY),
+            WorkingMemoryItem("2.0, 3 days", 2.0, 3 * _DAY),
+            WorkingMemoryItem("1.0, 1 hour", 1.0, _HOUR),
+            WorkingMemoryItem("2.0, 30 min", 2.0, _HOUR / 2),
+            WorkingMemoryItem("9.0, 30 days", 9.0, 30 * _DAY),
+            WorkingMemoryItem("10.0, 90 days", 10.0, 90 * _DAY),
+            WorkingMemoryItem("9.0, 1 hour", 9.0, _HOUR),
+            WorkingMemoryItem("10.0, 5 min", 10.0, _HOUR / 12),
         ),
         needed=6_000,
         printed=(

@@ -40,7 +40,7 @@ def _cases_table() -> Table:
                 case.title,
                 "; ".join(case.printed),
                 "; ".join(case.gone),
-                f"{sum(one.tokens for one in evicted(case.held, case.needed)):,} of {case.needed:,}",
+                f"{sum(one.tokens for one in evicted(case.items, case.needed)):,} of {case.needed:,}",
             )
             for case in CASES
         ),

@@ -39,6 +39,7 @@ def everything_shown(memory: tiermem.Memory) -> str:
             [memory.audit(answer.id) for answer in answers],
             memory.search("vault code blue house"),
             memory.search("vault code blue house", kind="pages"),
+            memory.recall("vault code blue house", timeframe=("1990-01-01", None)),
             memory.context("What is the vault code of the blue house?"),
             memory.units(),
             memory.pages(),

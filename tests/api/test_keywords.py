@@ -46,10 +46,10 @@ def test_open_takes_for_a_setting_what_the_setting_takes(name: str) -> None:
     assert taken == setting | also
 
 
-@pytest.mark.parametrize("method", ["ask", "search", "context", "add", "remember", "correct"])
+@pytest.mark.parametrize("method", ["ask", "search", "recall", "context", "add", "remember", "correct"])
 @pytest.mark.parametrize("kind", [tiermem.Memory, tiermem.AsyncMemory])
 def test_keywords_that_methods_share_are_named_one_by_one(kind: type, method: str) -> None:
-    shared = Filters if method in ("ask", "search", "context") else Attribution
+    shared = Filters if method in ("ask", "search", "recall", "context") else Attribution
     taken = inspect.signature(getattr(kind, method)).parameters
     assert set(shared.__annotations__) <= set(taken)
     assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())

@@ -270,7 +270,7 @@ def test_blocking_and_awaited_doors_have_the_same_signatures() -> None:
     assert blocking.keys() == awaited.keys()
     for name, signature in blocking.items():
         assert signature.parameters == awaited[name].parameters, name
-        if name != "open":
+        if name not in ("open", "workspace"):
             assert signature.return_annotation == awaited[name].return_annotation, name
     opened = inspect.signature(tiermem.open).parameters
     assert opened == blocking["open"].parameters

@@ -310,6 +310,23 @@ def test_reindex_brings_back_a_deleted_index(tmp_path: Path) -> None:
     assert as_json(store, "search", "Pixel the dog")["results"] == before
 
 
+def test_recall_finds_what_was_said_then_and_says_what_tells_no_time(store: Path) -> None:
+    then = as_json(store, "recall", "Where did Bob go?", "--timeframe", "2024-05", "--strategy", "fulltext")
+    assert any("dentist" in item["text"] for item in then["items"])
+    assert not any("Alfama" in item["text"] for item in then["items"])
+    assert (then["undated"], then["times"][0]["since"]) == (0, "2024-05-01T00:00:00")
+    shown = tiermem(
+        store, "recall", "Where did Bob move in June 2024?", "--timeframe", "auto", "--kind", "turns"
+    )
+    assert "Alfama" in shown.stdout
+    assert "dentist" not in shown.stdout
+    happened = tiermem(store, "recall", "the dog", "--timeframe", "1999", "--about", "event")
+    assert "nothing found" in happened.stdout
+    assert "units tell not when it happened: they are left out" in happened.stdout
+    wrong = tiermem(store, "recall", "the dog", "--timeframe", "bananas", code=1)
+    assert "timeframe: 'bananas' names no time" in wrong.stderr
+
+
 @pytest.mark.parametrize("command", ["search", "context", "ask"])
 def test_only_what_is_asked_for_is_looked_at(tmp_path: Path, command: str) -> None:
     chat, store = tmp_path / "chat.txt", tmp_path / "memory"

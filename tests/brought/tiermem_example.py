@@ -21,8 +21,9 @@ from tiermem.embedding import Embedder, EmbedderRequest
 from tiermem.index import AbsentIndex, Collection, Index, IndexRequest
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import COLLECTIONS, Point, PointFilter, Probe, ProjectedIndex
+from tiermem.index.engine import COLLECTIONS, TIMES, Point, PointFilter, Probe, ProjectedIndex
 from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Timeframe
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.reading.rerank import FoundPage, RerankerRequest
@@ -88,10 +89,10 @@ class PlainIndex(ProjectedIndex):
 
     def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
         held = Counter(term for point in self._of("turns", space) for term in point.terms.get("around", ()))
-        return [rarity(self._tally("turns", space), held[term]) for term in terms]
+        return [rarity(len(self._of("turns", space)), held[term]) for term in terms]
 
-    def _tally(self, collection: Collection, space: str) -> int:
-        return len(self._of(collection, space))
+    def _tally(self, collection: Collection, allowed: PointFilter) -> int:
+        return sum(_is_seen(point, allowed) for point in self._of(collection, allowed.match["space"]))
 
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
@@ -158,12 +159,16 @@ def _cosine(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def _is_seen(point: Point, allowed: PointFilter) -> bool:
-    day = (point.payload.get("said_at") or "")[:10]
     return (
         all(point.payload.get(field) == value for field, value in allowed.match.items())
         and (allowed.among is None or point.id in allowed.among)
-        and (not allowed.periods or any(a.isoformat() <= day <= z.isoformat() for a, z in allowed.periods))
+        and all(_lies_in(point, timeframe) for timeframe in allowed.when)
     )
+
+
+def _lies_in(point: Point, timeframe: Timeframe) -> bool:
+    since, until = (point.payload.get(field, "")[:10] for field in TIMES[timeframe.about])
+    return any(since <= last.isoformat() and until >= first.isoformat() for first, last in timeframe.periods)
 
 
 async def open_plain(request: IndexRequest) -> Index:

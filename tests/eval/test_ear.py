@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.ear import page
-from eval.ear.facts import SCENARIOS, SEEDS, Scenario, told
+from eval.ear.facts import SCENARIOS, SEEDS, Scenario, facts_of
 from eval.ear.logs import PREDICTION, by_names_alone, read_log
 from eval.ear.page import Survivals
 from eval.ear.ranks import PRINTED, TAU, ranks_of_log, synthetic, ways
@@ -21,12 +21,12 @@ from tiermem.errors import InvalidInput
 
 
 def test_a_fact_and_its_question_read_as_in_the_source() -> None:
-    fact = told(1, 42)[0]
+    fact = facts_of(1, 42)[0]
     assert fact.text == "ENTRY 1: Auth-Svc in Region-20 logged Memory Overflow at Subsystem-1. Hex: 0x0001."
     assert fact.query == (
         "Retrieve the Hex Code for the Memory Overflow event in Region-20 involving Auth-Svc at Subsystem-1."
     )
-    assert [fact.importance for fact in told(10, 42)][-1] == 0.95
+    assert [fact.importance for fact in facts_of(10, 42)][-1] == 0.95
 
 
 def test_a_tier_makes_room_when_it_is_full_and_then_for_fifteen_percent_at_once() -> None:

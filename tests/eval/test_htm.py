@@ -11,15 +11,15 @@ BY_TITLE = {case.title: case for case in CASES}
 def test_the_drawing_evicts_the_three_least_important_and_keeps_the_others() -> None:
     case = BY_TITLE["the drawing, 5,000 tokens needed"]
     assert case.gone == ("random_note", "temp_calc", "debug_log")
-    assert sum(one.tokens for one in evicted(case.held, case.needed)) == 5_100
+    assert sum(one.tokens for one in evicted(case.items, case.needed)) == 5_100
 
 
 def test_use_case_1_cannot_stop_where_it_is_printed_to_stop() -> None:
     """4,500 are needed and 3,500 freed at its "Stop"; the deficit or the whole 5,000, all four go."""
     case = BY_TITLE["use case 1, 4,500 tokens needed"]
     assert case.gone == ("random_note", "debug_log", "user_pref", "architecture_decision")
-    assert [one.tokens for one in evicted(case.held, case.needed)] == [2_000, 1_500, 100, 3_000]
-    assert evicted(case.held, 5_000) == evicted(case.held, case.needed)
+    assert [one.tokens for one in evicted(case.items, case.needed)] == [2_000, 1_500, 100, 3_000]
+    assert evicted(case.items, 5_000) == evicted(case.items, case.needed)
 
 
 def test_among_equals_the_oldest_go() -> None:
@@ -40,9 +40,9 @@ def test_the_drawings_tiers_are_not_the_algorithms_order() -> None:
 
 
 def test_nothing_goes_where_nothing_is_needed_and_everything_where_that_is_not_enough() -> None:
-    held = CASES[0].held
-    assert evicted(held, 0) == []
-    assert len(evicted(held, 10**6)) == len(held)
+    items = CASES[0].items
+    assert evicted(items, 0) == []
+    assert len(evicted(items, 10**6)) == len(items)
 
 
 def test_balanced_scores_are_the_printed_ones_but_for_one_misprint() -> None:

@@ -59,6 +59,7 @@ ROOTS = (
     "tiermem.dialogue",
     "tiermem.reading.question",
     "tiermem.reading.ranking",
+    "tiermem.reading.timeframe",
     "tiermem.reading.quoting",
     "tiermem.reading.keywords",
     "tiermem.reading.check",
@@ -83,6 +84,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.proof.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
+    "tiermem.reading.timeframe.whole_days": "takes days",
     "tiermem.index.bm25.rarity": "takes counts",
     "pagestore.pager.full_page": "takes sizes",
 }

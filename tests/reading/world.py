@@ -12,7 +12,17 @@ from tests.engines import engine
 from tests.writing.parts import name_of
 from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
-from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
+from tiermem.index.interface import (
+    About,
+    Collection,
+    Entry,
+    Hit,
+    Mode,
+    Period,
+    Timeframe,
+    TurnHit,
+    TurnHits,
+)
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
 from tiermem.reading import Outcome, Reader, ReadingOptions, Reranker, Scope
@@ -73,6 +83,7 @@ class ListIndex:
         mode: Mode = "hybrid",
         session: SessionId | None = None,
         inactive: bool = False,
+        within: Timeframe | None = None,
     ) -> tuple[Hit, ...]:
         if self.broken is not None:
             raise self.broken
@@ -95,6 +106,7 @@ class ListIndex:
         limit: int,
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
+        within: Timeframe | None = None,
     ) -> TurnHits:
         hits = await self.search(space, "turns", question, limit=limit, session=session)
         return TurnHits(
@@ -106,6 +118,16 @@ class ListIndex:
         if self.broken is not None:
             raise self.broken
         return Stems()
+
+    async def undated(
+        self,
+        space: SpaceId,
+        collection: Collection,
+        *,
+        about: About = "said",
+        session: SessionId | None = None,
+    ) -> int:
+        raise AssertionError("nobody asks for it here")
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
         return len(self.entries.get((name_of(space), collection), {}))

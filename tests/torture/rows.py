@@ -13,6 +13,7 @@ from tests.torture import (
     signals,
     spaces,
     words,
+    workspaces,
 )
 
 ROWS = (
@@ -27,5 +28,6 @@ ROWS = (
     *orders.ROWS,
     *signals.ROWS,
     *growth.ROWS,
+    *workspaces.ROWS,
     *planted.ROWS,
 )

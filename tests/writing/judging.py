@@ -11,8 +11,6 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from tiermem.ledger.held import standing
-
 from pagestore import LogOptions, MemoryLog, Turn
 from tests.ledger.building import answer, wrote_back
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, turn
@@ -20,6 +18,7 @@ from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import Answered, Distilled, Feedback, Ledger, Reinstated, Retired, Stated, WroteBack
 from tiermem.ledger.entries import decode
 from tiermem.ledger.kinds import KINDS
+from tiermem.ledger.replacements import records_that_count
 from tiermem.model import Answer, AnswerId, Citation, Evidence, SummaryUnit, UnitId
 from tiermem.writing import Selection, Writer
 
@@ -51,7 +50,7 @@ def weights_by_definition(log: MemoryLog) -> dict[UnitId, float]:
         newer = (other for other in units.values() if unit_id in other.supersedes)
         return unit_id in units and not {unit_id} & retired and all(one.id in retired for one in newer)
 
-    for record in standing(log, frozenset(KINDS)):
+    for record in records_that_count(log, frozenset(KINDS)):
         match decode(record):
             case Distilled(units=made):
                 units |= {unit.id: unit for unit in made if unit.id not in units}
@@ -171,7 +170,7 @@ class _Life:
             self.seen["erased before"] += 1
         tier1 = self._ledger.tier1
         known = {unit.id for unit in tier1.all_units()}
-        left = [decode(record) for record in standing(self._log, frozenset({"feedback"}))]
+        left = [decode(record) for record in records_that_count(self._log, frozenset({"feedback"}))]
         for one in left:
             assert isinstance(one, Feedback)
             self.seen["wrong"] += not {share.unit_id for share in one.shares} <= known

@@ -10,7 +10,7 @@ from typing import Literal
 from pagestore import History, MemoryLog, Page, SessionId, SpaceId, Turn
 from tests.engines import engine
 from tiermem.embedding.interface import Lexicon
-from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHits
+from tiermem.index.interface import About, Collection, Entry, Hit, Mode, Period, Timeframe, TurnHits
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
@@ -83,6 +83,7 @@ class DictIndex:
         mode: Mode = "hybrid",
         session: SessionId | None = None,
         inactive: bool = False,
+        within: Timeframe | None = None,
     ) -> tuple[Hit, ...]:
         self._check()
         wanted = Counter(stems(query))
@@ -102,11 +103,22 @@ class DictIndex:
         limit: int,
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
+        within: Timeframe | None = None,
     ) -> TurnHits:
         raise AssertionError("writing looks up no turns")
 
     async def lexicon(self) -> Lexicon:
         raise AssertionError("writing compares no words")
+
+    async def undated(
+        self,
+        space: SpaceId,
+        collection: Collection,
+        *,
+        about: About = "said",
+        session: SessionId | None = None,
+    ) -> int:
+        raise AssertionError("nobody asks for it here")
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
         return len(self.entries.get((name_of(space), collection), {}))

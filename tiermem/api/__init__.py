@@ -7,10 +7,12 @@ from tiermem.api.memory import AsyncMemory
 from tiermem.api.requests import Attribution, Filters, Overrides
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats
+from tiermem.api.workspace import AsyncWorkspace, Workspace
 
 __all__ = [
     "Added",
     "AsyncMemory",
+    "AsyncWorkspace",
     "Attribution",
     "BackedUp",
     "Exported",
@@ -23,6 +25,7 @@ __all__ = [
     "Receipt",
     "Reindexed",
     "Stats",
+    "Workspace",
     "open",
     "restore",
     "spaces",

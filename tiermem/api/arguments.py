@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
-from datetime import datetime
+from dataclasses import fields, replace
+from datetime import date, datetime
 from operator import index
 from typing import Any, TypeVar, get_args
 
@@ -20,17 +20,32 @@ from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
-from tiermem.index.interface import Collection
+from tiermem.index.interface import About, Collection
 from tiermem.model import Answer, AnswerId, AskMode, Budget, Evidence, TurnFilter, UnitId, Wanted
-from tiermem.reading import LONGEST_QUESTION, Context, Scope
+from tiermem.reading import (
+    LONGEST_QUESTION,
+    Between,
+    Context,
+    Kind,
+    Packing,
+    SaidThen,
+    Scope,
+    Strategy,
+    taken_out,
+    times_named,
+    whole_days,
+)
 from tiermem.reasoning import Engine
 from tiermem.runtime.components import EngineName, Opening, Parts
 from tiermem.salience import Outcome
 from tiermem.settings import Settings
 from tiermem.trust import TrustLevels
+from tiermem.workspace import POLICIES, Eviction, Order
 
 MOST_RESULTS = 10_000
 """Results of one search at most."""
+LONGEST_TIMEFRAME = 200
+"""Characters of the words that name a timeframe."""
 MOST_TOKENS = 10_000_000
 """Tokens of one context at most, more than any model takes."""
 
@@ -145,6 +160,124 @@ def max_tokens(value: object) -> int:
     return whole(value, "max_tokens", most=MOST_TOKENS)
 
 
+def strategy(value: Strategy) -> Strategy:
+    """How things are looked for."""
+    return _one_of("strategy", value, get_args(Strategy))
+
+
+def any_kind(value: Kind) -> Kind:
+    """What is recalled: any kind, or one."""
+    return _one_of("kind", value, ("any", *get_args(Collection)))
+
+
+def about(value: About, kind: Kind) -> About:
+    """What a timeframe is of; only units tell when something happened."""
+    found = _one_of("about", value, get_args(About))
+    if found == "event" and kind not in ("any", "units"):
+        raise InvalidInput(f"about may be 'event' of units only: {kind} tell when they were said")
+    return found
+
+
+def timeframe(value: object, topic: str, asked_at: datetime) -> tuple[str, tuple[Between, ...] | None]:
+    """The topic, and the times to which it is confined: `None` for no such limit.
+
+    With `"auto"` the topic is left without the times that it names.
+    """
+    if value is None:
+        return topic, None
+    if isinstance(value, str) and value == "auto":
+        return taken_out(topic, asked_at)
+    if not isinstance(value, list):
+        return topic, _times(value, asked_at)
+    if not value:
+        raise InvalidInput("timeframe must name a time, and this list is empty; None confines nothing")
+    return topic, tuple(dict.fromkeys(one for part in value for one in _times(part, asked_at)))
+
+
+def _times(value: object, asked_at: datetime) -> tuple[Between, ...]:
+    if isinstance(value, str):
+        found = times_named(value, asked_at) if len(value) <= LONGEST_TIMEFRAME else ()
+        if not found:
+            raise InvalidInput(
+                f"timeframe: {shown(value)} names no time; write a day (2024-05-08), a month (2024-05), days "
+                "from … to (2024-05-01/2024-05-08), words (last week), or 'auto'"
+            )
+    elif isinstance(value, date):
+        day = value.date() if isinstance(value, datetime) else value
+        found = (whole_days(day, day),)
+    elif isinstance(value, tuple) and len(value) == 2:
+        found = (_between(*value),)
+    else:
+        raise InvalidInput(
+            f"timeframe must be words, a day, a pair (from, to) or a list of these, not {shown(value)}"
+        )
+    for one in found:
+        if one.since is not None and one.until is not None and _later(one.since, one.until):
+            raise InvalidInput(f"timeframe: {shown(value)} ends before it begins")
+    return found
+
+
+def _between(since: object, until_: object) -> Between:
+    if since is None and until_ is None:
+        raise InvalidInput("timeframe: one end of (from, to) may be None, not both; None confines nothing")
+    return Between(
+        since=moment(since, "timeframe: the beginning"), until=_moment(until_, "timeframe: the end", until)
+    )
+
+
+def _later(one: datetime, other: datetime) -> bool:
+    """Whether it lies after the other; where only one has a zone, the other is read in it."""
+    return one.replace(tzinfo=one.tzinfo or other.tzinfo) > other.replace(tzinfo=other.tzinfo or one.tzinfo)
+
+
+def policy(value: object) -> Eviction:
+    """Who gives way in a workspace: a policy by its name, or an object that is one."""
+    if isinstance(value, str):
+        return POLICIES.load(value)()
+    if isinstance(value, type) or not isinstance(value, Eviction):
+        names = ", ".join(POLICIES.names())
+        raise InvalidInput(
+            f"policy must be one of {names}, or an object with `name`, `ages` and `rank`, not {shown(value)}"
+        )
+    return value
+
+
+def importance(value: object) -> float | None:
+    """How much something matters, or `None` where nobody says."""
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1
+    ):
+        raise InvalidInput(f"importance must be a number from 0 to 1, not {shown(value)}")
+    return value
+
+
+def order(value: Order) -> Order:
+    """In which order what is held is shown."""
+    return _one_of("order", value, get_args(Order))
+
+
+def packing(value: Packing) -> Packing:
+    """What becomes of what does not fit."""
+    return _one_of("packing", value, get_args(Packing))
+
+
+def key(value: object) -> str:
+    """What an item is called."""
+    return name_in(value, "key")
+
+
+def any_key(value: object) -> str | None:
+    """What an item is called, or `None`."""
+    return None if value is None else key(value)
+
+
+def callback(value: _T) -> _T:
+    """What is told of items that left, or `None`."""
+    if value is not None and not callable(value):
+        raise InvalidInput(f"on_evicted must be called with items, and {shown(value)} cannot be")
+    return value
+
+
 def switch(value: object, name: str) -> bool:
     """True or false, and nothing that merely counts as one of them."""
     if not isinstance(value, bool):
@@ -225,6 +358,17 @@ def scope(only: Filters, levels: TrustLevels, *, as_of: object = None) -> Scope:
         min_trust=trust(only.get("min_trust"), levels, "min_trust"),
         turns=_turns(only),
     )
+
+
+def confined_to(scope: Scope, times: tuple[Between, ...] | None, about: About) -> Scope:
+    """The scope, where only what was said, or happened, in one of these times is seen."""
+    if times is None:
+        return scope
+    if about == "event":
+        return replace(scope, happened=tuple(one.days for one in times))
+    asked = scope.turns or TurnFilter()
+    known = {field.name: getattr(asked, field.name) for field in fields(asked)}
+    return replace(scope, turns=SaidThen(**known, times=times))
 
 
 def _turns(only: Filters) -> TurnFilter | None:

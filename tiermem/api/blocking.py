@@ -20,6 +20,7 @@ from pagestore import SpaceId, Store
 from tiermem.api import arguments
 from tiermem.api.memory import AsyncMemory, opened_as
 from tiermem.api.requests import Overrides
+from tiermem.api.workspace import AsyncWorkspace, Workspace
 from tiermem.errors import MemoryClosed
 from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED
@@ -27,6 +28,7 @@ from tiermem.runtime.components import EngineName
 from tiermem.runtime.loop import Loop, SharedLoops
 from tiermem.runtime.opened import end_all
 from tiermem.settings import Settings
+from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -142,6 +144,7 @@ class Memory:
     index_pending = _blocking(AsyncMemory.index_pending)
     ask = _blocking(AsyncMemory.ask)
     search = _blocking(AsyncMemory.search)
+    recall = _blocking(AsyncMemory.recall)
     context = _blocking(AsyncMemory.context)
     audit = _blocking(AsyncMemory.audit)
     answers = _blocking(AsyncMemory.answers)
@@ -174,6 +177,23 @@ class Memory:
     delete = erase
     leftover_scan = _blocking(AsyncMemory.leftover_scan)
     stats = _blocking(AsyncMemory.stats)
+
+    def workspace(
+        self,
+        *,
+        session: str = "main",
+        max_tokens: int = MOST_TOKENS,
+        policy: str | Eviction = "hybrid",
+        on_evicted: Callable[[tuple[Item, ...]], None] | None = None,
+    ) -> Workspace:
+        """See `AsyncMemory.workspace`."""
+
+        async def begin() -> AsyncWorkspace:
+            return self._async.workspace(
+                session=session, max_tokens=max_tokens, policy=policy, on_evicted=on_evicted
+            )
+
+        return Workspace(self._call(begin), self._call)
 
     def close(self) -> None:
         """See `AsyncMemory.close`."""

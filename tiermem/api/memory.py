@@ -8,13 +8,13 @@ in the ledger and is done again.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, TypeVar, Unpack
+from typing import IO, Self, TypeVar, Unpack
 from weakref import finalize
 
 from anyio import to_thread
@@ -24,6 +24,7 @@ from pagestore import (
     GrowthProof,
     Page,
     PageId,
+    SessionId,
     SpaceId,
     Turn,
     TurnTimes,
@@ -33,9 +34,10 @@ from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
 from tiermem.api.leftovers import LeftoverScan, leftover_scan
-from tiermem.api.requests import Attribution, Filters, Overrides, spelled_out
+from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
+from tiermem.api.workspace import AsyncWorkspace, Holding, TimeframeLike, awaited
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.errors import (
     BudgetExceeded,
@@ -43,10 +45,11 @@ from tiermem.errors import (
     MemoryClosed,
     TierMemError,
     UnknownId,
+    shown,
     text_in,
     unexpected,
 )
-from tiermem.index.interface import Collection
+from tiermem.index.interface import About, Collection
 from tiermem.ledger import AnswerInfo, Redistilled
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
@@ -67,9 +70,12 @@ from tiermem.proof import Fingerprints, fingerprints_of
 from tiermem.reading import (
     Audit,
     Context,
+    Kind,
     OmissionReport,
+    Recollection,
     Replay,
     Scope,
+    Strategy,
     UnitHistory,
     omission_report,
 )
@@ -82,6 +88,7 @@ from tiermem.runtime.opening import build, other_than
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
+from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     Consolidation,
     Judged,
@@ -93,8 +100,6 @@ from tiermem.writing import (
     WriteBackReport,
 )
 from tiermem.writing.placing import placed
-
-Says = str | Turn | Mapping[str, Any]
 
 INDEXING_LIMIT = 5.0
 """Seconds a question waits for what was just said to be in the index."""
@@ -209,7 +214,14 @@ class AsyncMemory:
         Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
         among them where its last turn was long ago.
         """
-        components, into = self._open, arguments.session(session)
+        added, _ = await self._stored(turns, arguments.session(session), said)
+        return added
+
+    async def _stored(
+        self, turns: Says | Iterable[Says], into: SessionId, said: Attribution
+    ) -> tuple[Added, tuple[int, ...]]:
+        """What storing turns came to, and the record numbers of those that are stored now."""
+        components = self._open
         given = self._attributed(turns, said)
         worded = tuple(turn for turn in given if turn.text.strip())
         known = await placed(components.ledger, into, worded)
@@ -224,13 +236,24 @@ class AsyncMemory:
         self._index_open_turns()
         if not self._jobs.is_due(_SEALING):
             await self._look_later()
-        return Added(
+        added = Added(
             turns=len(given),
             new=appended.new,
             erased=known.erased,
             empty=len(given) - len(worded),
             sealed=(*idle, *appended.sealed, *behind),
         )
+        return added, appended.seqs
+
+    async def _stored_one(self, turn: Says, into: SessionId, said: Attribution) -> int | None:
+        """The record number of a turn that is stored now; `None` of one that was erased or has no words."""
+        given = as_turns(turn, now=self._open.clock())
+        if len(given) != 1:
+            raise InvalidInput(
+                f"what must be one thing that was said, and this is {len(given)}: {shown(turn)}"
+            )
+        _, seqs = await self._stored(turn, into, said)
+        return seqs[0] if seqs else None
 
     @cut_short
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
@@ -329,6 +352,77 @@ class AsyncMemory:
         scope, moment = self._confined(only)
         await self._open_turns_are_indexed()
         return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
+
+    @cut_short
+    @spelled_out(Filters)
+    async def recall(
+        self,
+        topic: str,
+        *,
+        limit: int = 20,
+        kind: Kind = "any",
+        strategy: Strategy = "hybrid",
+        timeframe: TimeframeLike = None,
+        about: About = "said",
+        into: Holding | None = None,
+        **only: Unpack[Filters],
+    ) -> Recollection:
+        """What memory holds on a topic, best first, also of some time alone; into a workspace, where one is
+        given. No model call.
+
+        `strategy` is `"vector"` (meaning), `"fulltext"` (words, BM25) or `"hybrid"` (both, with who spoke and
+        when). `timeframe` leaves out what was said at any other time. It is words ("last week", seen from
+        `asked_at`), a day, an ISO month or range ("2024-05", "2024-05-01/2024-05-08"), a pair (from, to) of
+        which one may be `None`, a list of these, or `"auto"`, which takes it out of a topic that names one.
+        Days are those on the clock of whoever spoke, ends count in, and what tells no time is left out
+        and counted (`Recollection.undated`). With `about="event"` it is when what a unit tells happened.
+        Units and turns are found side by side, or one `kind` of what `search` finds; what else leaves
+        something out is told as there. Raises `InvalidInput`.
+        """
+        topic, most, kind = (
+            arguments.question(topic, "topic"),
+            arguments.limit(limit),
+            arguments.any_kind(kind),
+        )
+        strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
+        workspace = awaited(into, self)
+        scope, moment = self._confined(only)
+        topic, times = arguments.timeframe(timeframe, topic, moment)
+        scope = arguments.confined_to(scope, times, about)
+        await self._open_turns_are_indexed()
+        found = await self._open.reader.recall(
+            topic, limit=most, kind=kind, strategy=strategy, scope=scope, asked_at=moment
+        )
+        found = replace(found, times=times, about=about)
+        return found if workspace is None else await workspace.hold_all(found)
+
+    def workspace(
+        self,
+        *,
+        session: str = "main",
+        max_tokens: int = MOST_TOKENS,
+        policy: str | Eviction = "hybrid",
+        on_evicted: Callable[[tuple[Item, ...]], None] | None = None,
+    ) -> AsyncWorkspace:
+        """What is held in mind of this memory, at first nothing: at most `max_tokens`, well within a model's
+        window (60 to 70 % of it).
+
+        Words that are added to it are stored in `session`. `policy` says who gives way when there is no room:
+        `hybrid` (what matters least, of that the oldest), `lru`, `lfu`, `fifo`, `random`, `importance`,
+        `access`, `ear`, `balanced`, or an object with `name`, `ages` and `rank`. `on_evicted` is called with
+        the items that left for want of room. What leaves stays in memory; what is erased leaves. It is kept
+        nowhere and ends with the memory.
+        """
+        components, into = self._unclosed, arguments.session(session)
+        active = ActiveSet(
+            arguments.max_tokens(max_tokens),
+            arguments.policy(policy),
+            clock=components.clock,
+            on_evicted=arguments.callback(on_evicted),
+        )
+        workspace = AsyncWorkspace(self, active, into)
+        self._opened.watchers.add(workspace)
+        return workspace
 
     @cut_short
     @spelled_out(Filters)
@@ -746,6 +840,8 @@ class AsyncMemory:
         await self._jobs.drain()
         async with self._lock.exclusive():
             erasure, words = await components.writer.erase(selection, why)
+            for watcher in tuple(self._opened.watchers):
+                await watcher.look_again()
             calls = await _forget_calls(components, words)
             self._jobs.forget(words.are_in)
             scan = await self._scanned(words)

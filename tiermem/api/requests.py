@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
 
 from pydantic import SecretStr
 
+from pagestore import Turn
 from tiermem.dialogue import TimeLike
 from tiermem.embedding.interface import Embedder
 from tiermem.index.interface import Index
@@ -16,6 +17,9 @@ from tiermem.llm.interface import LanguageModel
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.reading import Reranker
 from tiermem.settings import RouterName, When
+
+Says = str | Turn | Mapping[str, Any]
+"""Something said: a text, a `Turn`, or a message."""
 
 _M = TypeVar("_M", bound=Callable[..., Any])
 
@@ -64,7 +68,7 @@ class Overrides(TypedDict, total=False):
 
 
 class Filters(TypedDict, total=False):
-    """What `ask`, `search` and `context` are confined to, as `ask` tells; `None` confines nothing."""
+    """What `ask`, `search`, `recall`, `context` are confined to, as `ask` tells; `None` confines nothing."""
 
     session: str | None
     asked_at: TimeLike | None

@@ -19,9 +19,19 @@ from typing import TYPE_CHECKING, Any, cast
 from tiermem.embedding.interface import Embedder
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import FILTERED, TERMS, VECTORS, Point, PointFilter, Probe, ProjectedIndex
+from tiermem.index.engine import (
+    FILTERED,
+    TERMS,
+    TIMED,
+    TIMES,
+    VECTORS,
+    Point,
+    PointFilter,
+    Probe,
+    ProjectedIndex,
+)
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection
+from tiermem.index.interface import Collection, Timeframe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,9 +122,9 @@ class ArraysIndex(ProjectedIndex):
             table = self._table(collection, space)
             return [table.payload(point_id) for point_id in point_ids if point_id in table]
 
-    def _tally(self, collection: Collection, space: str) -> int:
+    def _tally(self, collection: Collection, scope: PointFilter) -> int:
         with self._lock:
-            return len(self._table(collection, space))
+            return int(self._table(collection, scope.match["space"]).seen(scope).sum())
 
     def _values(
         self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
@@ -136,7 +146,7 @@ class Table:
         self._payloads: list[Mapping[str, Any]] = []
         self._place: dict[str, int] = {}
         self._there = _Growing("?")
-        self._days = _Growing("<i4")
+        self._days = {field: _Growing("<i4") for field in TIMED[collection]}
         self._named = tuple(name for name in FILTERED[collection] if name != "space")
         self._names = {name: _Names() for name in ("session", "state")}
         self._said: Counter[tuple[str, str]] = Counter()
@@ -170,7 +180,8 @@ class Table:
         for entry in entries:
             self._said.update(self._named_in(entry.payload))
         self._there.append([True] * len(entries))
-        self._days.append([_day(entry.payload) for entry in entries])
+        for field, days in self._days.items():
+            days.append([_day(entry.payload, field) for entry in entries])
         for name, column in self._names.items():
             column.append([str(entry.payload[name]) for entry in entries])
         for name, vectors in self._vectors.items():
@@ -202,7 +213,7 @@ class Table:
         self._place = {point_id: int(places[place]) for point_id, place in self._place.items()}
         for rows in (*self._vectors.values(), *self._terms.values()):
             rows.keep(there, places)
-        for column in (self._days, *(names.codes for names in self._names.values()), self._there):
+        for column in (*self._days.values(), *(names.codes for names in self._names.values()), self._there):
             column.keep(there)
         self._said = +self._said
 
@@ -214,14 +225,25 @@ class Table:
         for field, value in allowed.match.items():
             if field != "space":
                 seen &= self._names[field].are(value)
-        if allowed.periods:
-            days = self._days.rows
-            seen &= np.any([(days >= _number(a)) & (days <= _number(z)) for a, z in allowed.periods], axis=0)
+        for timeframe in allowed.when:
+            seen &= self._lie_in(timeframe)
         if allowed.among is not None:
             among = np.zeros_like(seen)
             among[[self._place[point_id] for point_id in allowed.among if point_id in self._place]] = True
             seen &= among
         return seen
+
+    def _lie_in(self, timeframe: Timeframe) -> NDArray[np.bool_]:
+        """Which places have a day in one of the periods; what has none lies before all days."""
+        import numpy as np
+
+        inside = np.zeros(len(self._payloads), dtype=bool)
+        fields = TIMES[timeframe.about]
+        if self._days.keys() >= set(fields):
+            since, until = (self._days[field].rows for field in fields)
+            for first, last in timeframe.periods:
+                inside |= (since <= _number(last)) & (until >= _number(first))
+        return inside
 
     def best(self, probe: Probe, seen: NDArray[np.bool_], limit: int) -> list[tuple[int, float]]:
         """The places of the best entries with their scores, best first, earlier entry ids first."""
@@ -377,9 +399,9 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return cast("NDArray[np.float32]", rows / np.where(lengths > 0, lengths, 1))
 
 
-def _day(payload: Mapping[str, Any]) -> int:
-    """The day on which it was said, as a number that rises with the days."""
-    return int(str(payload["said_at"])[:10].replace("-", "")) if payload.get("said_at") else _NO_DAY
+def _day(payload: Mapping[str, Any], field: str) -> int:
+    """The day that a field tells, as a number that rises with the days."""
+    return int(str(payload[field])[:10].replace("-", "")) if payload.get(field) else _NO_DAY
 
 
 def _number(day: date) -> int:

@@ -17,7 +17,7 @@ from tiermem.index.interface import Collection, Entry, TurnContext
 from tiermem.text import sentences
 from tiermem.text.unicode import join_surrogates
 
-SCHEMA = 5
+SCHEMA = 6
 
 PIECE = 450
 """Characters embedded as one vector. A sentence embedder blurs a long text, and reads only its start."""

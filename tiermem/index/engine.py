@@ -22,7 +22,18 @@ from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
 from tiermem.index.fusion import Ranking, fuse_meaning_and_words, ranked
-from tiermem.index.interface import Collection, Entry, Hit, Mode, Period, TurnHit, TurnHits
+from tiermem.index.interface import (
+    ALL_TIME,
+    About,
+    Collection,
+    Entry,
+    Hit,
+    Mode,
+    Period,
+    Timeframe,
+    TurnHit,
+    TurnHits,
+)
 from tiermem.index.newest import Newest
 from tiermem.text import words
 from tiermem.text.unicode import join_surrogates
@@ -47,7 +58,16 @@ FILTERED: Mapping[Collection, tuple[str, ...]] = {
     "pages": ("space", "session", "state"),
     "turns": ("space", "session", "state", "named"),
 }
-TIMED: Mapping[Collection, tuple[str, ...]] = {"units": (), "pages": (), "turns": ("said_at",)}
+TIMES: Mapping[About, tuple[str, str]] = {
+    "said": ("said_at", "said_until"),
+    "event": ("event_at", "event_until"),
+}
+"""From when to when, of what a timeframe may be about."""
+TIMED: Mapping[Collection, tuple[str, ...]] = {
+    "units": (*TIMES["said"], *TIMES["event"]),
+    "pages": TIMES["said"],
+    "turns": TIMES["said"],
+}
 """What filters see: names, and moments."""
 
 VALUES = 256
@@ -96,8 +116,8 @@ class PointFilter:
     match: Mapping[str, str]
     among: tuple[str, ...] | None = None
     """Point ids to which the search is confined; `None` for no such limit."""
-    periods: tuple[Period, ...] = ()
-    """Periods in one of which a point was said; none for no such limit."""
+    when: tuple[Timeframe, ...] = ()
+    """Timeframes, in each of which a point must lie."""
 
 
 class ProjectedIndex(ABC):
@@ -125,7 +145,8 @@ class ProjectedIndex(ABC):
         """One ranking of entry keys for each probe."""
 
     @abstractmethod
-    def _tally(self, collection: Collection, space: str) -> int: ...
+    def _tally(self, collection: Collection, scope: PointFilter) -> int:
+        """How many points a search may see."""
 
     @abstractmethod
     def _payloads(
@@ -196,6 +217,7 @@ class ProjectedIndex(ABC):
         mode: Mode = "hybrid",
         session: SessionId | None = None,
         inactive: bool = False,
+        within: Timeframe | None = None,
     ) -> tuple[Hit, ...]:
         """Best first; equal scores in the order of their ids.
 
@@ -208,9 +230,9 @@ class ProjectedIndex(ABC):
                 return ()
             mode = "words"
         terms = query_terms(query) if mode != "dense" else {}
-        if limit < 1 or not query or (mode == "words" and not terms):
+        if limit < 1 or not query or (mode == "words" and not terms) or _is_empty(within):
             return ()
-        allowed = _point_filter(space, session, inactive=inactive)
+        allowed = _point_filter(space, session, inactive=inactive, within=within)
         vector = await self._vector(query) if mode != "words" else None
         rank = self._by_one if mode != "hybrid" else self._by_both
         return await self._call(rank, collection, allowed, vector, terms, limit)
@@ -239,7 +261,7 @@ class ProjectedIndex(ABC):
     ) -> dict[str, float]:
         """Cosines of entries that words found and meaning ranked too low to be a candidate."""
         ids = tuple(_point(allowed, entry) for entry in entries)
-        confined = PointFilter(space=allowed.space, match=allowed.match, among=ids)
+        confined = replace(allowed, among=ids)
         return dict(self._find(collection, confined, [_by_meaning(vector)], len(ids))[0])
 
     async def turns(
@@ -250,14 +272,16 @@ class ProjectedIndex(ABC):
         limit: int,
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
+        within: Timeframe | None = None,
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
         question = join_surrogates(question).strip()
-        if limit < 1 or not question:
+        if limit < 1 or not question or _is_empty(within):
             return TurnHits()
         vector = await self._vector(question)
-        allowed = _point_filter(space, session, inactive=False)
-        filters = (allowed, replace(allowed, periods=tuple(periods))) if periods else (allowed,)
+        allowed = _point_filter(space, session, inactive=False, within=within)
+        then = replace(allowed, when=(*allowed.when, Timeframe(periods=tuple(periods))))
+        filters = (allowed, then) if periods else (allowed,)
         return await self._call(self._turns, filters, vector, question, limit)
 
     def _turns(self, filters: Sequence[PointFilter], vector: Vector, question: str, limit: int) -> TurnHits:
@@ -272,7 +296,7 @@ class ProjectedIndex(ABC):
         )
         found = {entry for ranking in rankings for entry, _ in ranked(ranking)[:limit]}
         among = self._with_neighbours(allowed, found)
-        confined = PointFilter(space=allowed.space, match=allowed.match, among=among)
+        confined = replace(allowed, among=among)
         probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
         rarities = self._rarities(allowed.match["space"], list(map(dimension, stems)))
         rarity = dict(zip(stems, rarities, strict=True))
@@ -302,7 +326,21 @@ class ProjectedIndex(ABC):
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
         """How many entries of a space are stored, inactive ones included."""
-        return await self._call(self._tally, collection, encoding.key(space))
+        return await self._call(self._tally, collection, whole_space(encoding.key(space)))
+
+    async def undated(
+        self,
+        space: SpaceId,
+        collection: Collection,
+        *,
+        about: About = "said",
+        session: SessionId | None = None,
+    ) -> int:
+        """How many active entries tell no such time."""
+        allowed = _point_filter(space, session, inactive=False)
+        dated = replace(allowed, when=(Timeframe(periods=(ALL_TIME,), about=about),))
+        there, dated_ones = [await self._call(self._tally, collection, seen) for seen in (allowed, dated)]
+        return there - dated_ones
 
     async def mark(self, space: SpaceId) -> History:
         """The log that this index reflects, up to which record; `History()` when it holds nothing."""
@@ -374,9 +412,20 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
         "session": encoding.key(entry.session),
         "id": encoding.key(entry.id),
         "state": "active" if entry.active else "inactive",
-        # As the clock on the wall said: engines would turn it into another day.
-        "said_at": entry.said_at.replace(tzinfo=None).isoformat() if entry.said_at else None,
+        **_times(entry),
     }
+
+
+def _times(entry: Entry) -> dict[str, str]:
+    """From when to when it was said, and what it tells happened; nothing of what is not known."""
+    told: dict[str, str] = {}
+    if entry.said_at is not None:
+        ends = (entry.said_at, entry.said_until or entry.said_at)
+        # As the clock on the wall said: engines would turn it into another day.
+        told |= zip(TIMES["said"], (end.replace(tzinfo=None).isoformat() for end in ends), strict=True)
+    if entry.event is not None:
+        told |= zip(TIMES["event"], (day.isoformat() for day in entry.event), strict=True)
+    return told
 
 
 def _vectors_of(one: encoding.Encoded, vectors: Mapping[str, Vector]) -> dict[str, list[Vector]]:
@@ -422,10 +471,22 @@ def _hits(order: Ranking, similarity: Mapping[str, float]) -> tuple[Hit, ...]:
     )
 
 
-def _point_filter(space: str, session: str | None, *, inactive: bool) -> PointFilter:
+def _is_empty(within: Timeframe | None) -> bool:
+    """Whether nothing can lie in it."""
+    return within is not None and not within.periods
+
+
+def whole_space(space: str) -> PointFilter:
+    """All that there is of a space, which is given as engines know it."""
+    return PointFilter(space=space, match={"space": space})
+
+
+def _point_filter(
+    space: str, session: str | None, *, inactive: bool, within: Timeframe | None = None
+) -> PointFilter:
     match = {"space": encoding.key(space)}
     if session is not None:
         match["session"] = encoding.key(session)
     if not inactive:
         match["state"] = "active"
-    return PointFilter(space=space, match=match)
+    return PointFilter(space=space, match=match, when=(within,) if within is not None else ())

@@ -27,6 +27,23 @@ Mode = Literal["hybrid", "dense", "words"]
 Period = tuple[date, date]
 """A first and a last day, both of them in it."""
 
+ALL_TIME: Period = (date.min, date.max)
+
+About = Literal["said", "event"]
+"""When something was said, or when what it tells happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeframe:
+    """The periods to which a search is confined; where there are none, nothing is found.
+
+    What reaches over several days (a page, an event of a month) is found by any of them. What tells no such
+    time is not found.
+    """
+
+    periods: tuple[Period, ...]
+    about: About = "said"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnContext:
@@ -51,6 +68,10 @@ class Entry:
     session: SessionId
     text: str
     said_at: datetime | None = None
+    said_until: datetime | None = None
+    """For pages: when the last of it was said; `None` where that is `said_at` as well."""
+    event: Period | None = None
+    """For units: the days in which what it tells may have happened."""
     active: bool = True
     """Superseded and retired units stay findable for `as_of` questions only."""
     context: TurnContext | None = None
@@ -148,10 +169,12 @@ class Searches(Protocol):
         mode: Mode = "hybrid",
         session: SessionId | None = None,
         inactive: bool = False,
+        within: Timeframe | None = None,
     ) -> tuple[Hit, ...]:
         """Best first, equal scores in the order of their ids.
 
-        `inactive=True` also searches superseded and retired entries.
+        `inactive=True` also searches superseded and retired entries. Days of `within` are those of whoever
+        spoke: a moment is not taken to another time zone.
 
         An empty query, or `words` mode with no searchable word, gives no hits.
         """
@@ -165,10 +188,11 @@ class Searches(Protocol):
         limit: int,
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
+        within: Timeframe | None = None,
     ) -> TurnHits:
         """The best `limit` turns by meaning, by words and by the words around, and those beside them.
 
-        With `periods`, as many again of those said in one of these periods.
+        With `periods`, as many again of those said in one of these. `within` leaves out all others.
         """
         ...
 
@@ -178,6 +202,17 @@ class Searches(Protocol):
 
     async def count(self, space: SpaceId, collection: Collection) -> int:
         """How many entries of the space are stored, inactive ones included."""
+        ...
+
+    async def undated(
+        self,
+        space: SpaceId,
+        collection: Collection,
+        *,
+        about: About = "said",
+        session: SessionId | None = None,
+    ) -> int:
+        """How many active entries tell no such time: no timeframe finds them."""
         ...
 
     async def mark(self, space: SpaceId) -> History:

@@ -30,16 +30,18 @@ from tiermem.index.engine import (
     FILTERED,
     TERMS,
     TIMED,
+    TIMES,
     VALUES,
     VECTORS,
     Point,
     PointFilter,
     Probe,
     ProjectedIndex,
+    whole_space,
 )
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, IndexRequest, Period
+from tiermem.index.interface import About, Collection, IndexRequest, Period, Timeframe
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 if TYPE_CHECKING:
@@ -230,10 +232,10 @@ class QdrantIndex(ProjectedIndex):
             [(hit.payload["id"], hit.score) for hit in result.points if hit.payload] for result in results
         ]
 
-    def _tally(self, collection: Collection, space: str) -> int:
+    def _tally(self, collection: Collection, scope: PointFilter) -> int:
         with self._translated():
             found = self._client.count(
-                self._names[collection], count_filter=_filter({"space": space}), exact=True
+                self._names[collection], count_filter=_filter(scope.match, when=scope.when), exact=True
             )
         return found.count
 
@@ -269,7 +271,7 @@ class QdrantIndex(ProjectedIndex):
         requests = [_request_for_rarity(space, term) for term in terms]
         with self._translated():
             results = self._client.query_batch_points(self._names["turns"], requests)
-        unsaid = rarity(self._tally("turns", space), 0)
+        unsaid = rarity(self._tally("turns", whole_space(space)), 0)
         first = [next(iter(result.points), None) for result in results]
         return [
             unsaid if hit is None else hit.score / _terms(hit.vector, "around")[term]
@@ -343,7 +345,7 @@ def _request(
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
         using=probe.field,
-        filter=_filter(allowed.match, allowed.among, allowed.periods),
+        filter=_filter(allowed.match, allowed.among, allowed.when),
         params=params,
         limit=limit,
         with_payload=["id"],
@@ -354,11 +356,11 @@ def _request(
 def _request_for_rarity(space: str, term: int) -> models.QueryRequest:
     """The turn that a term finds first: its score is the IDF times the weight of the term there."""
     probe = Probe(field="around", by={term: 1.0})
-    return _request(PointFilter(space=space, match={"space": space}), probe, 1, with_vector=True)
+    return _request(whole_space(space), probe, 1, with_vector=True)
 
 
 def _filter(
-    match: Mapping[str, str], among: Sequence[str] | None = None, periods: Sequence[Period] = ()
+    match: Mapping[str, str], among: Sequence[str] | None = None, when: Sequence[Timeframe] = ()
 ) -> models.Filter:
     from qdrant_client import models
 
@@ -368,13 +370,26 @@ def _filter(
     ]
     if among is not None:
         conditions.append(models.HasIdCondition(has_id=list(among)))
-    then: list[Any] = [
-        models.FieldCondition(
-            key="said_at", range=models.DatetimeRange(gte=first, lte=datetime.combine(last, time.max))
-        )
-        for first, last in periods
+    conditions += [
+        models.Filter(should=[_overlap(timeframe.about, period) for period in timeframe.periods])
+        for timeframe in when
     ]
-    return models.Filter(must=conditions, should=then or None)
+    return models.Filter(must=conditions)
+
+
+def _overlap(about: About, period: Period) -> models.Filter:
+    """Whether it begins before the period ends, and ends after it begins."""
+    from qdrant_client import models
+
+    (since, until), (first, last) = TIMES[about], period
+    begins = models.DatetimeRange(lte=datetime.combine(last, time.max))
+    ends = models.DatetimeRange(gte=datetime.combine(first, time.min))
+    return models.Filter(
+        must=[
+            models.FieldCondition(key=since, range=begins),
+            models.FieldCondition(key=until, range=ends),
+        ]
+    )
 
 
 def check_server(url: str, *, api_key: str | None = None, seconds: int = 5) -> None:

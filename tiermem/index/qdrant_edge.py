@@ -35,6 +35,7 @@ from tiermem.index.engine import (
     FILTERED,
     TERMS,
     TIMED,
+    TIMES,
     VALUES,
     VECTORS,
     Point,
@@ -42,10 +43,11 @@ from tiermem.index.engine import (
     Probe,
     ProjectedIndex,
     mark_point,
+    whole_space,
 )
 from tiermem.index.folder import agree, as_the_folder, damaged, description
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Period
+from tiermem.index.interface import About, Collection, Period, Timeframe
 from tiermem.index.ownership import owned
 from tiermem.index.room import demand_room, room_of
 
@@ -172,11 +174,12 @@ class QdrantEdgeIndex(ProjectedIndex):
             results = shard.query_batch(QueryBatchRequest(requests))
         return [[(hit.payload["id"], hit.score) for hit in hits] for hits in results]
 
-    def _tally(self, collection: Collection, space: str) -> int:
+    def _tally(self, collection: Collection, scope: PointFilter) -> int:
         from qdrant_edge import CountRequest
 
         with self._shard(collection) as shard:
-            return int(shard.count(CountRequest(exact=True, filter=_filter({"space": space}))))
+            seen = _filter(scope.match, when=scope.when)
+            return int(shard.count(CountRequest(exact=True, filter=seen)))
 
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
@@ -205,7 +208,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         requests = [_request_for_rarity(space, term) for term in terms]
         with self._shard("turns") as shard:
             results = shard.query_batch(QueryBatchRequest(requests))
-        unsaid = rarity(self._tally("turns", space), 0)
+        unsaid = rarity(self._tally("turns", whole_space(space)), 0)
         return [
             hits[0].score / _terms(hits[0].vector["around"])[term] if hits else unsaid
             for hits, term in zip(results, terms, strict=True)
@@ -341,7 +344,7 @@ def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: boo
     return engine.QueryRequest(
         limit=limit,
         query=query,
-        filter=_filter(allowed.match, allowed.among, allowed.periods),
+        filter=_filter(allowed.match, allowed.among, allowed.when),
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else None,
         params=params,
@@ -351,17 +354,28 @@ def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: boo
 def _request_for_rarity(space: str, term: int) -> Any:
     """The turn that a term finds first: its score is the IDF times the weight of the term there."""
     probe = Probe(field="around", by={term: 1.0})
-    return _request(PointFilter(space=space, match={"space": space}), probe, 1, with_vector=True)
+    return _request(whole_space(space), probe, 1, with_vector=True)
 
 
 def _filter(
-    match: Mapping[str, str], among: Sequence[str] | None = None, periods: Sequence[Period] = ()
+    match: Mapping[str, str], among: Sequence[str] | None = None, when: Sequence[Timeframe] = ()
 ) -> Any:
-    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue, RangeDateTime
+    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue
 
     conditions: list[Any] = [FieldCondition(field, MatchValue(value)) for field, value in match.items()]
     if among is not None:
         conditions.append(HasIdCondition(set(among)))
-    moments = [RangeDateTime(gte=f"{first}T00:00", lte=f"{last}T23:59:59.999999") for first, last in periods]
-    then: list[Any] = [FieldCondition("said_at", range=moment) for moment in moments]
-    return Filter(must=conditions, should=then or None)
+    conditions += [
+        Filter(should=[_overlap(timeframe.about, period) for period in timeframe.periods])
+        for timeframe in when
+    ]
+    return Filter(must=conditions)
+
+
+def _overlap(about: About, period: Period) -> Any:
+    """Whether it begins before the period ends, and ends after it begins."""
+    from qdrant_edge import FieldCondition, Filter, RangeDateTime
+
+    (since, until), (first, last) = TIMES[about], period
+    begins, ends = RangeDateTime(lte=f"{last}T23:59:59.999999"), RangeDateTime(gte=f"{first}T00:00")
+    return Filter(must=[FieldCondition(since, range=begins), FieldCondition(until, range=ends)])

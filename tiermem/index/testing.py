@@ -22,7 +22,17 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.errors import MemoryClosed
-from tiermem.index.interface import Entry, Hit, Index, Mode, TurnContext
+from tiermem.index.interface import (
+    ALL_TIME,
+    Collection,
+    Entry,
+    Hit,
+    Index,
+    Mode,
+    Period,
+    Timeframe,
+    TurnContext,
+)
 
 T = TypeVar("T")
 
@@ -215,9 +225,9 @@ class IndexContract:
         async def scenario(index: Index) -> None:
             await index.put(ANN, "turns", [red_bicycle, *crowd, *TALK])
 
-            async def found(first: date, last: date, **scope: SessionId) -> set[str]:
+            async def found(first: date, last: date, session: SessionId | None = None) -> set[str]:
                 periods = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
-                hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, **scope)
+                hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, session=session)
                 return {hit.id for hit in hits.hits} - {"c0"}
 
             assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}
@@ -225,6 +235,97 @@ class IndexContract:
             assert await found(date(2023, 5, 25), date(2023, 5, 31)) == set()
             assert await found(date(2023, 5, 20), date(2023, 5, 23)) == set()
             assert await found(date(2023, 5, 24), date(2023, 5, 24), session=TUESDAY) == {"t5"}
+
+        self.run(tmp_path, scenario)
+
+    @pytest.mark.parametrize("collection", ["units", "pages", "turns"])
+    def test_a_timeframe_leaves_out_what_was_said_at_another_time_however_near_it_is(
+        self, tmp_path: Path, collection: Collection
+    ) -> None:
+        west = timezone(-timedelta(hours=8))
+        words = "I bought a red bicycle."
+        may, june = datetime(2023, 5, 24, 23, 30, tzinfo=west), datetime(2023, 6, 9, 0, 30, tzinfo=UTC)
+        over = datetime(2023, 8, 1, tzinfo=UTC), datetime(2023, 8, 31, tzinfo=UTC)
+        told = [
+            replace(turn("may", words), said_at=may),
+            replace(turn("june", words), said_at=june),
+            replace(turn("august", words), said_at=over[0], said_until=over[1]),
+            turn("undated", words),
+            *(
+                turn(f"c{n}", f"{words} {words}", said_at=datetime(2024, 1, 1 + n, tzinfo=UTC))
+                for n in range(9)
+            ),
+        ]
+
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, collection, told)
+
+            async def found(*periods: Period, limit: int = 3) -> set[str]:
+                within = Timeframe(periods=periods)
+                modes = [mode for mode in self.modes if mode == "words" or collection != "pages"]
+                each = [
+                    {
+                        hit.id
+                        for hit in await index.search(
+                            ANN, collection, "a red bicycle", limit=limit, mode=mode, within=within
+                        )
+                    }
+                    for mode in modes
+                ]
+                if collection == "turns":
+                    wider = [(date(2024, 1, 1), date(2024, 1, 31))]  # lets through what it finds, and more
+                    turns = await index.turns(ANN, "a red bicycle", limit=limit, periods=wider, within=within)
+                    each.append({hit.id for hit in turns.hits})
+                assert all(one == each[0] for one in each)
+                return each[0]
+
+            assert await found((date(2023, 5, 24), date(2023, 5, 24))) == {"may"}
+            assert await found((date(2023, 5, 25), date(2023, 5, 31))) == set()
+            assert await found((date(2023, 6, 9), date(2023, 7, 1))) == {"june"}
+            assert await found((date(2023, 8, 14), date(2023, 8, 15))) == {"august"}
+            assert await found((date(2023, 8, 31), date(2023, 9, 1))) == {"august"}
+            assert await found(
+                (date(2023, 5, 1), date(2023, 5, 31)), (date(2023, 6, 1), date(2023, 6, 30))
+            ) == {"may", "june"}
+            assert await found((date(2025, 1, 1), date.max)) == set()
+            assert await found() == set()
+            assert await found(ALL_TIME, limit=99) == {entry.id for entry in told} - {"undated"}
+            assert await index.undated(ANN, collection) == 1
+            assert await index.undated(ANN, collection, session=TUESDAY) == 0
+            assert await index.undated(BOB, collection) == 0
+
+        self.run(tmp_path, scenario)
+
+    def test_a_timeframe_may_be_about_when_something_happened(self, tmp_path: Path) -> None:
+        def unit(id_: str, *happened: date, active: bool = True) -> Entry:
+            period = (happened[0], happened[-1]) if happened else None
+            return replace(entry(id_, "Ann bought a red bicycle", active=active), event=period)
+
+        told = [
+            unit("day", date(2023, 5, 7)),
+            unit("year", date(2022, 1, 1), date(2022, 12, 31)),
+            unit("unknown"),
+            unit("old", active=False),
+        ]
+
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", told)
+
+            async def found(first: date, last: date) -> set[str]:
+                within = Timeframe(periods=((first, last),), about="event")
+                hits = [
+                    await index.search(ANN, "units", "red bicycle", limit=9, mode=mode, within=within)
+                    for mode in self.modes
+                ]
+                assert all(set(ids(one)) == set(ids(hits[0])) for one in hits)
+                return set(ids(hits[0]))
+
+            assert await found(date(2023, 5, 1), date(2023, 5, 31)) == {"day"}
+            assert await found(date(2022, 6, 1), date(2022, 6, 2)) == {"year"}
+            assert await found(date(2022, 12, 31), date(2023, 5, 7)) == {"day", "year"}
+            assert await found(date(2023, 5, 8), date(2023, 5, 9)) == set()
+            assert await index.undated(ANN, "units", about="event") == 1
+            assert await index.undated(ANN, "units") == 0
 
         self.run(tmp_path, scenario)
 

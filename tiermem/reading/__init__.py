@@ -3,7 +3,8 @@
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.check import check
 from tiermem.reading.compose import ABSTENTION, Composed
-from tiermem.reading.context import Context
+from tiermem.reading.context import Context, Packing, assemble, shown_alone
+from tiermem.reading.held import Known, said_by
 from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, WordsOnPage
 from tiermem.reading.looking_back.omissions import (
     OmissionReport,
@@ -15,8 +16,10 @@ from tiermem.reading.looking_back.replay import Difference, Replay, differences_
 from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
-from tiermem.reading.reader import Reader
+from tiermem.reading.reader import Kind, Reader, Recollection
 from tiermem.reading.rerank import Reranker
+from tiermem.reading.search import Strategy
+from tiermem.reading.timeframe import Between, SaidThen, taken_out, times_named, whole_days
 from tiermem.reading.view import Scope
 
 __all__ = [
@@ -25,24 +28,37 @@ __all__ = [
     "Audit",
     "AuditedCitation",
     "AuditedDerivation",
+    "Between",
     "Composed",
     "Context",
     "Difference",
+    "Kind",
+    "Known",
     "OmissionReport",
     "OmissionsAt",
     "Outcome",
+    "Packing",
     "PageOmissions",
     "Reader",
     "ReadingOptions",
+    "Recollection",
     "Replay",
     "Reranker",
+    "SaidThen",
     "Scope",
+    "Strategy",
     "UnitHistory",
     "WordsOnPage",
     "answered",
+    "assemble",
     "check",
     "differences_between",
     "omission_report",
     "pending_findings",
     "replayed",
+    "said_by",
+    "shown_alone",
+    "taken_out",
+    "times_named",
+    "whole_days",
 ]

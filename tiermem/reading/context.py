@@ -6,8 +6,9 @@ block or pose as an instruction outside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tiermem.model import Degradation, Evidence
 
@@ -29,19 +30,46 @@ class Context:
         return self.text
 
 
-def assemble(items: Iterable[Evidence], *, max_tokens: int, count: Callable[[str], int]) -> Context:
+Packing = Literal["skip", "stop"]
+"""What becomes of an item that does not fit: it is passed over, or nothing comes after what was kept."""
+
+
+def assemble(
+    items: Iterable[Evidence], *, max_tokens: int, count: Callable[[str], int], packing: Packing = "skip"
+) -> Context:
     """As many items, in order, as fit in `max_tokens`; one that is too long is passed over.
 
     Nothing fits: the text is empty.
     """
-    text = ""
+    blocks: list[str] = []
     kept: list[Evidence] = []
+    tokens = count(f"{HEADING}\n")
     for item in items:
-        grown = "\n".join([text or HEADING, _block(len(kept) + 1, item)])
-        if count(grown) <= max_tokens:
-            text = grown
+        block = _block(len(kept) + 1, item)
+        # Counted part by part, or many items would take the square of their time. Parts may count a token
+        # more each than the whole, so a close call is counted whole; and so is what comes of it, at the end.
+        more = count(f"{block}\n")
+        over = tokens + more - max_tokens
+        if over <= 0 or (over <= len(blocks) + 2 and count(_text([*blocks, block])) <= max_tokens):
+            blocks.append(block)
             kept.append(item)
+            tokens += more
+        elif packing == "stop":
+            break
+    while blocks and count(_text(blocks)) > max_tokens:
+        blocks.pop()
+        kept.pop()
+    text = _text(blocks)
     return Context(text=text, tokens=count(text), sources=tuple(kept))
+
+
+def _text(blocks: Sequence[str]) -> str:
+    return "\n".join([HEADING, *blocks]) if blocks else ""
+
+
+def shown_alone(item: Evidence) -> str:
+    """The item as a context shows it, without the heading."""
+    return _block(1, item)
 
 
 def fits(item: Evidence, *, max_tokens: int, count: Callable[[str], int]) -> bool:

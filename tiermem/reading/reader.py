@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, Literal
 from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import Collection, Hit, Searches
+from tiermem.index.interface import About, Collection, Hit, Searches
 from tiermem.ledger import NOT_RECORDED
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -34,23 +35,50 @@ from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits
 from tiermem.reading.going_on import GoingOn
+from tiermem.reading.held import Known, known
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, roles_under
-from tiermem.reading.recall import recall
+from tiermem.reading.recall import interleaved, recall
 from tiermem.reading.rerank import Reranker, reranked
-from tiermem.reading.search import LookUp
+from tiermem.reading.search import LookUp, Strategy
+from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
 from tiermem.salience import Signals
 from tiermem.text.unicode import replace_surrogates
+from tiermem.workspace import Item
 
 log = logging.getLogger("tiermem")
 
+Kind = Collection | Literal["any"]
+"""What is looked for; of any kind are units and turns."""
+
 TURN_TOKENS = 15
 """About the fewest tokens a turn takes: how many may fit into a context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """What a search for a topic brought, best first, and what there is to say about it.
+
+    `topic` is what was searched for: a timeframe that was taken out of it is not in it any more. `times` are
+    those to which it was confined (`None`: to none), `about` says of what. Then `undated` is how many turns
+    (units, where it is about events) tell no time and so were not found, `None` where nobody can tell.
+    `evicted` are the items that left the workspace it went into, and `refused` the sources for which there
+    was no room in it.
+    """
+
+    topic: str
+    items: tuple[Evidence, ...]
+    times: tuple[Between, ...] | None = None
+    about: About = "said"
+    undated: int | None = 0
+    degradations: tuple[Degradation, ...] = ()
+    evicted: tuple[Item, ...] = ()
+    refused: tuple[Evidence, ...] = ()
 
 
 class Reader:
@@ -146,14 +174,42 @@ class Reader:
         Among units, turns of pages that are not summarised yet stand for themselves.
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
+        found = await self.recall(query, limit=limit, kind=kind, scope=scope, asked_at=asked_at)
+        _warn(found.degradations)
+        return found.items
+
+    async def recall(
+        self,
+        topic: str,
+        *,
+        limit: int,
+        kind: Kind = "any",
+        strategy: Strategy = "hybrid",
+        scope: Scope = EVERYTHING,
+        asked_at: datetime | None = None,
+    ) -> Recollection:
+        """As `search`, by a strategy of the caller's choice, with all there is to say about it.
+
+        Of any kind are units and turns, each ranking in its order. A unit that only repeats a turn gives way
+        to it; one whose words are in none of the turns has them beside it.
+        """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
+
+        async def found(view: View) -> Recollection:
+            lookup = LookUp(view, self._options, asked_at=asked_at, strategy=strategy)
+            items, degradations = await self._found(lookup, topic, limit, kind)
+            undated = 0 if scope.within is None else await lookup.undated()
+            return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
+
         going = GoingOn(await self._view(scope))
-        found, degradations = await going.run(
-            lambda view: self._found(LookUp(view, self._options, asked_at=asked_at), query, limit, kind)
-        )
-        _warn((*degradations, *going.degradations))
-        return found
+        recollection = await going.run(found)
+        degradations = dict.fromkeys((*recollection.degradations, *going.degradations))
+        return replace(recollection, degradations=tuple(degradations))
+
+    async def known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
+        """What memory knows of pieces of evidence that are held elsewhere; see `reading.held`."""
+        return await known(await self._view(EVERYTHING), items)
 
     async def context(
         self,
@@ -230,21 +286,28 @@ class Reader:
         return waiting.turns() + waiting.units()
 
     async def _found(
-        self, lookup: LookUp, query: str, limit: int, kind: Collection
+        self, lookup: LookUp, query: str, limit: int, kind: Kind
     ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
         """The best units, pages or turns, and what could not run as meant."""
         view = lookup.view
+        if view.scope.happened is not None:
+            found = await lookup.units(query, limit=limit)
+            return found.units, found.degradations
+        if kind == "any":
+            return await _side_by_side(lookup, query, limit)
         if kind == "units":
             found = await lookup.units_or_turns(query, limit=limit)
             return found.units, found.degradations
         if kind == "turns":
             turns = await lookup.turns(query)
-            told = (_marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit])
-            return tuple(told), turns.degradations
+            marked_turns = (
+                _marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit]
+            )
+            return tuple(marked_turns), turns.degradations
         pages, degradations = await self._pages(lookup, query, limit)
         evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages)
-        told = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages, strict=True))
-        return tuple(told), degradations
+        shown = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages, strict=True))
+        return tuple(shown), degradations
 
     async def _pages(
         self, lookup: LookUp, query: str, limit: int
@@ -274,6 +337,16 @@ class Reader:
 
 def _fields(value: Page | PageInfo) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+async def _side_by_side(
+    lookup: LookUp, query: str, limit: int
+) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
+    """Units and turns by turns, as many as are wanted."""
+    found, ranked = await lookup.units(query, limit=limit), await lookup.turns(query)
+    pages = (await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)).pages
+    items = tuple(islice(interleaved(found.units, ranked.turns[:limit], pages), limit))
+    return items, tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
 
 
 def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
+from typing import Literal
 
 from anyio import to_thread
 
@@ -28,7 +29,7 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.bm25 import query_stems
-from tiermem.index.interface import Collection, Hit, Mode, TurnHit, turn_id, turn_place
+from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id, turn_place
 from tiermem.model import Degradation, Evidence, SummaryUnit
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once
@@ -44,6 +45,9 @@ from tiermem.text.unicode import replace_surrogates
 
 UNITS = 50
 """Units taken from each ranking before they are fused, or as many as are wanted where that is more."""
+Strategy = Literal["hybrid", "vector", "fulltext"]
+"""How things are looked for: by all signals, by meaning alone, or by words alone (BM25)."""
+MODES: Mapping[Strategy, Mode] = {"hybrid": "hybrid", "vector": "dense", "fulltext": "words"}
 DEEPER = 4
 """How many times as many hits are looked through where too few of them may be seen."""
 
@@ -94,8 +98,16 @@ class _Hits:
 class LookUp:
     """Looks up units, turns and pages of one view, for one question, asked at some moment."""
 
-    def __init__(self, view: View, options: ReadingOptions, *, asked_at: datetime | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        options: ReadingOptions,
+        *,
+        asked_at: datetime | None = None,
+        strategy: Strategy = "hybrid",
+    ) -> None:
         self.view = view
+        self._mode = MODES[strategy]
         self._asked_at = asked_at
         self._options = options
         self._usable = True
@@ -123,20 +135,23 @@ class LookUp:
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
         found, looked = await self._units(query, limit, pool)
         before = -1
-        while self.view.scope.turns is not None and len(found.units) < limit and looked > before:
+        while self.view.scope.filters and len(found.units) < limit and looked > before:
             pool, before = pool * DEEPER, looked
             found, looked = await self._units(query, limit, pool)
         return found
 
     async def _units(self, query: str, limit: int, pool: int) -> tuple[Found, int]:
         """The units among `pool` hits of each kind, and how many hits there were."""
-        if self._options.recall_by == "vectors":
+        if self._options.recall_by == "vectors" and self._mode == "hybrid":
             found = await self._search("units", query, limit=pool, mode="dense")
             return await self._found_units(found.hits, limit, found.degradations), len(found.hits)
-        found = await self._search("units", query, limit=max(pool, UNITS), mode="hybrid")
+        found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
         waiting, wanted = await self._waiting(), stems(query)
         by_words = [Hit(id=unit, score=score) for unit, score in waiting.best_units(wanted)]
         cold = [Hit(id=unit, score=score) for unit, score in waiting.cold.best(wanted)]
+        if self._mode != "hybrid":
+            hits = fuse(found.hits, by_words[:pool], cold[:pool])
+            return await self._found_units(hits, limit, found.degradations), len(hits)
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         by_text = fuse(found.hits, by_words[:pool], cold[:pool])
@@ -183,7 +198,8 @@ class LookUp:
     async def turns(self, query: str) -> Turns:
         """The turns that may hold what is asked, best first; open pages count."""
         if query not in self._ranked:
-            self._ranked[query] = await self._turns(read_question(query, self._asked_at))
+            by = self._turns if self._mode == "hybrid" else self._turns_by_one
+            self._ranked[query] = await by(read_question(query, self._asked_at))
         return self._ranked[query]
 
     async def _turns(self, question: Question) -> Turns:
@@ -204,6 +220,23 @@ class LookUp:
         asked = question.among(found.named, found.rarity)
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
+
+    async def _turns_by_one(self, question: Question) -> Turns:
+        """The turns by their vectors alone, or by their words alone; by these what the index lacks."""
+        wanted = limit = self._options.ranking.candidates
+        before = -1
+        while True:
+            found = await self._search("turns", question.text, limit=limit, mode=self._mode)
+            waiting = await self._with_waiting(_Candidates(), question, limit)
+            newer = [Hit(id=id_, score=1 / place) for place, id_ in enumerate(waiting.hits, start=1)]
+            hits = fuse(found.hits, newer)
+            read = await self._pages_of(hit.id for hit in hits)
+            turns = _where_they_stand(hits, [page for _, page in read.read])
+            enough = self.view.scope.turns is None or len(turns) >= wanted
+            if enough or len(hits) <= before:
+                told = (*found.degradations, *read.degradations)
+                return Turns(turns=turns, dropped=read.dropped, degradations=told)
+            limit, before = limit * DEEPER, len(hits)
 
     async def _with_waiting(self, found: _Candidates, question: Question, limit: int) -> _Candidates:
         """What the index found, with the turns it lacks that share most words with the question."""
@@ -251,6 +284,7 @@ class LookUp:
             limit=limit,
             session=scope.session,
             periods=question.periods,
+            within=scope.within,
         )
         hits = {hit.id: hit for hit in found.hits}
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
@@ -265,9 +299,12 @@ class LookUp:
             # Which of them hold a turn that may be seen, only reading them tells: none is left out before.
             ledger = self.view.ledger
             limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))
+        if self._mode == "dense":
+            turns = await self.turns(query)
+            return Found(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
         found = await self._search("pages", query, limit=limit, mode="words")
         by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
-        if mode == "words":
+        if "words" in (mode, self._mode):
             return Found(pages=by_words, degradations=found.degradations)
         turns = await self.turns(query)
         hits = (*_pages_by_turns(turns.turns), *by_words)
@@ -332,7 +369,25 @@ class LookUp:
             mode=mode,
             session=self.view.scope.session,
             inactive=self.view.scope.as_of is not None,
+            within=self.view.scope.within,
         )
+
+    async def undated(self) -> int | None:
+        """How many turns, or units where it is asked when things happened, tell no time, so that no timeframe
+        finds them; `None` where the index cannot tell.
+        """
+        scope = self.view.scope
+        about: About = "said" if scope.happened is None else "event"
+        try:
+            index = await self.view.index()
+            return await index.undated(
+                self.view.ledger.indexed_as,
+                "turns" if about == "said" else "units",
+                about=about,
+                session=scope.session,
+            )
+        except SummaryIndexError:
+            return None
 
     async def _waiting(self) -> Waiting:
         """What the index lacks; everything, where it is out of use."""
@@ -361,6 +416,21 @@ def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dic
     sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
     places = ((turn_place(id_), hit) for id_, hit in hits.items())
     return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
+
+
+def _where_they_stand(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
+    """The hits, best first, whose turn stands on one of the pages and may be read, each once."""
+    by_id = {page.id: page for page in pages}
+    sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
+    found: dict[int, FoundTurn] = {}
+    for hit in hits:
+        page_id, number = turn_place(hit.id)
+        page = by_id.get(sealed.get(page_id, page_id))
+        if page is not None and number < len(page.lines) and page.lines[number].turn is not None:
+            line = page.lines[number]
+            turn = FoundTurn(page=page, line=line, score=hit.score, similarity=hit.similarity)
+            found.setdefault(line.seq, turn)
+    return tuple(found.values())
 
 
 def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:

@@ -22,13 +22,15 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
-from tiermem.index.interface import Searches
+from tiermem.index.interface import Period, Searches, Timeframe
 from tiermem.ledger import Around, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
 from tiermem.proof import at_least, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.quoting import lines
+from tiermem.reading.timeframe import SaidThen
+from tiermem.text import parse_iso
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})
@@ -38,18 +40,34 @@ _NOTHING: Mapping[PageId, str] = MappingProxyType({})
 class Scope:
     """What a question is confined to: a session (`None`: all), a past moment (`None`: now), the level
     of trust below which nothing is seen (`None`: everything is), and the turns that alone are seen, with the
-    units that rest on nothing else (`None`: all).
+    units that rest on nothing else (`None`: all). `happened` are days: only units are seen then, of what
+    happened in one of them (`None`: all is).
     """
 
     session: SessionId | None = None
     as_of: datetime | None = None
     min_trust: str | None = None
     turns: TurnFilter | None = None
+    happened: tuple[Period, ...] | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether it sees all that the index finds by default."""
-        return self.as_of is None and self.min_trust is None and self.turns is None
+        return self.as_of is None and self.min_trust is None and not self.filters
+
+    @property
+    def filters(self) -> bool:
+        """Whether something is asked of what is seen beside session, moment and trust."""
+        return self.turns is not None or self.happened is not None
+
+    @property
+    def within(self) -> Timeframe | None:
+        """The days outside of which nothing is seen, as an index is asked for them."""
+        if self.happened is not None:
+            return Timeframe(periods=self.happened, about="event")
+        if isinstance(self.turns, SaidThen):
+            return Timeframe(periods=tuple(one.days for one in self.turns.times))
+        return None
 
 
 EVERYTHING = Scope()
@@ -197,15 +215,24 @@ class View:
         return shown
 
     def _shows(self, unit: SummaryUnit) -> bool:
-        """Whether a unit is of this session, trusted, and rests on nothing that may not be seen."""
+        """Whether a unit is of this session and time, trusted, and rests on nothing that may not be seen."""
         if not self._trusts(unit):
             return False
-        if self.scope.session not in (None, unit.session):
+        if self.scope.session not in (None, unit.session) or not self._happened(unit):
             return False
         hidden = [span.page_id for span in unit.spans if self._hides(span.page_id)]
         for page_id in hidden:
             self._read[page_id] = self._set_aside(page_id)
         return not hidden and self._sees(unit)
+
+    def _happened(self, unit: SummaryUnit) -> bool:
+        """Whether what the unit tells may have happened in one of the days asked for."""
+        if self.scope.happened is None:
+            return True
+        told = parse_iso(unit.event_at) if unit.event_at is not None else None
+        return told is not None and any(
+            told[0] <= last and first <= told[1] for first, last in self.scope.happened
+        )
 
     def _sees(self, unit: SummaryUnit) -> bool:
         """Whether every turn that the unit rests on may be seen."""

@@ -14,6 +14,8 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Hashable
 from threading import Lock
+from typing import Protocol
+from weakref import WeakSet
 
 import anyio
 
@@ -23,6 +25,14 @@ from tiermem.runtime.asking import Asking
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import Jobs
 from tiermem.runtime.lock import ReadWriteLock
+
+
+class LooksAgain(Protocol):
+    """Holds words of a space."""
+
+    async def look_again(self) -> None:
+        """Let go of what the space no longer holds, or holds otherwise."""
+        ...
 
 
 class Opened:
@@ -36,6 +46,8 @@ class Opened:
         self.lock = ReadWriteLock()
         self.asking = Asking()
         self.users: set[object] = set()
+        self.watchers: WeakSet[LooksAgain] = WeakSet()
+        """Whoever holds words of the space, and is told when some are erased."""
         self.changing = anyio.Lock()
         self.over = False
         self.ending = False

@@ -32,6 +32,7 @@ from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, TurnContext, turn_id
 from tiermem.ledger import Changes, Ledger, SetAside
 from tiermem.model import SummaryUnit, UnitId
+from tiermem.text import parse_iso
 from tiermem.writing.values import Projected, Unfinished
 
 log = logging.getLogger("tiermem")
@@ -326,6 +327,7 @@ class Projection:
             session=unit.session,
             text=unit.text,
             said_at=unit.said_at,
+            event=parse_iso(unit.event_at) if unit.event_at is not None else None,
             active=self._ledger.tier1.is_active(unit.id),
             scene=unit.scene or "",
         )
@@ -372,12 +374,15 @@ def _page_id(info: PageInfo | OpenInfo) -> PageId:
 
 
 def _page_entry(page: Page) -> Entry:
-    times = (line.turn.said_at for line in page.lines if line.turn is not None)
+    times = [line.turn.said_at for line in page.lines if line.turn is not None and line.turn.said_at]
+    # Everybody's own clock decides which day it is.
+    times.sort(key=lambda time: time.replace(tzinfo=None))
     return Entry(
         id=page.id,
         session=page.session,
         text=page.text.encode(errors="replace").decode(),  # an index cannot carry lone surrogates
-        said_at=next((time for time in times if time is not None), None),
+        said_at=times[0] if times else None,
+        said_until=times[-1] if times else None,
     )
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "ask": "Answer a question, citing who said what and when.",
     "context": "Print what memory holds for a question as a block for a prompt: no model is asked.",
     "search": "Find summaries or pages by meaning and by words.",
+    "recall": "Find what was said on a topic, also in some time alone, by meaning, by words or both.",
     "audit": "Follow an answer to its citations and the words as they stand in their pages.",
     "replay": "Show how a past answer came about: candidates, scores, route, prompts and checks, as they were.",
     "answers": "List the answers given, with the ids to audit them by.",

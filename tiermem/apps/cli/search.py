@@ -43,10 +43,11 @@ def search(
         at = options.moment("--asked-at", asked_at)
         found = memory.search(query, limit=limit, kind=kind.value, session=session, asked_at=at, **seen)
     shown = {"query": query, "kind": kind.value, "results": found}
-    output.show(shown, lambda: _results(found) if found else "nothing found")
+    output.show(shown, lambda: results(found) if found else "nothing found")
 
 
-def _results(found: Sequence[Evidence]) -> Table:
+def results(found: Sequence[Evidence]) -> Table:
+    """Results as a table, best first."""
     return table(
         ("", "score", "said", "what was found"),
         [

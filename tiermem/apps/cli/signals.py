@@ -24,10 +24,10 @@ def signals(
     with place.open(read_only=True) as memory:
         unit = options.unit_named(memory, unit_id)
         found = memory.signals(unit, as_of=options.moment("--as-of", as_of))
-    looking.show(found, lambda: _told(found))
+    looking.show(found, lambda: _in_words(found))
 
 
-def _told(found: tiermem.Signals) -> Table:
+def _in_words(found: tiermem.Signals) -> Table:
     last = f", last {when(found.last_used)}" if found.last_used else ""
     return pairs(
         [

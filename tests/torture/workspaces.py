@@ -1,0 +1,64 @@
+"""Rows on what is held in mind: nothing that left is lost, and no operation grows faster than a logarithm."""
+
+from __future__ import annotations
+
+import math
+
+from tests.api.test_workspace import ACTIONS, live_one_life
+from tests.torture.harness import Outcome, Row, Share
+from tests.workspace.test_growth import LARGE, MOST, NAMES, SMALL, grown_by
+from tiermem.workspace import POLICIES
+
+STEPS = 12
+
+
+def lives(share: Share) -> Outcome:
+    """One memory and one workspace a case, under some policy: adding, recalling, erasing, sealing."""
+    outcome, chance = Outcome(), share.chance()
+    for _ in share.cases:
+        life = [(chance.choice(ACTIONS), chance.randrange(8)) for _ in range(chance.randrange(1, STEPS))]
+        policy = chance.choice(sorted(POLICIES.own))
+        try:
+            live_one_life(policy, life)
+        except AssertionError as error:
+            outcome.demand(False, f"{policy}: {error or 'something was lost, or held that was erased'}"[:200])
+        outcome.seen["evicting policies " + policy] += 1
+        outcome.count += 1
+    return outcome
+
+
+def growth(share: Share) -> Outcome:
+    """An operation on a set of 1,000 items and on one of 100,000, under one policy a case."""
+    outcome = Outcome()
+    for name in (NAMES[case] for case in share.cases):
+        factor = grown_by(name, SMALL, LARGE)
+        outcome.demand(factor is None, f"{name} grows faster than the logarithm of its items")
+        outcome.count += 1
+    return outcome
+
+
+ROWS = (
+    Row(
+        name="never-forget",
+        failure="what left a workspace is lost, or what was erased is held",
+        done="a memory and a small workspace under a policy live through adding, recalling, erasing and "
+        "sealing; then all that was said and not erased is searched for, recalled and shown",
+        unit="lives",
+        count=10_000,
+        share=50,
+        minutes=40,
+        work=lives,
+    ),
+    Row(
+        name="workspace-growth",
+        failure="a workspace slows down as it fills",
+        done="items come, are used and leave, under each policy whose ranks do not age, in a set of 1,000 "
+        f"and in one of 100,000: an operation may take {MOST:.0f} times as long, where the logarithm is "
+        f"{math.log(LARGE) / math.log(SMALL):.1f} times as large",
+        unit="policies",
+        count=len(NAMES),
+        share=1,
+        work=growth,
+        fixed=True,
+    ),
+)

@@ -1,0 +1,362 @@
+"""A workspace: what an agent holds in mind of one memory, within a budget of tokens.
+
+The rule: nothing is held that memory does not hold. Words that are added are stored first, what is found is
+looked up. So what leaves for want of room is never lost: `recall` brings it back. What memory no longer
+holds, or holds otherwise, leaves the workspace: at once when it is erased, else before it is shown. A
+workspace itself is kept nowhere; it ends with whoever holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, Unpack
+
+from pagestore import Page, PageLine, SessionId
+from tiermem.api import arguments
+from tiermem.api.requests import Attribution, Filters, Says, spelled_out
+from tiermem.errors import InvalidInput, UnknownId, shown
+from tiermem.index.interface import About
+from tiermem.ledger import Tier1
+from tiermem.llm.tokens import token_counter
+from tiermem.model import Evidence, SummaryUnit
+from tiermem.reading import (
+    Context,
+    Kind,
+    Known,
+    Packing,
+    Recollection,
+    Strategy,
+    assemble,
+    said_by,
+    shown_alone,
+)
+from tiermem.runtime.calls import cut_short, finished
+from tiermem.workspace import ActiveSet, Admitted, Item, Order
+
+if TYPE_CHECKING:
+    from tiermem.api.memory import AsyncMemory
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+TimeframeLike = str | date | tuple[object, object] | list[object] | None
+"""When: words, a day, a pair (from, to), a list of these, or `"auto"`."""
+
+
+class Holding:
+    """What is held, and what can be asked of it without asking memory. Safe to use from several threads."""
+
+    _active: ActiveSet
+    _session: SessionId
+
+    def __len__(self) -> int:
+        return len(self._active)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._active
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} of session {self._session!r}: {len(self)} items, "
+            f"{self.tokens:,} of {self.max_tokens:,} tokens>"
+        )
+
+    @property
+    def session(self) -> SessionId:
+        """The session in which words that are added are said."""
+        return self._session
+
+    @property
+    def policy(self) -> str:
+        """By which policy items give way."""
+        return self._active.policy.name
+
+    @property
+    def max_tokens(self) -> int:
+        """What the items may take together."""
+        return self._active.max_tokens
+
+    @property
+    def tokens(self) -> int:
+        """What the items take together."""
+        return self._active.tokens
+
+    @property
+    def utilisation(self) -> float:
+        """The share of the budget that is taken, 0 to 1."""
+        return self._active.utilisation
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All of them in the order of their use, the newest last."""
+        return self._active.items
+
+    def has_space(self, tokens: int) -> bool:
+        """Whether so many tokens fit in without anybody leaving."""
+        return self._active.has_space(arguments.whole(tokens, "tokens"))
+
+    def get(self, key: str) -> Item | None:
+        """The item, used now once more; `None` where it is not held."""
+        return self._active.get(arguments.key(key))
+
+    def pin(self, key: str, pinned: bool = True) -> Item | None:
+        """Let an item stay whatever comes, or no longer; `None` where it is not held."""
+        return self._active.pin(arguments.key(key), arguments.switch(pinned, "pinned"))
+
+    def remove(self, key: str) -> Item | None:
+        """Take an item out of mind and give it; it stays in memory. `None` where it is not held."""
+        return self._active.remove(arguments.key(key))
+
+    def clear(self) -> None:
+        """Take everything out of mind, what is pinned too; it stays in memory."""
+        self._active.clear()
+
+    def resize(self, max_tokens: int) -> tuple[Item, ...]:
+        """Change the budget and give who had to leave; `InvalidInput` where what is pinned takes more."""
+        try:
+            return self._active.resize(arguments.max_tokens(max_tokens))
+        except ValueError as error:
+            raise InvalidInput(f"max_tokens: {error}; unpin some of it first") from error
+
+
+class AsyncWorkspace(Holding):
+    """What is held in mind of one memory. Get it with `AsyncMemory.workspace`."""
+
+    def __init__(self, memory: AsyncMemory, active: ActiveSet, session: SessionId) -> None:
+        """Use `AsyncMemory.workspace`."""
+        self._memory = memory
+        self._calls = memory._calls  # noqa: SLF001  # it ends with the memory
+        self._active = active
+        self._session = session
+        self._named: dict[str, str] = {}
+        """What callers call things, by the key that memory knows them by."""
+        self._checked: tuple[Tier1, int] | None = None
+
+    @finished
+    @spelled_out(Attribution)
+    async def add(
+        self,
+        what: Says | Evidence | SummaryUnit,
+        *,
+        key: str | None = None,
+        pinned: bool = False,
+        **said: Unpack[Attribution],
+    ) -> Admitted:
+        """Hold what is said, which is stored as `memory.add` stores it, or what was found.
+
+        Words are a text (with `speaker`), a `Turn` or a message, one at a time; what was found is an
+        `Evidence` or a unit. Who has to leave for it leaves, as the policy says. Where there can be no room
+        for it, it is stored and not held: `Admitted` says so. Under a `key` of yours it takes the place of
+        what was held under it. `importance` runs from 0 to 1; where nobody says it is 0.5 of words, and of
+        a unit its own. What is `pinned` stays until you say otherwise. Raises `UnknownId` for what this
+        memory does not hold.
+        """
+        hold = partial(
+            self._hold,
+            named=arguments.any_key(key),
+            importance=arguments.importance(said.get("importance")),
+            pinned=arguments.switch(pinned, "pinned"),
+        )
+        if isinstance(what, Evidence | SummaryUnit):
+            if said.keys() - {"importance"}:
+                raise InvalidInput("what was found says itself who said it, and when: give no attribution")
+            async with self._memory._lock.shared():  # noqa: SLF001
+                return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
+        if isinstance(what, Sequence) and not isinstance(what, str):
+            raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
+        seq = await self._memory._stored_one(what, self._session, said)  # noqa: SLF001
+        if seq is None:  # words that were erased before, or none
+            return Admitted(admitted=False)
+        async with self._memory._lock.shared():  # noqa: SLF001
+            return await self._looked_up(await self._evidence(seq), hold)
+
+    @cut_short
+    @spelled_out(Filters)
+    async def recall(
+        self,
+        topic: str,
+        *,
+        limit: int = 20,
+        kind: Kind = "any",
+        strategy: Strategy = "hybrid",
+        timeframe: TimeframeLike = None,
+        about: About = "said",
+        **only: Unpack[Filters],
+    ) -> Recollection:
+        """Search memory and hold what is found, what had left for want of room too; as `memory.recall`.
+
+        What is held already is used once more.
+        """
+        return await self._memory.recall(
+            topic,
+            limit=limit,
+            kind=kind,
+            strategy=strategy,
+            timeframe=timeframe,
+            about=about,
+            into=self,
+            **only,
+        )
+
+    @cut_short
+    async def context(
+        self, order: Order = "balanced", *, max_tokens: int | None = None, packing: Packing = "skip"
+    ) -> Context:
+        """What is held as numbered sources for a prompt, fenced as data, in at most `max_tokens`.
+
+        `order` is `"recent"` (used last comes first), `"important"` or `"balanced"` (importance that halves
+        in an hour). What does not fit is passed over, or with `packing="stop"` the end of it. Nothing is used
+        by being shown.
+        """
+        order, packing = arguments.order(order), arguments.packing(packing)
+        most = self.max_tokens if max_tokens is None else arguments.max_tokens(max_tokens)
+        async with self._memory._lock.shared():  # noqa: SLF001
+            await self.look_again()
+        shown = (item.evidence() for item in self._active.ordered(order))
+        return assemble(shown, max_tokens=most, count=token_counter().count, packing=packing)
+
+    async def look_again(self) -> None:
+        """Let go of what memory no longer holds, or holds otherwise; quick where nothing changed since."""
+        tier1 = self._memory._open.ledger.tier1  # noqa: SLF001
+        if self._checked is not None and self._checked[0] is tier1 and self._checked[1] == tier1.head:
+            return
+        items = self._active.items
+        there = await self._known([item.evidence() for item in items])
+        going = {item.key for item, at in zip(items, there, strict=True) if at is None}
+        self._active.remove_those(lambda item: item.key in going)
+        self._checked = (tier1, tier1.head)
+
+    async def hold_all(self, recollection: Recollection) -> Recollection:
+        """Hold what a search brought, the best of it as the newest, and say who left for it."""
+        evicted: list[Item] = []
+        refused: list[Evidence] = []
+        async with self._memory._lock.shared():  # noqa: SLF001
+            there = await self._known(recollection.items)
+            for evidence, at in reversed(list(zip(recollection.items, there, strict=True))):
+                if at is None or self._active.get(self._named.get(at.key, at.key)) is not None:
+                    continue
+                admitted = self._hold(evidence, at, named=self._named.get(at.key), from_recall=True)
+                evicted += admitted.evicted
+                if not admitted.admitted:
+                    refused.append(evidence)
+        return replace(recollection, evicted=tuple(evicted), refused=tuple(reversed(refused)))
+
+    async def _looked_up(self, evidence: Evidence, hold: Callable[[Evidence, Known], Admitted]) -> Admitted:
+        """What comes of holding something, once memory says that it is so."""
+        (at,) = await self._known([evidence])
+        if at is None:
+            raise UnknownId(f"space {self._memory.space!r} does not hold {shown(evidence.text)} so")
+        return hold(evidence, at)
+
+    def _hold(
+        self,
+        evidence: Evidence,
+        at: Known,
+        *,
+        named: str | None,
+        importance: float | None = None,
+        pinned: bool = False,
+        from_recall: bool = False,
+    ) -> Admitted:
+        if named is not None:
+            self._named = {known: name for known, name in self._named.items() if name != named}
+            self._named[at.key] = named
+        return self._active.add(
+            Item(
+                key=named if named is not None else at.key,
+                text=evidence.text,
+                tokens=token_counter().count(shown_alone(evidence)),
+                importance=at.importance if importance is None else importance,
+                from_recall=from_recall,
+                pinned=pinned,
+                spans=evidence.spans,
+                source=evidence.source,
+                quote=evidence.quote,
+                unit_id=evidence.unit_id,
+                trust=at.trust,
+                said_at=evidence.said_at,
+                event_at=evidence.event_at,
+            )
+        )
+
+    async def _known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
+        return await self._memory._open.reader.known(items)  # noqa: SLF001
+
+    async def _evidence(self, seq: int) -> Evidence:
+        """The turn that begins with this record, as it stands in memory."""
+        placed: list[tuple[Page, PageLine]] = []
+        while not placed or len(placed) < placed[0][1].parts:
+            placed.append(await self._place(seq + len(placed)))
+        return said_by(placed)
+
+    async def _place(self, seq: int) -> tuple[Page, PageLine]:
+        ledger = self._memory._open.ledger  # noqa: SLF001
+        read = await ledger.read(await ledger.pages_of_turn(seq))
+        pages = (page for page in read if isinstance(page, Page))
+        found = next(((page, line) for page in pages for line in page.lines if line.seq == seq), None)
+        if found is None:
+            raise UnknownId(f"space {self._memory.space!r} has no turn {seq} that can be read")
+        return found
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncWorkspace, _P], Awaitable[_T]],
+) -> Callable[Concatenate[Workspace, _P], _T]:
+    """The same method, with the same words and signature, for code that does not await."""
+
+    @wraps(method)
+    def call(self: Workspace, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return self._call(partial(method, self.awaited, *args, **kwargs))
+
+    call.__qualname__ = f"Workspace.{method.__name__}"
+    return call
+
+
+class Workspace(Holding):
+    """What is held in mind of one memory, for code that does not await. Get it with `Memory.workspace`."""
+
+    def __init__(
+        self, awaited: AsyncWorkspace, call: Callable[[Callable[[], Awaitable[object]]], object]
+    ) -> None:
+        """Use `Memory.workspace`."""
+        self.awaited = awaited
+        self._active = awaited._active  # noqa: SLF001
+        self._session = awaited.session
+        self._on_loop = call
+
+    def _call(self, method: Callable[[], Awaitable[_T]]) -> _T:
+        return self._on_loop(method)  # type: ignore[return-value]  # what the method gives
+
+    add = _blocking(AsyncWorkspace.add)
+    recall = _blocking(AsyncWorkspace.recall)
+    context = _blocking(AsyncWorkspace.context)
+
+
+def awaited(into: object, memory: AsyncMemory) -> AsyncWorkspace | None:
+    """The workspace into which something is recalled, of this memory; `None` for none."""
+    found = into.awaited if isinstance(into, Workspace) else into
+    if found is None:
+        return None
+    if not isinstance(found, AsyncWorkspace):
+        raise InvalidInput(f"into must be a workspace of this memory, not {shown(into)}")
+    if found._memory._opened is not memory._opened:  # noqa: SLF001
+        raise InvalidInput(
+            f"into must be a workspace of this memory, and this is one of another: {shown(into)}"
+        )
+    return found
+
+
+def _as_found(unit: SummaryUnit) -> Evidence:
+    return Evidence(
+        text=unit.text,
+        spans=unit.spans,
+        score=1.0,
+        source="unit",
+        unit_id=unit.id,
+        said_at=unit.said_at,
+        event_at=unit.event_at,
+        trust=unit.trust,
+    )

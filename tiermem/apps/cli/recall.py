@@ -1,0 +1,86 @@
+"""`tiermem recall`: what memory holds on a topic, also of some time alone."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.cli.search import results
+from tiermem.text.unicode import show_controls
+
+
+class Strategy(StrEnum):
+    """How things are looked for."""
+
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    FULLTEXT = "fulltext"
+
+
+class Kind(StrEnum):
+    """What is looked for."""
+
+    ANY = "any"
+    UNITS = "units"
+    PAGES = "pages"
+    TURNS = "turns"
+
+
+class About(StrEnum):
+    """What a timeframe is of."""
+
+    SAID = "said"
+    EVENT = "event"
+
+
+def recall(
+    topic: str,
+    *,
+    place: options.Place,
+    session: options.Session = None,
+    timeframe: Annotated[
+        str | None,
+        typer.Option(
+            help="Only of then: “last week”, 2024-05, 2024-05-01/2024-05-08, or auto: as the topic says."
+        ),
+    ] = None,
+    about: Annotated[About, typer.Option(help="When it was said, or when it happened.")] = About.SAID,
+    strategy: Annotated[Strategy, typer.Option(help="By meaning, by words, or both.")] = Strategy.HYBRID,
+    kind: Annotated[Kind, typer.Option(help="Summaries and turns (any), or one kind.")] = Kind.ANY,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 20,
+    asked_at: options.AskedAt = None,
+    turns: options.Turns,
+    read_only: options.ReadOnly = False,
+    output: options.Output,
+) -> None:
+    """Find what was said on a topic, also in some time alone, by meaning, by words or both."""
+    seen = turns.keywords()
+    with place.look(read_only=read_only) as memory:
+        found = memory.recall(
+            topic,
+            limit=limit,
+            kind=kind.value,
+            strategy=strategy.value,
+            timeframe=timeframe,
+            about=about.value,
+            session=session,
+            asked_at=options.moment("--asked-at", asked_at),
+            **seen,
+        )
+    output.show(found, lambda: (results(found.items) if found.items else "nothing found", *_notes(found)))
+
+
+def _notes(found: tiermem.Recollection) -> tuple[RenderableType, ...]:
+    """What there is to say about a search beside what it found."""
+    what = (
+        "turns tell not when they were said" if found.about == "said" else "units tell not when it happened"
+    )
+    undated = [f"{found.undated:,} {what}: they are left out"] if found.undated else []
+    gone = [f"{one.reason}; instead: {one.fallback}" for one in found.degradations]
+    return tuple(Text(show_controls(told), style="dim") for told in (*undated, *gone))

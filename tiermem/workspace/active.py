@@ -1,0 +1,214 @@
+"""The active set: items within a budget of tokens. What comes in makes room by the policy's order.
+
+It is never over its budget. What needs more room than there can be is not taken in, and nothing leaves for
+it. Time does not go back here: a clock that does is taken to stand still. Safe to use from several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+from threading import RLock
+
+from tiermem.workspace.assemble import Order, ordered
+from tiermem.workspace.evict import Eviction, EvictionQueue, Hybrid
+from tiermem.workspace.items import Item, aware
+
+MOST_TOKENS = 128_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What came of taking an item in: whether it was, and who left for it, in the order of leaving.
+
+    `item` is what is held of it, `None` where it was not taken in.
+    """
+
+    admitted: bool
+    evicted: tuple[Item, ...] = ()
+    item: Item | None = None
+
+
+class ActiveSet:
+    """Items by key, within `max_tokens`. `on_evicted` is told who left for want of room, once they have."""
+
+    def __init__(
+        self,
+        max_tokens: int = MOST_TOKENS,
+        policy: Eviction = Hybrid(),  # noqa: B008  (frozen: sharing the default is safe)
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        on_evicted: Callable[[tuple[Item, ...]], None] | None = None,
+    ) -> None:
+        self._max_tokens = max_tokens
+        self._policy = policy
+        self._clock = clock
+        self._on_evicted = on_evicted
+        self._lock = RLock()
+        self._held: dict[str, Item] = {}
+        """In the order of their use, the newest last."""
+        self._places: dict[str, int] = {}
+        self._coming = count()
+        self._queue = EvictionQueue(policy)
+        self._tokens = 0
+        self._pinned = 0
+        self._latest = datetime.min.replace(tzinfo=UTC)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._held
+
+    @property
+    def policy(self) -> Eviction:
+        """Who gives way."""
+        return self._policy
+
+    @property
+    def max_tokens(self) -> int:
+        """What the items may take together."""
+        return self._max_tokens
+
+    @property
+    def tokens(self) -> int:
+        """What the items take together."""
+        return self._tokens
+
+    @property
+    def utilisation(self) -> float:
+        """The share of the budget that is taken, 0 to 1; a budget of nothing is taken whole."""
+        return self._tokens / self._max_tokens if self._max_tokens else 1.0
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All of them in the order of their use, the newest last."""
+        with self._lock:
+            return tuple(self._held.values())
+
+    def has_space(self, tokens: int) -> bool:
+        """Whether so many tokens fit in without anybody leaving."""
+        return self._tokens + tokens <= self._max_tokens
+
+    def now(self) -> datetime:
+        """By the clock, and never before what it was already."""
+        with self._lock:
+            self._latest = max(self._latest, aware(self._clock()))
+            return self._latest
+
+    def add(self, item: Item) -> Admitted:
+        """Take an item in, as the newest, in place of one of the same key; who has to leave for it leaves.
+
+        Where that would be somebody who is pinned, or all would not do, nothing changes: it is not taken in.
+        """
+        with self._lock:
+            before = self._held.get(item.key)
+            pinned = self._pinned - (before.tokens if before is not None and before.pinned else 0)
+            if pinned + item.tokens > self._max_tokens:
+                return Admitted(admitted=False)
+            now = self.now()
+            if before is not None:
+                self._take_out(before)
+            evicted = self._make_room(item.tokens, now)
+            added = now if item.added_at is None else aware(item.added_at)
+            used = added if item.last_used is None else aware(item.last_used)
+            self._places[item.key] = next(self._coming)
+            taken = replace(item, added_at=added, last_used=used)
+            self._put(taken, now)
+        self._tell(evicted)
+        return Admitted(admitted=True, evicted=evicted, item=taken)
+
+    def get(self, key: str) -> Item | None:
+        """The item, used now once more; `None` where there is none."""
+        with self._lock:
+            item = self._held.get(key)
+            if item is None:
+                return None
+            now = self.now()
+            return self._change(item, replace(item, uses=item.uses + 1, last_used=now), now)
+
+    def pin(self, key: str, pinned: bool = True) -> Item | None:
+        """Let an item stay, whatever comes, or no longer; `None` where there is none."""
+        with self._lock:
+            item = self._held.get(key)
+            return None if item is None else self._change(item, replace(item, pinned=pinned), self.now())
+
+    def remove(self, key: str) -> Item | None:
+        """Take an item out and give it; `None` where there is none."""
+        with self._lock:
+            item = self._held.get(key)
+            if item is not None:
+                self._take_out(item)
+            return item
+
+    def remove_those(self, which: Callable[[Item], bool]) -> tuple[Item, ...]:
+        """Take out every item of which this holds, and give them."""
+        with self._lock:
+            going = tuple(item for item in self._held.values() if which(item))
+            for item in going:
+                self._take_out(item)
+            return going
+
+    def clear(self) -> None:
+        """Take everything out, what is pinned too."""
+        self.remove_those(lambda _: True)
+
+    def ordered(self, order: Order) -> tuple[Item, ...]:
+        """All of them in the order in which they are to be shown."""
+        with self._lock:
+            return ordered(self.items, order, self.now())
+
+    def resize(self, max_tokens: int) -> tuple[Item, ...]:
+        """Change the budget; who has to leave for a smaller one leaves, and is given.
+
+        Raises `ValueError` where what is pinned alone takes more: then nothing changes.
+        """
+        with self._lock:
+            if self._pinned > max_tokens:
+                raise ValueError(f"what is pinned takes {self._pinned:,} tokens, more than {max_tokens:,}")
+            self._max_tokens = max_tokens
+            evicted = self._make_room(0, self.now())
+        self._tell(evicted)
+        return evicted
+
+    def _make_room(self, tokens: int, now: datetime) -> tuple[Item, ...]:
+        """Let items leave until so many tokens fit in: no more of them than are needed."""
+        deficit = self._tokens + tokens - self._max_tokens
+        evicted: list[Item] = []
+        if deficit > 0:
+            for item in self._queue.leaving(now):
+                self._take_out(item)
+                evicted.append(item)
+                deficit -= item.tokens
+                if deficit <= 0:
+                    break
+        return tuple(evicted)
+
+    def _change(self, old: Item, new: Item, now: datetime) -> Item:
+        """The item as it is now, as the newest of the order of use; its place among those that came stays."""
+        place = self._places[old.key]
+        self._take_out(old)
+        self._places[new.key] = place
+        self._put(new, now)
+        return new
+
+    def _put(self, item: Item, now: datetime) -> None:
+        if item.pinned:
+            self._pinned += item.tokens
+        else:
+            self._queue.put(item, self._places[item.key], now)
+        self._held[item.key] = item
+        self._tokens += item.tokens
+
+    def _take_out(self, item: Item) -> None:
+        del self._held[item.key]
+        del self._places[item.key]
+        self._tokens -= item.tokens
+        self._pinned -= item.tokens if item.pinned else 0
+        self._queue.remove(item.key)
+
+    def _tell(self, evicted: tuple[Item, ...]) -> None:
+        if evicted and self._on_evicted is not None:
+            self._on_evicted(evicted)

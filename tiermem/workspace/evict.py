@@ -1,0 +1,214 @@
+"""Who gives way when there is no room: policies, and the heap that finds the first of them quickly.
+
+A policy ranks one item; the smallest rank leaves first, and of equal ranks what came first. Nothing else
+decides, so the same items under the same policy leave in the same order wherever that is.
+
+The heap keeps an entry for each change of an item and knows the newest: older entries are passed over when
+they come up, and swept out when they are more than the items.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Protocol, runtime_checkable
+
+from tiermem.workspace.items import Item, aware, faded
+
+Rank = tuple[Any, ...]
+
+MOST_USES = 10
+"""Uses from which on a further one counts no more, in `ear` (HTM-EAR)."""
+BY_IMPORTANCE, BY_USE = 0.75, 0.25
+"""What importance and use weigh in `ear` (HTM-EAR)."""
+
+FEW = 16
+"""Entries passed over that are never worth sweeping out."""
+
+
+@runtime_checkable
+class Eviction(Protocol):
+    """Says in which order items give way. Any object that can do this is a policy."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def ages(self) -> bool:
+        """Whether ranks change by the time alone, with nothing done to an item.
+
+        Then all of them are made anew for each eviction.
+        """
+        ...
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """The smallest leaves first, of equal ones what came first. Ranks are comparable with each other."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """What matters least, of that what has been here longest."""
+
+    name: str = "hybrid"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """Importance, then age."""
+        return item.importance, _added(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Lru:
+    """What was used longest ago."""
+
+    name: str = "lru"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """When it was used last."""
+        return (_used(item),)
+
+
+@dataclass(frozen=True, slots=True)
+class Lfu:
+    """What was used least often, of that what was used longest ago."""
+
+    name: str = "lfu"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """How often it was used, then when last."""
+        return item.uses, _used(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Fifo:
+    """What came first."""
+
+    name: str = "fifo"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """All alike: the order in which they came decides."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """As chance has it, the same chance for the same keys under the same `seed`, everywhere."""
+
+    name: str = "random"
+    ages: bool = False
+    seed: str = ""
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """A hash of its key."""
+        key = f"{self.seed}\0{item.key}".encode(errors="surrogatepass")
+        return (blake2b(key, digest_size=16).digest(),)
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """What matters least."""
+
+    name: str = "importance"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """Its importance."""
+        return (item.importance,)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What matters least, where use adds to it by its logarithm; of that what has been here longest."""
+
+    name: str = "access"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """Importance times use, then age."""
+        return item.importance * (1 + math.log1p(item.uses)), _added(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Ear:
+    """What matters least, where ten uses count a quarter (HTM-EAR)."""
+
+    name: str = "ear"
+    ages: bool = False
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """Three parts importance, one part use."""
+        return (BY_IMPORTANCE * item.importance + BY_USE * min(item.uses / MOST_USES, 1.0),)
+
+
+@dataclass(frozen=True, slots=True)
+class Balanced:
+    """What matters least by now: importance fades with the hours since it came."""
+
+    name: str = "balanced"
+    ages: bool = True
+
+    def rank(self, item: Item, now: datetime) -> Rank:
+        """Its importance as it has faded."""
+        return (faded(item, now),)
+
+
+class EvictionQueue:
+    """Items in the order in which they give way, kept while they come, change and go."""
+
+    def __init__(self, policy: Eviction) -> None:
+        self._policy = policy
+        self._heap: list[tuple[Rank, int, int, str]] = []
+        self._live: dict[str, tuple[int, int, Item]] = {}
+        self._versions = 0
+
+    def put(self, item: Item, place: int, now: datetime) -> None:
+        """Take in an item that came as the `place`th, or as it is after a change."""
+        rank = None if self._policy.ages else self._policy.rank(item, now)
+        self._versions += 1
+        self._live[item.key] = (place, self._versions, item)
+        if rank is not None:
+            heapq.heappush(self._heap, (rank, place, self._versions, item.key))
+            if len(self._heap) > 2 * len(self._live) + FEW:
+                self._make(now)
+
+    def remove(self, key: str) -> None:
+        """Forget an item; an unknown key is ignored."""
+        self._live.pop(key, None)
+
+    def leaving(self, now: datetime) -> Iterator[Item]:
+        """Items in the order in which they give way; whoever is given is forgotten."""
+        if self._policy.ages:
+            self._make(now)
+        while self._heap:
+            _, _, version, key = heapq.heappop(self._heap)
+            known = self._live.get(key)
+            if known is not None and known[1] == version:
+                del self._live[key]
+                yield known[2]
+
+    def _make(self, now: datetime) -> None:
+        """Make the heap anew, of what is there."""
+        self._heap = [
+            (self._policy.rank(item, now), place, version, key)
+            for key, (place, version, item) in self._live.items()
+        ]
+        heapq.heapify(self._heap)
+
+
+def _added(item: Item) -> float:
+    return 0.0 if item.added_at is None else aware(item.added_at).timestamp()
+
+
+def _used(item: Item) -> float:
+    used = item.last_used or item.added_at
+    return 0.0 if used is None else aware(used).timestamp()
