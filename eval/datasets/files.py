@@ -15,7 +15,6 @@ from pagestore import Turn
 from tiermem.dialogue.packed import unpacked
 from tiermem.errors import InvalidInput
 
-
 _NUMBERS: Final = re.compile(r"(\d+)")
 
 
