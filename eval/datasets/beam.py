@@ -20,7 +20,7 @@ from pagestore.values import SessionId, Turn
 from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
 
-_MADE_FROM: Final = re.compile(r"\s*->->\s*[\w,. ]*$")
+_MADE_FROM: Final = re.compile(r"[\w,. ]*")
 _ANSWERS: Final = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
 
 
@@ -109,5 +109,6 @@ def _anchor(messages: list[Mapping[str, Any]]) -> datetime | None:
 
 
 def _turn(message: Mapping[str, Any], said_at: datetime | None) -> Turn:
-    text = _MADE_FROM.sub("", message["content"])
+    said, mark, tail = message["content"].rpartition("->->")
+    text = said.rstrip() if mark and _MADE_FROM.fullmatch(tail) else message["content"]
     return Turn(speaker=message["role"], role=message["role"], text=text, said_at=said_at)

@@ -9,11 +9,13 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Final
 
 from pagestore import Turn
 from tiermem.dialogue.packed import unpacked
 from tiermem.errors import InvalidInput
+
+_NUMBERS: Final = re.compile(r"(\d+)")
 
 
 def read_json(path: Path) -> tuple[Any, str]:
@@ -68,7 +70,7 @@ def _packed(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _by_number(path: str) -> list[tuple[int, str]]:
-    return [(int(part) if part.isdigit() else -1, part) for part in re.split(r"(\d+)", path)]
+    return [(int(part) if part.isdigit() else -1, part) for part in _NUMBERS.split(path)]
 
 
 def unnamed(turns: Iterable[Turn]) -> tuple[Turn, ...]:

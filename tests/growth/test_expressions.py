@@ -21,7 +21,7 @@ MADE_INSIDE = {
     "tiermem/proof/check.py:_item",
     "tiermem/text/dates.py:_rule",
     "tiermem/proof/link.py:_ending_whole",
-    "tiermem/proof/support.py:_told_before",
+    "tiermem/proof/support.py:_given_before",
 }
 """Functions that make an expression of words at hand: no more than those words and what is around them."""
 
