@@ -278,12 +278,12 @@ class _Side:
 
 
 def _told_by(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:
-    """The turns of spans without what tells two turns of one speaker apart: words, time and id."""
+    """The turns of spans without what tells two turns of one speaker apart: words, time, id, importance."""
     by_id: dict[PageId, Page] = {page.id: page for page in pages}
     turns = (by_id[span.page_id].line_at(span.start).turn for span in spans)
     found: list[Turn] = []
     for turn in turns:
-        bare = None if turn is None else replace(turn, text="", said_at=None, turn_id=None)
+        bare = None if turn is None else replace(turn, text="", said_at=None, turn_id=None, importance=None)
         if bare is not None and bare not in found:
             found.append(bare)
     return found

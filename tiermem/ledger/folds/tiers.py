@@ -7,16 +7,16 @@ anew holds the same units, and one that is hot and moved by no later record was 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 
+from tiermem.ledger.folds.signals import SignalsFold
 from tiermem.ledger.folds.units import UnitsFold
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.salience.tiers import Tier, worth
 
 
-class TiersFold(UnitsFold):
+class TiersFold(UnitsFold, SignalsFold):
     """Hot and cold units; without a limit all are hot."""
 
     def __init__(self) -> None:
@@ -24,7 +24,6 @@ class TiersFold(UnitsFold):
         self._hot: Tier[UnitId] | None = None
         self._cold: dict[UnitId, None] = {}
         self._moved: dict[UnitId, int] = {}
-        self._cited: Counter[UnitId] = Counter()
 
     @property
     def hot_units(self) -> int | None:
@@ -57,12 +56,6 @@ class TiersFold(UnitsFold):
             if (unit_id in before) != (unit_id in self._cold):
                 self._move(unit_id, seq)
 
-    def cite_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
-        """An answer, which is record `seq`, cites these units."""
-        for unit_id in unit_ids:
-            self._cited[unit_id] += 1
-            self._warm_active([unit_id], seq)
-
     def put_unit(self, unit: SummaryUnit, seq: int) -> None:
         """See `UnitsFold.put_unit`; the unit is hot."""
         super().put_unit(unit, seq)
@@ -72,21 +65,22 @@ class TiersFold(UnitsFold):
         """See `UnitsFold.retire_units`; what these had superseded and holds again is hot."""
         retired = [self.unit(unit_id) for unit_id in unit_ids if self.retired_because(unit_id) is None]
         super().retire_units(unit_ids, reason, seq)
-        self._warm_active([older for unit in retired if unit is not None for older in unit.supersedes], seq)
+        self.warm_units([older for unit in retired if unit is not None for older in unit.supersedes], seq)
 
     def reinstate_units(self, unit_ids: Sequence[UnitId], seq: int) -> None:
         """See `UnitsFold.reinstate_units`; what holds again is hot."""
         retired = [unit_id for unit_id in unit_ids if self.retired_because(unit_id) is not None]
         super().reinstate_units(unit_ids, seq)
-        self._warm_active(retired, seq)
+        self.warm_units(retired, seq)
 
     def _worth_of(self, unit_id: UnitId) -> float:
         """What it is worth to be found by meaning; units that do not hold go first."""
         if not self.is_active(unit_id):
             return -1.0
-        return worth(self._units[unit_id].importance, self._cited[unit_id])
+        return worth(self._units[unit_id].importance, self.uses(unit_id))
 
-    def _warm_active(self, unit_ids: Iterable[UnitId], seq: int) -> None:
+    def warm_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
+        """Record `seq`, an answer that cites these units among others, makes those hot that hold."""
         for unit_id in filter(self.is_active, unit_ids):
             self._warm(unit_id, seq)
 
