@@ -14,6 +14,7 @@ import tiermem
 from tiermem.apps.mcp import server
 
 pytestmark = pytest.mark.anyio
+LOOKS = {"recall", "search", "audit", "page", "stats"}
 SAID = "My dog Biscuit is allergic to chicken."
 
 
@@ -42,13 +43,13 @@ async def called(client: Client, tool: str, **arguments: Any) -> Any:
 async def test_every_tool_says_what_it_does_and_what_it_leaves(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory)) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(tools) == {"recall", "ask", "search", "audit", "page", "stats", "remember", "forget"}
+    assert set(tools) == {*LOOKS, "ask", "remember", "feedback", "forget"}
     for tool in tools.values():
         assert tool.description
         assert tool.annotations is not None
         assert tool.annotations.open_world_hint is False
     looks = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
-    assert looks == {"recall", "search", "audit", "page", "stats"}
+    assert looks == LOOKS
     destroys = {
         name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint
     }
@@ -78,6 +79,16 @@ async def test_what_is_remembered_is_found(memory: tiermem.AsyncMemory) -> None:
         assert found["found"][0]["unit_id"] == kept["unit_id"]
         assert "shed" in await called(client, "recall", question="Where is the spare key?")
         assert (await called(client, "stats"))["turns"] == 3
+
+
+async def test_an_outcome_moves_what_an_answer_rests_on(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        kept = await called(client, "remember", fact="The spare key hangs in the shed.", speaker="Bo")
+        said = {"unit_ids": [kept["unit_id"]], "output": "In the shed hangs the spare key."}
+        judged = await called(client, "feedback", outcome="success", **said)
+    (credited,) = judged["credited"]
+    assert credited["unit_id"] == kept["unit_id"]
+    assert credited["weight"] > 0
 
 
 async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.AsyncMemory) -> None:
@@ -133,7 +144,7 @@ async def test_a_memory_that_is_only_looked_at_offers_nothing_that_writes(
     ):
         tools = {tool.name for tool in (await client.list_tools()).tools}
         assert (await called(client, "ask", question="What is Biscuit allergic to?"))["sources"]
-    assert tools == {"recall", "ask", "search", "audit", "page", "stats"}
+    assert tools == {*LOOKS, "ask"}
 
 
 async def test_the_prompt_carries_the_question_as_data(memory: tiermem.AsyncMemory) -> None:

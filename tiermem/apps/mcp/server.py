@@ -180,6 +180,24 @@ class _Tools:
         )
         return {"unit_id": kept.unit.id, "kept": kept.unit.text, "session": session}
 
+    async def feedback(
+        self,
+        outcome: Annotated[
+            Literal["success", "failure", "neutral"], Field(description="How what memory gave turned out.")
+        ],
+        *,
+        answer_id: Annotated[str | None, Field(description="The answer that is judged.")] = None,
+        unit_ids: Annotated[
+            list[str] | None, Field(description="Or the facts that you used, by their ids.")
+        ] = None,
+        output: Annotated[str | None, Field(description="What you made of it: who is credited.")] = None,
+    ) -> dict[str, Any]:
+        """Say how an answer or facts turned out. It changes what is known of them, and no words."""
+        judged = await self._memory.feedback(
+            answer_id, sources=unit_ids, outcome=outcome, output=output, by="assistant"
+        )
+        return {"credited": [{"unit_id": one.unit_id, "weight": one.after} for one in judged.credits]}
+
     async def forget(
         self,
         *,
@@ -230,9 +248,10 @@ _TOOLS = {
     "page": _LOOKS,
     "stats": _LOOKS,
     "remember": _RECORDS,
+    "feedback": _RECORDS,
     "forget": _DESTROYS,
 }
-_READ_ONLY_TOO = _TOOLS.keys() - {"remember", "forget"}
+_READ_ONLY_TOO = _TOOLS.keys() - {"remember", "feedback", "forget"}
 """Tools that a memory opened read-only has, where `ask` keeps nothing."""
 
 
