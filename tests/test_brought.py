@@ -79,6 +79,18 @@ def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
     assert judged, "no page was judged"
 
 
+def test_a_policy_of_eviction_is_chosen_by_its_name(tmp_path: Path) -> None:
+    with tiermem.open(tmp_path / "memory", embedder="hashed") as memory:
+        mind = memory.workspace(max_tokens=30, policy="longest")
+        mind.add("Tea.", speaker="Ann")
+        mind.add("My rescue dog Biscuit is allergic to chicken and to beef.", speaker="Ann")
+        left = mind.add("The rent is 1,150 euros from May on.", speaker="Ann").evicted
+        assert ["chicken" in item.text for item in left] == [True]
+        assert memory.workspace(policy="lru").policy == "lru"
+        with pytest.raises(InvalidInput, match="'longest'"):
+            memory.workspace(policy="widest")
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
@@ -28,6 +29,7 @@ from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.reading.rerank import FoundPage, RerankerRequest
 from tiermem.text import words
+from tiermem.workspace import Item
 
 
 class LetterEmbedder:
@@ -196,3 +198,13 @@ class Overlap:
 
 async def open_overlap(_: RerankerRequest) -> Overlap:
     return Overlap()
+
+
+class Longest:
+    """Who takes most room gives way first."""
+
+    name, ages = "longest", False
+
+    def rank(self, item: Item, now: datetime) -> tuple[int]:
+        """The fewest tokens last."""
+        return (-item.tokens,)
