@@ -20,12 +20,12 @@ from eval.ear.search import RETURNED, entities
 from tiermem.errors import InvalidInput
 
 PATTERNS: Final = (
-    r"R\d+-M\d+",
-    r"Node-\d+",
-    r"FATAL|ERROR|panic",
-    r"core\.\d+",
-    r"0x[0-9a-fA-F]+",
-    r"Kernel|Linux",
+    re.compile(r"R\d+-M\d+"),
+    re.compile(r"Node-\d+"),
+    re.compile(r"FATAL|ERROR|panic"),
+    re.compile(r"core\.\d+"),
+    re.compile(r"0x[0-9a-fA-F]+"),
+    re.compile(r"Kernel|Linux"),
 )
 """What the source makes questions of; its gate does not know these."""
 _ALARM: Final = re.compile(r"fatal|error|panic|fail", re.IGNORECASE)

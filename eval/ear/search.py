@@ -13,7 +13,12 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-PATTERNS: Final = (r"Node-\d+", r"ERR_[A-Z_]+", r"Subsystem-\d+", r"0x[0-9A-F]{4}")
+PATTERNS: Final = (
+    re.compile(r"Node-\d+"),
+    re.compile(r"ERR_[A-Z_]+"),
+    re.compile(r"Subsystem-\d+"),
+    re.compile(r"0x[0-9A-F]{4}"),
+)
 """What the source's engine takes for an entity, whatever it reads."""
 FIRST_DEPTH: Final = 100
 SECOND_DEPTH: Final = 200
@@ -23,9 +28,9 @@ Hits = list[tuple[int, float]]
 """Keys with their similarity, nearest first."""
 
 
-def entities(text: str, patterns: Iterable[str] = PATTERNS) -> frozenset[str]:
+def entities(text: str, patterns: Iterable[re.Pattern[str]] = PATTERNS) -> frozenset[str]:
     """What the patterns find, in small letters."""
-    return frozenset(found.lower() for pattern in patterns for found in re.findall(pattern, text))
+    return frozenset(found.lower() for pattern in patterns for found in pattern.findall(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

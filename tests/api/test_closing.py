@@ -145,7 +145,7 @@ def public_calls() -> Sequence[str]:
     return [
         name
         for name in vars(tiermem.AsyncMemory)
-        if not name.startswith("_") and name not in ("open", "close", "space", "engine")
+        if not name.startswith("_") and name not in ("open", "close", "space", "engine", "workspace")
     ]
 
 

@@ -104,6 +104,7 @@ def test_a_line_tells_every_field_of_a_turn() -> None:
         turn_id="1",
         trust="web",
         metadata={"channel": "boats"},
+        importance=0.9,
     )
     assert all(getattr(full, field.name) for field in fields(Turn))
     assert len(json.loads(line_of("s", full))) == len(fields(Turn)) + 1

@@ -53,7 +53,7 @@ def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: py
         case "trust everybody":
             monkeypatch.setattr(distil, "proof_rank", lambda *given: 3)
         case "merge across levels":
-            monkeypatch.setattr(edit, "_refusal", lambda text, target, proved: None)
+            monkeypatch.setattr(edit, "why_not_one", lambda text, target, new, grounds: None)
         case "anybody supersedes":
             monkeypatch.setattr(edit, "_may_supersede", lambda newer, older: True)
         case "no floor":

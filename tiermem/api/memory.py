@@ -37,7 +37,7 @@ from tiermem.api.leftovers import LeftoverScan, leftover_scan
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
 from tiermem.api.stats import Stats, stats
-from tiermem.api.workspace import AsyncWorkspace, Holding, TimeframeLike, awaited
+from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, awaited
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.errors import (
     BudgetExceeded,
@@ -364,7 +364,7 @@ class AsyncMemory:
         strategy: Strategy = "hybrid",
         timeframe: TimeframeLike = None,
         about: About = "said",
-        into: Holding | None = None,
+        into: Workspace | AsyncWorkspace | None = None,
         **only: Unpack[Filters],
     ) -> Recollection:
         """What memory holds on a topic, best first, also of some time alone; into a workspace, where one is

@@ -8,8 +8,8 @@ BUGS = (
     Bug(
         name="units of another session are seen",
         file="tiermem/reading/view.py",
-        before="        if self.scope.session not in (None, unit.session):\n            return False\n",
-        after="",
+        before="        if self.scope.session not in (None, unit.session) or not self._happened(unit):",
+        after="        if not self._happened(unit):",
         found_by=_ALL,
     ),
     Bug(
@@ -85,7 +85,7 @@ BUGS = (
     Bug(
         name="units that may be seen are looked for once",
         file="tiermem/reading/search.py",
-        before="while self.view.scope.turns is not None and len(found.units) < limit and looked > before:",
+        before="while self.view.scope.filters and len(found.units) < limit and looked > before:",
         after="while False:",
         found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
     ),
@@ -262,8 +262,8 @@ BUGS = (
     Bug(
         name="a context is longer than it may be",
         file="tiermem/reading/context.py",
-        before="        if count(grown) <= max_tokens:",
-        after="        if count(text) <= max_tokens:",
+        before="    while blocks and count(_text(blocks)) > max_tokens:",
+        after="    while False:",
         found_by=_ALL,
     ),
 )
