@@ -3,7 +3,9 @@
 import pytest
 
 from eval.htm.cases import CASES, EXAMPLE, SCORES, balanced, evicted
+from eval.htm.cost import costs
 from eval.htm.page import found
+from tiermem.workspace import POLICIES
 
 BY_TITLE = {case.title: case for case in CASES}
 
@@ -55,8 +57,15 @@ def test_balanced_scores_are_the_printed_ones_but_for_one_misprint() -> None:
 
 
 def test_the_page_tells_apart_what_agrees_and_what_does_not_hold() -> None:
-    verdicts = {claim.says.partition(":")[0]: claim.verdict for claim in found().claims}
+    verdicts = {claim.says.partition(":")[0]: claim.verdict for claim in found(sizes=[20]).claims}
     assert verdicts["the drawing, 5,000 tokens needed"] == "agrees"
     assert verdicts["use case 1, 4,500 tokens needed"] == "does not hold"
     assert verdicts["order example, all but the last"] == "agrees"
     assert verdicts["the drawing's tiers, all but the last two"] == "does not hold"
+
+
+def test_every_policy_is_measured_at_every_size() -> None:
+    measured = costs(sizes=[10, 30])
+    assert {tuple(of) for of in measured.values()} == {(10, 30)}
+    assert set(measured) == set(POLICIES.own)
+    assert all(0 < cost.median <= cost.slowest for of in measured.values() for cost in of.values())
