@@ -9,11 +9,13 @@ import pytest
 
 from pagestore import SessionId, Turn
 from tests.ledger.building import answer
+from tests.writing import judging
 from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, InvalidInput, MemoryClosed, ModelUnavailable
-from tiermem.ledger import Ledger, Retired
-from tiermem.model import SummaryUnit
+from tiermem.ledger import Answered, Ledger, Retired
+from tiermem.model import AnswerId, SummaryUnit
 from tiermem.reasoning.interface import Operation
+from tiermem.salience import Outcome
 from tiermem.writing import Consolidation, Consolidator, Selection, Writer, WriterOptions
 from tiermem.writing.consolidate import Moment, at_once
 
@@ -58,6 +60,14 @@ class Town:
 
     def unit(self, text: str) -> SummaryUnit:
         return next(unit for unit in self.ledger.tier1.all_units() if unit.text == text)
+
+    async def cites(self, name: str, *units: SummaryUnit) -> AnswerId:
+        given = judging.citing(name, [*units], shown=[*units])
+        await self.ledger.write(Answered(answer=given))
+        return given.id
+
+    async def judge(self, answer_id: AnswerId, outcome: Outcome) -> None:
+        await self.writer.feedback(answer_id, outcome=outcome, output=None, by="user")
 
     def records(self) -> int:
         return sum(record.kind == "consolidated" for record in self.ledger._log.records())
@@ -358,3 +368,41 @@ async def test_progress_is_told_step_by_step() -> None:
     seen: list[tuple[int, int]] = []
     await town.consolidator.run(NOW, progress=lambda done, steps: seen.append((done, steps)))
     assert seen == [(1, 2), (2, 2)]
+
+
+async def test_a_merged_unit_has_the_uses_and_the_weight_of_its_sides_together() -> None:
+    town = await Town.told(MILL, REALLY)
+    one, other = town.unit(MILL), town.unit(REALLY)
+    first = await town.cites("a1:1", one, other)
+    second = await town.cites("a1:2", other)
+    await town.judge(first, "success")
+    await town.judge(second, "success")
+    tier1 = town.ledger.tier1
+    assert [(tier1.uses(unit.id), tier1.weight(unit.id)) for unit in (one, other)] == [(1, 0.05), (2, 0.15)]
+    used = tier1.last_used(other.id)
+    (merged,) = (await town.passes()).merged
+    told = town.ledger.tier1.signals(merged.unit)
+    assert (told.uses, told.weight, told.last_used) == (2, 0.2, used), "an answer that cites both is one use"
+    assert len(town.ledger.tier1.judgements(merged.unit.id)) == 3
+    await town.judge(await town.cites("a1:3", merged.unit), "success")
+    assert (town.ledger.tier1.uses(merged.unit.id), town.ledger.tier1.weight(merged.unit.id)) == (3, 0.3)
+    again = (await Ledger.open(town.ledger._log)).tier1
+    assert again.signals(merged.unit) == town.ledger.tier1.signals(merged.unit)
+    await town.writer.withdraw(merged.unit.id, "apart")
+    assert [town.ledger.tier1.weight(unit.id) for unit in (one, other)] == [0.05, 0.15]
+
+
+async def test_an_answer_of_before_a_merge_that_is_judged_after_it_moves_what_stands_for_its_units() -> None:
+    town = await Town.told(MILL, REALLY)
+    before = await town.cites("a1:1", town.unit(REALLY))
+    await town.judge(before, "success")
+    await town.passes()
+    await town.tell(VERY)
+    (merged,) = (await town.passes()).merged
+    assert town.ledger.tier1.weight(merged.unit.id) == 0.1
+    await town.judge(before, "failure")
+    assert town.ledger.tier1.weight(merged.unit.id) == -0.05, "the newest outcome of an answer counts"
+    await town.writer.erase(Selection(page=town.unit(MILL).spans[0].page_id), "asked to")
+    assert town.ledger.tier1.weight(town.unit(REALLY).id) == -0.05
+    again = (await Ledger.open(town.ledger._log)).tier1
+    assert again.weight(town.unit(REALLY).id) == -0.05
