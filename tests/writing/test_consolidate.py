@@ -262,7 +262,7 @@ async def test_a_limit_reached_half_way_leaves_the_rest_to_a_pass_that_goes_on_t
     assert town.rules.calls["distil"] == 3
 
 
-@pytest.mark.parametrize("steps", range(6))
+@pytest.mark.parametrize("steps", range(8))
 async def test_whenever_the_memory_closes_the_next_pass_goes_on(steps: int) -> None:
     town = await Town.told(MILL, FERRY, REALLY)
     report = await town.passes(after(steps, MemoryClosed("the memory was closed")))
@@ -304,7 +304,7 @@ async def test_a_unit_that_changed_since_it_was_looked_at_is_not_merged_as_it_wa
     async def withdrawn() -> None:
         await town.ledger.write(Retired(unit_ids=(unit.id,), reason="a joke"))
 
-    report = await town.passes(after(3, withdrawn))
+    report = await town.passes(after(4, withdrawn))
     assert report.merged == ()
     assert [near.reason for near in report.near] == ["one of them changed meanwhile"]
 
@@ -316,7 +316,7 @@ async def test_of_two_proposals_on_one_unit_the_second_finds_it_taken() -> None:
     async def overtaken() -> None:
         await other.run(NOW)
 
-    report = await town.passes(after(3, overtaken))
+    report = await town.passes(after(4, overtaken))
     assert report.merged == ()
     assert town.records() == 1
     assert town.texts() == [MILL]
@@ -406,3 +406,49 @@ async def test_an_answer_of_before_a_merge_that_is_judged_after_it_moves_what_st
     assert town.ledger.tier1.weight(town.unit(REALLY).id) == -0.05
     again = (await Ledger.open(town.ledger._log)).tier1
     assert again.weight(town.unit(REALLY).id) == -0.05
+
+
+async def test_units_that_an_erasing_brings_back_are_looked_at_again() -> None:
+    town = await Town.told(MILL, REALLY, VERY)
+    await town.passes()
+    await town.writer.erase(Selection(page=town.unit(VERY).spans[0].page_id), "asked to")
+    assert len(town.texts()) == 2
+    (merged,) = (await town.passes()).merged
+    assert town.ledger.tier1.units() == (merged.unit,)
+
+
+async def test_a_finding_that_is_erased_while_a_pass_waits_is_not_decided_on() -> None:
+    town = await Town.told(MILL, FERRY)
+    given = judging.citing("a1", [town.unit(MILL)], shown=[town.unit(MILL), town.unit(FERRY)])
+    await town.ledger.write(Answered(answer=given, findings=(await finding_on(town.ledger, MILL),)))
+    (finding,) = town.ledger.tier1.pending
+
+    async def erased() -> None:
+        await town.writer.erase(Selection(page=town.unit(FERRY).spans[0].page_id), "asked to")
+
+    report = await town.passes(after(1, erased))
+    assert (report.findings, town.ledger.tier1.pending, town.ledger.tier1.decisions) == (0, {}, {})
+    assert finding not in str(list(town.ledger._log.records()))
+
+
+async def test_what_is_told_twice_is_looked_for_in_moments_alone() -> None:
+    """Whoever erases is alone: nobody puts words into the index meanwhile."""
+    town = await Town.told(MILL, REALLY)
+    inside = False
+
+    @asynccontextmanager
+    async def moment() -> AsyncIterator[None]:
+        nonlocal inside
+        inside = True
+        yield
+        inside = False
+
+    put, seen = town.writer.index_open_turns, list[bool]()
+
+    async def noted() -> object:
+        seen.append(inside)
+        return await put()
+
+    town.writer.index_open_turns = noted  # type: ignore[method-assign, assignment]
+    await town.passes(moment)
+    assert seen == [True, True]
