@@ -986,7 +986,7 @@ class AsyncMemory:
         elif when != "off":
             # By a memory of its own, as in `_look_later`.
             later = type(self)(self._opened, self._user)
-            self._jobs.later(when, _CONSOLIDATING, later._consolidate_again)  # noqa: SLF001
+            self._jobs.later(when, _CONSOLIDATING, later._consolidate_again, longest=when)  # noqa: SLF001
 
     async def _consolidate_again(self) -> None:
         try:
