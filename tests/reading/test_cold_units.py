@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from tests.engines import engine
 from tests.ledger.building import answered
+from tests.ledger.test_tier1 import folded
+from tests.ledger.test_tiers import distilled_units
 from tests.reading.world import ListIndex, World
 from tiermem.index.interface import TurnHits
 from tiermem.ledger import Bounded, Reinstated, Retired
 from tiermem.llm.meter import Meter
 from tiermem.model import SummaryUnit
+from tiermem.reading.backlog import ColdUnits
 from tiermem.writing import Selection, Writer
 
 pytestmark = pytest.mark.anyio
@@ -158,3 +161,14 @@ def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str,
         assert indexed(world) == hot(world)
 
     anyio.run(main)
+
+
+def test_what_went_cold_is_told_until_its_words_are_counted() -> None:
+    """A question that is cut short in between loses none of them for those that come later."""
+    tier1 = folded(Bounded(hot_units=3), *distilled_units(4))
+    cold = ColdUnits(tier1)
+    went = cold.gone_cold()
+    assert [unit.id for unit in went] == ["u0"]
+    assert cold.gone_cold() == went
+    cold.take_in(went)
+    assert cold.gone_cold() == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import anyio
 import anyio.lowlevel
 import pytest
@@ -89,3 +91,11 @@ async def test_failures_that_tell_of_erased_words_are_kept_no_longer() -> None:
     jobs.note(["about the boat", "about the bees"])
     jobs.forget(lambda told: "boat" in told)
     assert jobs.problems == ("about the bees",)
+
+
+async def test_a_job_that_does_not_look_whether_it_is_due_is_not_begun_before() -> None:
+    jobs, job, now = Jobs(), Counted(), asyncio.get_running_loop().time()
+    jobs.later(7200.0, "work", job, longest=7200.0)
+    jobs.later(7200.0, "looks", job)
+    assert [jobs._due[name].when() - now >= 7200.0 for name in ("work", "looks")] == [True, False]
+    jobs.not_any_more()

@@ -9,11 +9,13 @@ import pytest
 
 from pagestore import SessionId, Turn
 from tests.ledger.building import answer
+from tests.writing import judging
 from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, InvalidInput, MemoryClosed, ModelUnavailable
-from tiermem.ledger import Ledger, Retired
-from tiermem.model import SummaryUnit
+from tiermem.ledger import Answered, Ledger, Retired
+from tiermem.model import AnswerId, SummaryUnit
 from tiermem.reasoning.interface import Operation
+from tiermem.salience import Outcome
 from tiermem.writing import Consolidation, Consolidator, Selection, Writer, WriterOptions
 from tiermem.writing.consolidate import Moment, at_once
 
@@ -58,6 +60,14 @@ class Town:
 
     def unit(self, text: str) -> SummaryUnit:
         return next(unit for unit in self.ledger.tier1.all_units() if unit.text == text)
+
+    async def cites(self, name: str, *units: SummaryUnit) -> AnswerId:
+        given = judging.citing(name, [*units], shown=[*units])
+        await self.ledger.write(Answered(answer=given))
+        return given.id
+
+    async def judge(self, answer_id: AnswerId, outcome: Outcome) -> None:
+        await self.writer.feedback(answer_id, outcome=outcome, output=None, by="user")
 
     def records(self) -> int:
         return sum(record.kind == "consolidated" for record in self.ledger._log.records())
@@ -252,7 +262,7 @@ async def test_a_limit_reached_half_way_leaves_the_rest_to_a_pass_that_goes_on_t
     assert town.rules.calls["distil"] == 3
 
 
-@pytest.mark.parametrize("steps", range(6))
+@pytest.mark.parametrize("steps", range(8))
 async def test_whenever_the_memory_closes_the_next_pass_goes_on(steps: int) -> None:
     town = await Town.told(MILL, FERRY, REALLY)
     report = await town.passes(after(steps, MemoryClosed("the memory was closed")))
@@ -294,7 +304,7 @@ async def test_a_unit_that_changed_since_it_was_looked_at_is_not_merged_as_it_wa
     async def withdrawn() -> None:
         await town.ledger.write(Retired(unit_ids=(unit.id,), reason="a joke"))
 
-    report = await town.passes(after(3, withdrawn))
+    report = await town.passes(after(4, withdrawn))
     assert report.merged == ()
     assert [near.reason for near in report.near] == ["one of them changed meanwhile"]
 
@@ -306,7 +316,7 @@ async def test_of_two_proposals_on_one_unit_the_second_finds_it_taken() -> None:
     async def overtaken() -> None:
         await other.run(NOW)
 
-    report = await town.passes(after(3, overtaken))
+    report = await town.passes(after(4, overtaken))
     assert report.merged == ()
     assert town.records() == 1
     assert town.texts() == [MILL]
@@ -358,3 +368,87 @@ async def test_progress_is_told_step_by_step() -> None:
     seen: list[tuple[int, int]] = []
     await town.consolidator.run(NOW, progress=lambda done, steps: seen.append((done, steps)))
     assert seen == [(1, 2), (2, 2)]
+
+
+async def test_a_merged_unit_has_the_uses_and_the_weight_of_its_sides_together() -> None:
+    town = await Town.told(MILL, REALLY)
+    one, other = town.unit(MILL), town.unit(REALLY)
+    first = await town.cites("a1:1", one, other)
+    second = await town.cites("a1:2", other)
+    await town.judge(first, "success")
+    await town.judge(second, "success")
+    tier1 = town.ledger.tier1
+    assert [(tier1.uses(unit.id), tier1.weight(unit.id)) for unit in (one, other)] == [(1, 0.05), (2, 0.15)]
+    used = tier1.last_used(other.id)
+    (merged,) = (await town.passes()).merged
+    told = town.ledger.tier1.signals(merged.unit)
+    assert (told.uses, told.weight, told.last_used) == (2, 0.2, used), "an answer that cites both is one use"
+    assert len(town.ledger.tier1.judgements(merged.unit.id)) == 3
+    await town.judge(await town.cites("a1:3", merged.unit), "success")
+    assert (town.ledger.tier1.uses(merged.unit.id), town.ledger.tier1.weight(merged.unit.id)) == (3, 0.3)
+    again = (await Ledger.open(town.ledger._log)).tier1
+    assert again.signals(merged.unit) == town.ledger.tier1.signals(merged.unit)
+    await town.writer.withdraw(merged.unit.id, "apart")
+    assert [town.ledger.tier1.weight(unit.id) for unit in (one, other)] == [0.05, 0.15]
+
+
+async def test_an_answer_of_before_a_merge_that_is_judged_after_it_moves_what_stands_for_its_units() -> None:
+    town = await Town.told(MILL, REALLY)
+    before = await town.cites("a1:1", town.unit(REALLY))
+    await town.judge(before, "success")
+    await town.passes()
+    await town.tell(VERY)
+    (merged,) = (await town.passes()).merged
+    assert town.ledger.tier1.weight(merged.unit.id) == 0.1
+    await town.judge(before, "failure")
+    assert town.ledger.tier1.weight(merged.unit.id) == -0.05, "the newest outcome of an answer counts"
+    await town.writer.erase(Selection(page=town.unit(MILL).spans[0].page_id), "asked to")
+    assert town.ledger.tier1.weight(town.unit(REALLY).id) == -0.05
+    again = (await Ledger.open(town.ledger._log)).tier1
+    assert again.weight(town.unit(REALLY).id) == -0.05
+
+
+async def test_units_that_an_erasing_brings_back_are_looked_at_again() -> None:
+    town = await Town.told(MILL, REALLY, VERY)
+    await town.passes()
+    await town.writer.erase(Selection(page=town.unit(VERY).spans[0].page_id), "asked to")
+    assert len(town.texts()) == 2
+    (merged,) = (await town.passes()).merged
+    assert town.ledger.tier1.units() == (merged.unit,)
+
+
+async def test_a_finding_that_is_erased_while_a_pass_waits_is_not_decided_on() -> None:
+    town = await Town.told(MILL, FERRY)
+    given = judging.citing("a1", [town.unit(MILL)], shown=[town.unit(MILL), town.unit(FERRY)])
+    await town.ledger.write(Answered(answer=given, findings=(await finding_on(town.ledger, MILL),)))
+    (finding,) = town.ledger.tier1.pending
+
+    async def erased() -> None:
+        await town.writer.erase(Selection(page=town.unit(FERRY).spans[0].page_id), "asked to")
+
+    report = await town.passes(after(1, erased))
+    assert (report.findings, town.ledger.tier1.pending, town.ledger.tier1.decisions) == (0, {}, {})
+    assert finding not in str(list(town.ledger._log.records()))
+
+
+async def test_what_is_told_twice_is_looked_for_in_moments_alone() -> None:
+    """Whoever erases is alone: nobody puts words into the index meanwhile."""
+    town = await Town.told(MILL, REALLY)
+    inside = False
+
+    @asynccontextmanager
+    async def moment() -> AsyncIterator[None]:
+        nonlocal inside
+        inside = True
+        yield
+        inside = False
+
+    put, seen = town.writer.index_open_turns, list[bool]()
+
+    async def noted() -> object:
+        seen.append(inside)
+        return await put()
+
+    town.writer.index_open_turns = noted  # type: ignore[method-assign, assignment]
+    await town.passes(moment)
+    assert seen == [True, True]

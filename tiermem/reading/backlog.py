@@ -46,7 +46,7 @@ class ColdUnits:
 
     def __init__(self, tier1: Tier1) -> None:
         self._tier1 = tier1
-        self._upto = -1
+        self._upto = self._looked_at = -1
         self._ids: list[UnitId] = []
         self._texts: dict[UnitId, str] = {}
         self._words = Keywords()
@@ -57,19 +57,24 @@ class ColdUnits:
         return [(unit_id, score) for unit_id, score in ranked if self._tier1.is_cold(unit_id)]
 
     def gone_cold(self) -> tuple[SummaryUnit, ...]:
-        """The units that went cold since this was last asked."""
-        moved, self._upto = self._tier1.moved_since(self._upto), self._tier1.head
-        units = (self._tier1.unit(unit_id) for unit_id in moved if self._tier1.is_cold(unit_id))
-        return tuple(unit for unit in units if unit is not None)
+        """The units that went cold since some were last taken in."""
+        moved, self._looked_at = self._tier1.moved_since(self._upto), self._tier1.head
+        found = (self._tier1.unit(unit_id) for unit_id in moved if self._tier1.is_cold(unit_id))
+        units = tuple(unit for unit in found if unit is not None)
+        if not units:
+            self._upto = self._looked_at
+        return units
 
     def take_in(self, units: Iterable[SummaryUnit]) -> None:
-        """Count the words of units, those that were not counted before."""
+        """Count the words of what went cold, of units that were not counted before."""
         for unit in units:
             if self._texts.get(unit.id) != unit.text:
                 self._texts[unit.id] = unit.text
                 # What a question that runs meanwhile finds by its words must have its place by then.
                 self._ids.append(unit.id)
                 self._words.add(unit.text)
+        # Last: what is cut short before is taken in by the next question.
+        self._upto = self._looked_at
 
 
 @dataclass(slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from tiermem.errors import TierMemError, unexpected
 log = logging.getLogger("tiermem")
 
 _LONGEST_WAIT = 3600.0
-"""Seconds; a job that is due later is looked at again then."""
+"""Seconds; a job that looks whether it is due is begun then."""
 
 Job = Callable[[], Awaitable[object]]
 
@@ -57,15 +57,18 @@ class Jobs:
         else:
             self._running[name] = asyncio.get_running_loop().create_task(self._run(name, job))
 
-    def later(self, seconds: float, name: str, job: Job) -> None:
-        """Start `job` in so many seconds. `drain` does not wait for that; `not_later` takes it back."""
+    def later(self, seconds: float, name: str, job: Job, *, longest: float = _LONGEST_WAIT) -> None:
+        """Start `job` in so many seconds, `longest` at most.
+
+        `drain` does not wait for that; `not_later` takes it back.
+        """
         self.not_later(name)
 
         def due() -> None:
             del self._due[name]
             self.start(name, job)
 
-        self._due[name] = asyncio.get_running_loop().call_later(min(seconds, _LONGEST_WAIT), due)
+        self._due[name] = asyncio.get_running_loop().call_later(min(seconds, longest), due)
 
     def is_due(self, name: str) -> bool:
         """Whether `name` is to start later."""

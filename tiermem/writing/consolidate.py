@@ -94,6 +94,7 @@ class Consolidator:
         self._index = index
         self._options = options
         self._looked = -1
+        self._looked_in: Tier1 | None = None
         self._one_at_a_time = anyio.Lock()
 
     async def run(
@@ -157,7 +158,9 @@ class Consolidator:
         waiting = 0
         for group in groups:
             async with moment():
-                report = await self._writer.write_back(group)
+                # What was erased meanwhile nobody has any more.
+                left = [finding for finding in group if finding.id in self._ledger.tier1.pending]
+                report = await self._writer.write_back(left)
             one.findings += len(report.decisions)
             one.left += map(str, report.unfinished)
             waiting += report.waiting
@@ -166,11 +169,12 @@ class Consolidator:
             one.left.append(f"{waiting} findings: the page that they rest on is still open")
 
     async def _merge(self, one: _Pass, moment: Moment) -> None:
-        behind = await self._writer.index_open_turns()
-        if behind is not None:
-            one.left.append(str(behind))
-        head = self._ledger.tier1.head
-        proposals = await self._looked_for(one, moment, since=self._looked)
+        await self._index_it(one, moment)
+        tier1 = self._ledger.tier1
+        head = tier1.head
+        # After an erasing, which folds the ledger anew, units may hold again that no record names.
+        since = self._looked if self._looked_in is tier1 else -1
+        proposals = await self._looked_for(one, moment, since=since)
         if proposals is None:
             return
         one.near += proposals.apart
@@ -180,8 +184,14 @@ class Consolidator:
                 if entry is not None:
                     await self._ledger.write(entry)
                     one.merged.append(_merged(entry))
-        self._looked = head
-        if one.merged and (behind := await self._writer.index_open_turns()) is not None:
+        self._looked, self._looked_in = head, tier1
+        if one.merged:
+            await self._index_it(one, moment)
+
+    async def _index_it(self, one: _Pass, moment: Moment) -> None:
+        async with moment():
+            behind = await self._writer.index_open_turns()
+        if behind is not None:
             one.left.append(str(behind))
 
     async def _looked_for(self, one: _Pass, moment: Moment, *, since: int) -> Proposals | None:

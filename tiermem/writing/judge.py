@@ -29,7 +29,7 @@ class Judged:
     """An outcome as it was recorded, and the units whose it is.
 
     `answer_id` is `None` where sources were judged. Nobody is credited where no unit stands behind them. What
-    is superseded or withdrawn has its share and is not moved.
+    is superseded, but for a merge, or withdrawn has its share and is not moved.
     """
 
     outcome: Outcome

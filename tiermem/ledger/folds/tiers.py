@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 
 from tiermem.ledger.folds.signals import SignalsFold
-from tiermem.ledger.folds.units import UnitsFold
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.salience.tiers import Tier, worth
 
 
-class TiersFold(UnitsFold, SignalsFold):
+class TiersFold(SignalsFold):
     """Hot and cold units; without a limit all are hot."""
 
     def __init__(self) -> None:

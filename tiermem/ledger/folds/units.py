@@ -96,9 +96,8 @@ class UnitsFold:
     def were_parted(self, one: UnitId, other: UnitId) -> bool:
         """Whether a unit that stood for both was retired: somebody took them apart."""
         both = {one, other}
-        return any(
-            retired in self._merged and both.issubset(self.merged(retired)) for retired in self._retired
-        )
+        merged = [unit_id for unit_id in tuple(self._merged) if unit_id in self._retired]
+        return any(both.issubset(self.merged(retired)) for retired in merged)
 
     def taken_back(self, page_id: PageId) -> tuple[TakenBack, ...]:
         """The words of a page that a unit which was withdrawn or corrected rests on, and no active one."""

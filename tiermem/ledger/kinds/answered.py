@@ -52,7 +52,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
     )
     folds.put_answer(given)
     cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)
-    folds.use_units(cited, record.at)
+    folds.use_units(answer.id, cited, record.at)
     folds.warm_units(cited, record.seq)
     folds.put_findings(entry.findings)
 

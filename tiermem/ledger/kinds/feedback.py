@@ -33,7 +33,7 @@ def _fold(entry: Feedback, record: Record, folds: Folds) -> None:
         )
         for share in entry.shares
     }
-    folds.judge(record.seq, entry.answer_id, judged, folds.is_active)
+    folds.judge(record.seq, entry.answer_id, judged)
 
 
 def _may_stay(entry: Feedback, goes: WhatGoes, past: Past) -> Feedback | None:
