@@ -218,6 +218,18 @@ def test_turns_that_tell_no_time_are_left_out_and_counted(open_memory: OpenMemor
     assert memory.recall("boat", timeframe="2024-05", session="main").undated == 0
 
 
+@pytest.mark.unexpected
+def test_an_index_that_cannot_count_what_tells_no_time_is_searched_all_the_same(
+    boats: tiermem.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def undated(*args: object, **kwargs: object) -> int:
+        raise AttributeError("an adapter that is older than timeframes")
+
+    monkeypatch.setattr(type(boats._async._open.reader._index), "undated", undated)
+    recollection = boats.recall(TOPIC, timeframe="2024-05-07")
+    assert (found(recollection), recollection.undated) == ({"Mull"}, None)
+
+
 def test_a_memory_without_a_usable_index_filters_by_time_as_well(open_memory: OpenMemory) -> None:
     writing = open_memory()
     writing.add("The boat was red.", speaker="Ann", said_at="2024-05-06")
