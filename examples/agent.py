@@ -54,7 +54,7 @@ def said_on(day: int) -> str:
 
 
 def reads_its_prompt(prompt: str) -> str:
-    """In place of a model: the first line of its sources that shares three words with what was said last."""
+    """In place of a model: Ann's first line that shares five words, her name too, with what was said."""
     *sources, said, _ = prompt.splitlines()
     wanted = set(said.lower().strip("?.").split())
     for line in sources:

@@ -42,6 +42,13 @@ class Finder:
             if fields is not None and fields.get(name) == turn:
                 yield self._page_of(fields)
 
+    def page_of_number(self, seq: int) -> PageId | None:
+        """The page of the turn of this number; `None` where its line holds none that can be read."""
+        if not 0 <= seq <= self._state.head:
+            return None
+        fields = _turn_in(self._lines.read(seq)[0])
+        return self._page_of(fields) if fields is not None and fields.get("q") == seq else None
+
     def speakers(self, part: int) -> Iterator[bytes]:
         """Who said each turn of one part of the log, as JSON."""
         for _, raw in split(self._lines.data(part)):

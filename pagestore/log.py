@@ -259,7 +259,12 @@ class Log:
         return {json.loads(name): turns for name, turns in found.items()}
 
     def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
-        """See `FindsPages.pages_of_turn`."""
+        """See `FindsPages.pages_of_turn`; a turn that can be read is found by its number at once."""
+        if isinstance(turn, int):
+            with self._reading():
+                there = Finder(self._lines, self._state).page_of_number(turn)
+            if there is not None:
+                return (there,)
         found = self._in_parts(lambda finder, part: finder.pages_of_turn(turn, part))
         return tuple(dict.fromkeys(found))
 

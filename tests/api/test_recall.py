@@ -163,6 +163,32 @@ def test_what_happened_then_is_another_question_than_what_was_said_then(open_mem
     assert memory.recall("concert", timeframe="2022-04", about="event").items == ()
 
 
+def test_what_happened_is_told_by_days_and_a_moment_with_a_zone_is_of_its_own(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory()
+    memory.add("I sold the boat on 7 May 2024.", speaker="Ann", said_at="2024-06-01T10:00")
+    memory.flush()
+    for day, expected in ((7, 1), (8, 0)):
+        noon = datetime(2024, 5, day, 12, 0, tzinfo=UTC)
+        found = memory.recall("the boat", timeframe=(noon, noon + timedelta(hours=1)), about="event")
+        assert len(found.items) == expected
+
+
+def test_the_day_after_the_next_is_the_same_moment_at_the_other_end_of_the_world(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory()
+    first, last = timezone(timedelta(hours=14)), timezone(-timedelta(hours=12))
+    kiri, joe = datetime(2024, 5, 3, 0, 30, tzinfo=first), datetime(2024, 5, 1, 23, 0, tzinfo=last)
+    assert kiri < joe
+    for said_at in (kiri, joe):
+        memory.add(Turn(speaker="Ann", text="The roof leaks.", said_at=said_at), session=f"{said_at:%d}")
+    for timeframe in ((None, joe), (kiri, None), (kiri, joe)):
+        items = memory.recall("roof", timeframe=timeframe).items
+        assert {item.said_at for item in items} == {kiri, joe}
+
+
 def test_a_page_of_several_days_is_found_by_each_and_seen_without_the_others(open_memory: OpenMemory) -> None:
     memory = open_memory(distil="deferred")
     for day in (6, 7, 8):
@@ -190,6 +216,18 @@ def test_turns_that_tell_no_time_are_left_out_and_counted(open_memory: OpenMemor
     assert memory.recall("boat").undated == 0
     assert len(memory.recall("boat").items) == 2
     assert memory.recall("boat", timeframe="2024-05", session="main").undated == 0
+
+
+@pytest.mark.unexpected
+def test_an_index_that_cannot_count_what_tells_no_time_is_searched_all_the_same(
+    boats: tiermem.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def undated(*args: object, **kwargs: object) -> int:
+        raise AttributeError("an adapter that is older than timeframes")
+
+    monkeypatch.setattr(type(boats._async._open.reader._index), "undated", undated)
+    recollection = boats.recall(TOPIC, timeframe="2024-05-07")
+    assert (found(recollection), recollection.undated) == ({"Mull"}, None)
 
 
 def test_a_memory_without_a_usable_index_filters_by_time_as_well(open_memory: OpenMemory) -> None:

@@ -131,6 +131,17 @@ def test_words_under_a_key_of_the_callers_take_the_place_of_those_before(open_me
     assert "plan" in mind
 
 
+def test_what_is_held_under_a_key_keeps_it_where_there_is_no_room_for_other_words(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory()
+    mind = memory.workspace(session="chat", max_tokens=40)
+    mind.add("Plan: call the vet.", speaker="helper", key="plan")
+    assert mind.add("Plan: " + "call the roofer " * 20, speaker="helper", key="plan").admitted is False
+    mind.recall("Call the vet", limit=1)
+    assert [(item.key, item.text) for item in mind.items] == [("plan", "helper: Plan: call the vet.")]
+
+
 def test_erased_words_leave_at_once_and_withdrawn_ones_before_anything_is_made_of_them(
     memory: tiermem.Memory,
 ) -> None:
@@ -219,11 +230,12 @@ def test_a_policy_is_named_or_an_object_and_arguments_are_checked(memory: tierme
         (lambda: mind.add("Hi.", importance="high"), "importance"),
         (lambda: mind.add("Hi.", pinned="yes"), "pinned must be True or False"),
         (lambda: mind.add(["Hi.", "There."]), "one thing"),
+        (lambda: mind.add(text for text in ("Hi.",)), "one thing"),
         (lambda: mind.add(memory.units()[0], speaker="Ann"), "no attribution"),
         (lambda: mind.context("newest"), "order"),
         (lambda: mind.context(packing="squeeze"), "packing"),
         (lambda: mind.get(3), "key"),
-        (lambda: mind.resize("much"), "max_tokens"),
+        (lambda: mind.resize("much"), "^max_tokens must be a whole number, not 'much'$"),
         (lambda: loose.recall("dog", into="mind"), "into must be a workspace"),
     ]
     for call, told in wrong:

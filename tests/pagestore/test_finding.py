@@ -89,6 +89,17 @@ def test_pages_of_a_turn_are_found_by_its_number_and_by_its_id(
         assert set(log.pages_of_turn(name)) == read(log, lambda _, turn: turn.turn_id == name)  # noqa: B023
 
 
+def test_a_turn_is_found_by_its_number_without_a_look_through_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = log_of([("s1", "Ann", "fjord", "a"), ("s2", "Bob", "kiosk", "b")])
+    numbers = [(line.seq, page.id) for page in all_pages(log) for line in page.lines]
+    monkeypatch.setattr(log._lines, "data", None)
+    assert numbers
+    for seq, page in numbers:
+        assert log.pages_of_turn(seq) == (page,)
+
+
 def test_metadata_is_searched_and_passes_for_no_field() -> None:
     log = MemoryLog(options=LogOptions(page_tokens=12, clock=lambda: MOMENT))
     session, odd = (

@@ -116,6 +116,13 @@ def test_what_is_pinned_stays_and_what_would_need_its_room_does_not_come_in() ->
     assert active.pin("nobody") is None
 
 
+def test_pinning_is_no_use_of_an_item() -> None:
+    active = held(10, item("a"), item("b"), item("c"))
+    for pinned in (True, False):
+        assert active.pin("a", pinned) is not None
+        assert keys(active.items) == keys(tuple(reversed(active.ordered("recent")))) == ["a", "b", "c"]
+
+
 def test_a_smaller_budget_lets_go_of_what_no_longer_fits() -> None:
     active = held(10, item("rule", 0.0, 4, pinned=True), item("a", 0.9, 3), item("b", 0.1, 3))
     assert keys(active.resize(8)) == ["b"]

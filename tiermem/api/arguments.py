@@ -365,7 +365,7 @@ def confined_to(scope: Scope, times: tuple[Between, ...] | None, about: About) -
     if times is None:
         return scope
     if about == "event":
-        return replace(scope, happened=tuple(one.days for one in times))
+        return replace(scope, happened=tuple(one.own_days for one in times))
     asked = scope.turns or TurnFilter()
     known = {field.name: getattr(asked, field.name) for field in fields(asked)}
     return replace(scope, turns=SaidThen(**known, times=times))

@@ -8,7 +8,7 @@ workspace itself is kept nowhere; it ends with whoever holds it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from functools import partial, wraps
@@ -116,8 +116,9 @@ class Holding:
 
     def resize(self, max_tokens: int) -> tuple[Item, ...]:
         """Change the budget and give who had to leave; `InvalidInput` where what is pinned takes more."""
+        most = arguments.max_tokens(max_tokens)
         try:
-            return self._active.resize(arguments.max_tokens(max_tokens))
+            return self._active.resize(most)
         except ValueError as error:
             raise InvalidInput(f"max_tokens: {error}; unpin some of it first") from error
 
@@ -133,6 +134,8 @@ class AsyncWorkspace(Holding):
         self._session = session
         self._named: dict[str, str] = {}
         """What callers call things, by the key that memory knows them by."""
+        self._keys: dict[str, str] = {}
+        """The key of what bears a name, by that name."""
         self._checked: tuple[Tier1, int] | None = None
 
     @finished
@@ -165,7 +168,7 @@ class AsyncWorkspace(Holding):
                 raise InvalidInput("what was found says itself who said it, and when: give no attribution")
             async with self._memory._lock.shared():  # noqa: SLF001
                 return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
-        if isinstance(what, Sequence) and not isinstance(what, str):
+        if isinstance(what, Sequence | Set | Iterator) and not isinstance(what, str):
             raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
         seq = await self._memory._stored_one(what, self._session, said)  # noqa: SLF001
         if seq is None:  # words that were erased before, or none
@@ -261,10 +264,7 @@ class AsyncWorkspace(Holding):
         pinned: bool = False,
         from_recall: bool = False,
     ) -> Admitted:
-        if named is not None:
-            self._named = {known: name for known, name in self._named.items() if name != named}
-            self._named[at.key] = named
-        return self._active.add(
+        admitted = self._active.add(
             Item(
                 key=named if named is not None else at.key,
                 text=evidence.text,
@@ -281,6 +281,12 @@ class AsyncWorkspace(Holding):
                 event_at=evidence.event_at,
             )
         )
+        if named is not None and admitted.admitted:
+            before = self._keys.get(named)
+            if before is not None and self._named.get(before) == named:
+                del self._named[before]
+            self._named[at.key], self._keys[named] = named, at.key
+        return admitted
 
     async def _known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
         return await self._memory._open.reader.known(items)  # noqa: SLF001

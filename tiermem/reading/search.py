@@ -388,6 +388,11 @@ class LookUp:
             )
         except SummaryIndexError:
             return None
+        except (TierMemError, PageStoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # logged, and told by `None`
+            unexpected(error, "counting what tells no time")
+            return None
 
     async def _waiting(self) -> Waiting:
         """What the index lacks; everything, where it is out of use."""

@@ -16,7 +16,7 @@ from tiermem.model import TurnFilter
 from tiermem.text import DateMention, parse_iso, resolve_dates
 from tiermem.text.dates import without_dates
 
-_ZONES = timedelta(days=1)
+_ZONES = timedelta(days=2)
 """By how much the day on a clock may differ from that of a moment in another zone, at most."""
 
 
@@ -34,11 +34,19 @@ class Between:
         )
 
     @property
+    def own_days(self) -> Period:
+        """The days on the clock that it is told by."""
+        first = date.min if self.since is None else self.since.date()
+        return first, date.max if self.until is None else self.until.date()
+
+    @property
     def days(self) -> Period:
         """The days on anybody's clock that it reaches over."""
-        since, until = self.since or datetime.min, self.until or datetime.max  # noqa: DTZ901  # of no zone
-        first = since.date() if since.tzinfo is None or since.date() == date.min else (since - _ZONES).date()
-        last = until.date() if until.tzinfo is None or until.date() == date.max else (until + _ZONES).date()
+        first, last = self.own_days
+        if self.since is not None and self.since.tzinfo is not None:
+            first = max(first, date.min + _ZONES) - _ZONES
+        if self.until is not None and self.until.tzinfo is not None:
+            last = min(last, date.max - _ZONES) + _ZONES
         return first, last
 
 

@@ -133,7 +133,15 @@ class ActiveSet:
         """Let an item stay, whatever comes, or no longer; `None` where there is none."""
         with self._lock:
             item = self._held.get(key)
-            return None if item is None else self._change(item, replace(item, pinned=pinned), self.now())
+            if item is None or item.pinned == pinned:
+                return item
+            changed = self._held[key] = replace(item, pinned=pinned)
+            if pinned:
+                self._queue.remove(key)
+            else:
+                self._queue.put(changed, self._places[key], self.now())
+            self._pinned += item.tokens if pinned else -item.tokens
+            return changed
 
     def remove(self, key: str) -> Item | None:
         """Take an item out and give it; `None` where there is none."""
