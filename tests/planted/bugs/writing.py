@@ -50,8 +50,8 @@ BUGS = (
     Bug(
         name="what was taken apart is merged again",
         file="tiermem/ledger/folds/units.py",
-        before="retired in self._merged and both.issubset(self.merged(retired))",
-        after="retired in self._merged and not both",
+        before="any(both.issubset(self.merged(retired)) for retired in merged)",
+        after="any(not both for retired in merged)",
         found_by=("tests/writing/test_consolidate.py",),
     ),
     Bug(
