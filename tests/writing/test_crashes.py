@@ -8,7 +8,7 @@ import pytest
 from tests.writing.crashes import CONSOLIDATING, MUTANTS, REINDEXING, SCRIPT, TALKING, Trial, World, trial
 from tiermem.writing import Writer
 
-LIVES = 240
+LIVES = 120
 LIVES_OF_A_MUTANT = 400
 
 
