@@ -16,7 +16,7 @@ from eval.ear.page import Survivals
 from eval.ear.ranks import PRINTED, TAU, ranks_of_log, synthetic, ways
 from eval.ear.search import Corpus, TierGate, reciprocal, retrieve, score
 from eval.ear.survival import survival
-from eval.ear.tiers import RANKS, Bounded, Item, Policy, Tiers
+from eval.ear.tiers import RANKS, Policy, Tiers
 from tiermem.errors import InvalidInput
 
 
@@ -30,17 +30,20 @@ def test_a_fact_and_its_question_read_as_in_the_source() -> None:
 
 
 def test_a_tier_makes_room_when_it_is_full_and_then_for_fifteen_percent_at_once() -> None:
-    tier = Bounded(20, lambda item: item.importance)
+    tiers = Tiers(20, 100, "ear")
     for key in range(20):
-        assert tier.add(Item(key, importance=key % 2, last_used=key)) == []
-    assert [item.key for item in tier.add(Item(20, 0.0, 20))] == [0, 2, 4]
-    assert (len(tier), 20 in tier) == (18, True)
+        tiers.add(key, key % 2)
+    assert len(tiers.second) == 0
+    tiers.add(20, 0.0)
+    assert list(tiers.second) == [0, 2, 4]
+    assert (len(tiers.first), 20 in tiers.first) == (18, True)
 
 
 def test_a_tier_of_one_gives_up_its_one_item() -> None:
-    tier = Bounded(1, lambda item: item.importance)
-    tier.add(Item(1, 1.0, 1))
-    assert [item.key for item in tier.add(Item(2, 0.0, 2))] == [1]
+    tiers = Tiers(1, 10, "ear")
+    tiers.add(1, 1.0)
+    tiers.add(2, 0.0)
+    assert (list(tiers.first), list(tiers.second)) == ([2], [1])
 
 
 def test_ten_uses_weigh_as_much_as_a_third_of_importance() -> None:
@@ -61,7 +64,7 @@ def test_a_use_is_counted_where_the_fact_lies_and_lru_heeds_it() -> None:
     tiers.add(3, 0.5)
     assert (list(tiers.first), list(tiers.second)) == ([1, 3], [2])
     tiers.use(2)
-    assert (tiers.second[2].uses, tiers.first[1].uses) == (1, 1)
+    assert (tiers.items[2].uses, tiers.items[1].uses) == (1, 1)
 
 
 @given(
