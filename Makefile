@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -78,6 +78,17 @@ eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the loca
 	$(EVAL) qa longmemeval --data $(LME) --out $(RUNS)/qa-longmemeval --resume --concurrency 2 --threads 1 --precision int8 \
 	  --questions $(HAYSTACKS) --systems $(QA),bm25,hybrid
 	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-recorded $(RUNS)/replay-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
+
+# PyTorch for the processor alone; where PyPI's own is the one with CUDA it takes gigabytes: TORCH= names an index.
+TORCH ?= --extra-index-url https://download.pytorch.org/whl/cpu
+
+$(VENV)/.train: $(VENV)/.installed
+	$(PIP) --quiet --editable '.[dev,train]' $(TORCH)
+	touch $@
+
+train: $(VENV)/.train  ## set up, then train the small reader, without a key; goes on where it stopped
+	@test -d $(SHARED)/data/reading || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
+	$(EVAL) train --data $(SHARED)/data --out $(RUNS)/reader/seed-0 --page $(RUNS)/reader/reader.md
 
 $(VENV)/.docs: $(VENV)/.usable
 	$(PIP) --quiet --editable '.[docs]'

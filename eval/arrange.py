@@ -164,6 +164,7 @@ async def judged_halves(
     *,
     facts: Path | None,
     choice: Choice,
+    swapped: bool = False,
     precision: Precision = "fp32",
     threads: int = 2,
     cache: Path | None = None,
@@ -182,7 +183,10 @@ async def judged_halves(
     dataset, engine = _dataset(request), _engine(request)
     cached = local_embedder(precision, threads, cache)
     try:
-        told = [await learnt(case, engine=engine.of(case.id), embedder=cached) for case in dataset.cases()]
+        told = [
+            await learnt(case, engine=engine.of(case.id), embedder=cached, swapped=swapped)
+            for case in dataset.cases()
+        ]
     finally:
         cached.close()
     return halves_of(told, data=dataset.checksum, engine=engine.name)

@@ -13,6 +13,7 @@ from eval.ear.command import ear_command
 from eval.htm.command import htm_command
 from eval.memtier.command import memtier_command
 from eval.training.command import learn_command
+from eval.training.reader.command import train_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -338,6 +339,7 @@ def feedback_command(
     facts: Facts = None,
     limit: Limit = None,
     conversations: Conversations = None,
+    swap: Annotated[bool, typer.Option("--swap", help="Judge the half that is looked up else.")] = False,
     precision: PrecisionOption = PrecisionName.FP32,
     threads: Threads = 2,
     cache: Cache = None,
@@ -355,6 +357,7 @@ def feedback_command(
             judged_halves,
             data,
             facts=facts,
+            swapped=swap,
             choice=_choice(limit=limit, questions=None, categories=None, conversations=conversations, seed=0),
             precision=precision.value,
             threads=threads,
@@ -432,6 +435,7 @@ app.command("ear")(ear_command)
 app.command("htm")(htm_command)
 app.command("learn")(learn_command)
 app.command("memtier")(memtier_command)
+app.command("train")(train_command)
 
 
 @app.command("systems")

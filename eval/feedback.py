@@ -106,8 +106,11 @@ def halves_of(told: Sequence[Learnt], *, data: str, engine: str) -> Halves:
     )
 
 
-async def learnt(case: Case, *, engine: Engine, embedder: Embedder) -> Learnt:
-    """Tell a memory one conversation, judge what half A of its questions finds, and look up half B."""
+async def learnt(case: Case, *, engine: Engine, embedder: Embedder, swapped: bool = False) -> Learnt:
+    """Tell a memory one conversation, judge what half A of its questions finds, and look up half B.
+
+    With `swapped` half B is judged, and half A looked up.
+    """
     memory = await AsyncMemory.open(
         ":memory:", engine=engine, embedder=embedder, index="memory", distil="deferred"
     )
@@ -117,7 +120,7 @@ async def learnt(case: Case, *, engine: Engine, embedder: Embedder) -> Learnt:
                 await memory.add(placed(session), session=session.id)
         await memory.flush()
         looking = _Looking(memory, await _lines(memory))
-        first, second = halves(case.questions)
+        first, second = halves(case.questions)[:: -1 if swapped else 1]
         outcomes = 0
         for question in first:
             outcomes += await looking.judge(question)

@@ -8,12 +8,11 @@ from typing import Final, Literal, Protocol
 
 from pydantic import BaseModel
 
-from eval.metrics.qa import exact, normalised, soft_match, token_f1
+from eval.metrics.qa import ENOUGH_F1, exact, right_by_words, soft_match, token_f1
 from eval.types import Grade, LabelledQuestion, Reply
 from tiermem.errors import InvalidInput, MalformedReply
 from tiermem.llm import LanguageModel, Prompt, ask_typed, read_prompt
 
-ENOUGH_F1: Final = 0.5
 UNANSWERABLE: Final = "The conversations do not say; the question cannot be answered from them."
 Style = Literal["strict", "generous"]
 STYLES: Final[tuple[Style, ...]] = ("strict", "generous")
@@ -56,10 +55,7 @@ class ByWords:
             return _grade(question, reply, correct=reply.abstained, judge=self.name)
         if not question.gold:
             return _grade(question, reply, correct=None, judge=self.name)
-        said = not reply.abstained and bool(reply.text.strip())
-        right = said and (
-            _holds(reply.text, question.gold) or token_f1(reply.text, question.gold) >= ENOUGH_F1
-        )
+        right = not reply.abstained and right_by_words(reply.text, question.gold)
         return _grade(question, reply, correct=right, judge=self.name)
 
 
@@ -144,8 +140,3 @@ def _grade(
         judge=judge,
         verdicts=verdicts,
     )
-
-
-def _holds(answer: str, gold: Sequence[str]) -> bool:
-    mine = f" {normalised(answer)} "
-    return any(f" {normalised(text)} " in mine for text in gold if normalised(text))

@@ -1,13 +1,14 @@
 """Between values and the fields of a line: how turns, their tombstones and page seals are written down.
 
 Short names keep lines short: `s` session, `k` turn id, `at` time recorded, `ts` time said, `r` role, `l`
-trust, `sp` speaker, `x` text, `m` metadata, `i` importance, `p` part and parts of a turn too long for a page,
-`w` tokens, `z` salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n` length on the
-page, `y` key of the turn id. What is unknown is left out.
+trust, `sp` speaker, `x` text, `m` metadata, `i` importance, `g` agent, `p` part and parts of a turn too long
+for a page, `w` tokens, `z` salt; of a record `n` kind, `b` body; of a tombstone `h` hash of its line, `n`
+length on the page, `y` key of the turn id. What is unknown is left out.
 
 The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, session, page number and the
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
-SHA-256 over recipe, space, session and page number: the name of a page before its words are complete.
+SHA-256 over recipe, space, session, page number and, of an agent's page, the agent: the name of a page before
+its words are complete.
 `w1`, in checkpoints of format 1, is the SHA-256 over recipe, space, and of every open page that holds a
 turn, in the order of their oldest turns, session, page number, and the number and hash of each turn line.
 """
@@ -22,7 +23,7 @@ from datetime import datetime
 from pagestore.errors import InvalidInput
 from pagestore.line import Fields, canonical, encode
 from pagestore.rendering import TurnPart
-from pagestore.values import PageId, SessionId, SpaceId, Turn, TurnTimes
+from pagestore.values import OpenInfo, Page, PageId, PageInfo, SessionId, SpaceId, Turn, TurnTimes
 
 UPGRADED = {"n": "size", "root": "root", "head": "head", "waiting": "waiting"}
 """What the record that ends format 1 says of the last checkpoint of format 1, field by field."""
@@ -40,9 +41,10 @@ class Part:
     tokens: int
 
 
-def key_of(session: SessionId, turn_id: str, salt: bytes) -> bytes:
+def key_of(session: SessionId, turn_id: str, salt: bytes, agent: str | None = None) -> bytes:
     """A short name for a turn id, for looking it up. Logs of before had no salt."""
-    return hashlib.blake2b(canonical([session, turn_id]), digest_size=16, key=salt).digest()
+    named = canonical([session, turn_id, *_named(agent)])
+    return hashlib.blake2b(named, digest_size=16, key=salt).digest()
 
 
 def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterable[bytes]) -> PageId:
@@ -51,9 +53,20 @@ def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterab
     return PageId("p1:" + hashlib.sha256(canonical(["p1", space, session, number, hashes])).hexdigest())
 
 
-def open_page_id(space: SpaceId, session: SessionId, number: int) -> PageId:
+def open_page_id(space: SpaceId, session: SessionId, number: int, agent: str | None = None) -> PageId:
     """The id of a page while it is open; it resolves for ever."""
-    return PageId("o1:" + hashlib.sha256(canonical(["o1", space, session, number])).hexdigest())
+    named = canonical(["o1", space, session, number, *_named(agent)])
+    return PageId("o1:" + hashlib.sha256(named).hexdigest())
+
+
+def opened_as(space: SpaceId, page: Page | PageInfo | OpenInfo) -> PageId:
+    """The id that a page of this space had, or has, while it is open."""
+    return open_page_id(space, page.session, page.number, page.agent)
+
+
+def _named(agent: str | None) -> tuple[str, ...]:
+    """What an agent adds to a recipe: nothing where there is none."""
+    return () if agent is None else (agent,)
 
 
 def waiting_hash(space: SpaceId, pages: Iterable[tuple[SessionId, int, Iterable[tuple[int, bytes]]]]) -> str:
@@ -76,6 +89,7 @@ def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fiel
         "x": turn.text,
         "m": dict(turn.metadata) or None,
         "i": turn.importance,
+        "g": turn.agent,
         "p": [part.number, part.of] if part.of > 1 else None,
         "w": part.tokens,
         "z": salt,
@@ -86,7 +100,7 @@ def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fiel
 def encode_turn(fields: Fields) -> tuple[bytes, Fields]:
     """The line of a turn, its salt stretched so that the tombstone that may replace it has room."""
     raw = encode(fields)
-    longest = _LONGEST_TOMBSTONE + 6 * len(fields["s"])
+    longest = _LONGEST_TOMBSTONE + 6 * len(fields["s"] + fields.get("g", ""))
     if len(raw) < longest:
         return _with_room(raw, fields, tombstone_of_turn(fields, bytes(32), salt=b""))
     return raw, fields
@@ -110,10 +124,10 @@ def tombstone_of_turn(turn: Fields, digest: bytes, length: int = 10**9, *, salt:
 
     The key of its turn id stays too, so that reading the same file again does not bring it back.
     """
-    kept: Fields = {name: turn[name] for name in ("s", "p", "w") if name in turn}
+    kept: Fields = {name: turn[name] for name in ("s", "g", "p", "w") if name in turn}
     fields: Fields = {"q": turn["q"], "d": turn["d"], "t": "gone", **kept, "h": digest.hex(), "n": length}
     if "k" in turn:
-        fields["y"] = key_of(turn["s"], turn["k"], salt).hex()
+        fields["y"] = key_of(turn["s"], turn["k"], salt, turn.get("g")).hex()
     return {**fields, "_": ""}
 
 
@@ -150,6 +164,7 @@ def _turn_of(fields: Fields) -> Turn:
         turn_id=fields.get("k"),
         metadata=fields.get("m", {}),
         importance=fields.get("i"),
+        agent=fields.get("g"),
     )
 
 
@@ -169,4 +184,4 @@ def key_in(fields: Fields, salt: bytes) -> bytes | None:
         return None
     if "y" in fields:
         return bytes.fromhex(fields["y"])
-    return key_of(fields["s"], fields["k"], salt) if "k" in fields else None
+    return key_of(fields["s"], fields["k"], salt, fields.get("g")) if "k" in fields else None

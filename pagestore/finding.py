@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator
 from pagestore.codec import open_page_id
 from pagestore.line import Fields, decode, field_bytes, split
 from pagestore.lines.interface import Lines
-from pagestore.state import State
-from pagestore.values import PageId, SessionId, texts_in
+from pagestore.state import State, thread_of
+from pagestore.values import PageId, texts_in
 
 Says = Callable[[str], bool]
 
@@ -58,13 +58,13 @@ class Finder:
 
     def _page_of(self, fields: Fields) -> PageId:
         """The page a turn stands on."""
-        name, seq = SessionId(fields["s"]), fields["q"]
-        session = self._state.sessions[name]
+        (name, agent), seq = thread_of(fields), fields["q"]
+        session = self._state.sessions[name, agent]
         # It seals later than the turn was said.
         for page in session.pages[bisect_right(session.pages, seq, key=lambda page: page.seq) :]:
             if any(first <= seq < first + count for first, count in self._state.turns_of[page.id]):
                 return page.id
-        return open_page_id(self._state.space, name, session.next_number)
+        return open_page_id(self._state.space, name, session.next_number, agent)
 
 
 def _turn_in(raw: bytes) -> Fields | None:

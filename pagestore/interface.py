@@ -72,13 +72,13 @@ class PageLog(Protocol):
     def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns durably, in order; seal pages as they fill.
 
-        The same `turn_id` with the same words is stored once (its first number comes back);
-        with other words it raises `Conflict` and nothing of this call is stored.
+        The same `turn_id` with the same words of the same agent is stored once (its first number comes
+        back); with other words it raises `Conflict` and nothing of this call is stored.
         """
         ...
 
     def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
-        """Seal the open page of `session` (of every session when `None`); returns the pages sealed."""
+        """Seal the open pages of `session` (of every session when `None`); returns the pages sealed."""
         ...
 
     def sessions(self) -> tuple[SessionId, ...]:
@@ -93,8 +93,8 @@ class PageLog(Protocol):
         """A page by its id, or by the `o1:` id it had while open; raises `PageNotFound`, `Corrupt`."""
         ...
 
-    def open_page(self, session: SessionId) -> Page | None:
-        """The page being filled, `None` when it holds no turn."""
+    def open_page(self, session: SessionId, agent: str | None = None) -> Page | None:
+        """The page being filled in a session by an agent, or by nobody's; `None` when it holds no turn."""
         ...
 
     def filling(self) -> Sequence[OpenInfo]:

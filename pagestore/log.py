@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from heapq import merge
 from threading import RLock
 from typing import Any, Self, TypeVar
 
@@ -171,9 +172,9 @@ class Log:
     def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """See `PageLog.seal`."""
         with self._writing() as journal:
-            names = list(self._state.sessions) if session is None else [session]
+            threads = self._state.sessions if session is None else self._state.threads(session)
             batch = journal.stage()
-            sealed = [page for name in names for page in batch.seal(name)]
+            sealed = [page for thread in tuple(threads) for page in batch.seal(thread)]
             journal.commit(batch)
             return tuple(sealed)
 
@@ -218,25 +219,25 @@ class Log:
     def sessions(self) -> tuple[SessionId, ...]:
         """See `PageLog.sessions`."""
         with self._reading():
-            return tuple(self._state.sessions)
+            return tuple(self._state.agents)
 
     def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """See `PageLog.pages`."""
         with self._reading():
             if session is None:
                 return tuple(self._state.pages.values())
-            known = self._state.sessions.get(session)
-            return tuple(known.pages) if known else ()
+            of_threads = [self._state.sessions[one].pages for one in self._state.threads(session)]
+            return tuple(merge(*of_threads, key=lambda page: page.seq))
 
     def page(self, page_id: PageId) -> Page:
         """See `PageLog.page`."""
         with self._reading() as reader:
             return reader.page(page_id)
 
-    def open_page(self, session: SessionId) -> Page | None:
+    def open_page(self, session: SessionId, agent: str | None = None) -> Page | None:
         """See `PageLog.open_page`."""
         with self._reading() as reader:
-            return reader.open_page(session)
+            return reader.open_page(session, agent)
 
     def filling(self) -> Sequence[OpenInfo]:
         """See `PageLog.filling`."""
@@ -387,8 +388,8 @@ class Log:
             journal.commit(opening)
         self._finish_erasing(journal)
         seals = journal.stage()
-        for session in self._state.sessions:
-            seals.seal_full(session)
+        for thread in self._state.sessions:
+            seals.seal_full(thread)
         journal.commit(seals)
         return journal
 
@@ -510,8 +511,11 @@ def _own_kind(kind: str) -> str:
 def _as_kept(turn: Turn) -> Turn:
     """The turn with metadata that nobody changes any more; `InvalidInput` where it is not plain JSON.
 
-    So is an importance that is no number from 0 to 1.
+    So is an importance that is no number from 0 to 1, and an agent without a name.
     """
+    agent: object = turn.agent
+    if agent is not None and (not isinstance(agent, str) or not agent):
+        raise InvalidInput(f"a turn's agent must have a name, not {agent!r}")
     told: object = turn.importance  # whatever a caller put there
     if told is not None and (
         isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= 1

@@ -34,7 +34,7 @@ class Measured:
 def measure(session: SessionId, turn: Turn, options: LogOptions, *, salt: bytes) -> Measured:
     """Count what the turn takes on a page, header included."""
     key, old = (
-        (key_of(session, turn.turn_id, used) for used in (salt, b""))
+        (key_of(session, turn.turn_id, used, turn.agent) for used in (salt, b""))
         if turn.turn_id is not None
         else (None, None)
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, NoReturn
 
-from pagestore.codec import open_page_id
+from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound, ReadOnly, RecordNotFound
 from pagestore.interface import PageLog
 from pagestore.values import (
@@ -57,7 +57,8 @@ class LogPrefix:
     def sessions(self) -> tuple[SessionId, ...]:
         """The sessions that had spoken."""
         known = self._log.sessions()
-        return tuple(s for s in known if self.pages(s) or self.open_page(s) is not None)
+        filling = {info.session for info in self.filling()}
+        return tuple(s for s in known if s in filling or self.pages(s))
 
     def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """The pages that were sealed."""
@@ -73,15 +74,19 @@ class LogPrefix:
             raise PageNotFound(f"space {self.space!r} had no page {page_id!r} before record {self._before}")
         return opened
 
-    def open_page(self, session: SessionId) -> Page | None:
+    def open_page(self, session: SessionId, agent: str | None = None) -> Page | None:
         """The page that was filling, with the turns it had."""
-        later = [info for info in self._log.pages(session) if info.seq >= self._before]
-        page = self._log.page(later[0].id) if later else self._log.open_page(session)
+        of_agent = (info for info in self._log.pages(session) if info.agent == agent)
+        later = next((info for info in of_agent if info.seq >= self._before), None)
+        page = self._log.page(later.id) if later else self._log.open_page(session, agent)
         return None if page is None else self._as_open(page)
 
     def filling(self) -> Sequence[OpenInfo]:
         """The pages that were filling; when their turns were recorded is not looked up."""
-        opened = (self.open_page(session) for session in self._log.sessions())
+        # Before the sealed ones: a page that seals meanwhile is in both.
+        filling = [(info.session, info.agent) for info in self._log.filling()]
+        sealed = ((info.session, info.agent) for info in self._log.pages() if info.seq >= self._before)
+        opened = (self.open_page(*thread) for thread in dict.fromkeys((*filling, *sealed)))
         return tuple(_open_info(page) for page in opened if page is not None)
 
     def read(self, seq: int) -> Record:
@@ -161,7 +166,7 @@ class LogPrefix:
         )
 
     def _open_id(self, page: Page) -> PageId:
-        return open_page_id(self.space, page.session, page.number)
+        return opened_as(self.space, page)
 
     def _refuse(self) -> NoReturn:
         raise ReadOnly(f"the past of space {self.space!r} is for reading")
@@ -169,4 +174,6 @@ class LogPrefix:
 
 def _open_info(page: Page) -> OpenInfo:
     times = (TurnTimes(seq=line.seq, said_at=line.turn.said_at if line.turn else None) for line in page.lines)
-    return OpenInfo(id=page.id, session=page.session, number=page.number, turns=tuple(times))
+    return OpenInfo(
+        id=page.id, session=page.session, number=page.number, turns=tuple(times), agent=page.agent
+    )

@@ -13,7 +13,7 @@ from pagestore.lines.interface import Lines
 from pagestore.pager import full_page
 from pagestore.rendering import render_page
 from pagestore.staging import Stored
-from pagestore.state import Run, Session, State, page_info, runs_of
+from pagestore.state import Run, Session, State, Thread, page_info, runs_of
 from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId, Taken, Turn
 
 
@@ -36,10 +36,10 @@ class Reader:
             return self._open_page(name, self._state.sessions[name])
         raise PageNotFound(f"space {self._state.space!r} has no page {wanted!r}")
 
-    def open_page(self, name: SessionId) -> Page | None:
-        """The page a session is filling."""
-        session = self._state.sessions.get(name)
-        return self._open_page(name, session) if session and session.waiting else None
+    def open_page(self, name: SessionId, agent: str | None) -> Page | None:
+        """The page a session is filling, for an agent or for none."""
+        session = self._state.sessions.get((name, agent))
+        return self._open_page((name, agent), session) if session and session.waiting else None
 
     def turn(self, wanted: PageId, seq: int) -> list[Line]:
         """The line of a turn on a page, with the lines of its other parts when it has any."""
@@ -81,7 +81,11 @@ class Reader:
     def taken(self, session: SessionId, turn: Turn) -> Taken:
         """How the id of a turn is taken."""
         salts = (self._state.salt, b"")
-        keys = () if turn.turn_id is None else (key_of(session, turn.turn_id, salt) for salt in salts)
+        keys = (
+            ()
+            if turn.turn_id is None
+            else (key_of(session, turn.turn_id, salt, turn.agent) for salt in salts)
+        )
         found = next((stored for key in keys if (stored := self.stored(key)) is not None), None)
         if found is None:
             return "free"
@@ -131,16 +135,18 @@ class Reader:
             tokens=info.tokens,
             token_counter=seal["m"],
             sealed_at=info.sealed_at,
+            agent=info.agent,
         )
 
-    def _open_page(self, name: SessionId, session: Session) -> Page:
+    def _open_page(self, thread: Thread, session: Session) -> Page:
         # More than a page waits only where a crash took the seals and nobody has opened to write since.
         full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
         turns = session.waiting[: full or None]
         lines = self._turns(runs_of(turns))
         text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
+        name, agent = thread
         return Page(
-            id=open_page_id(self._state.space, name, session.next_number),
+            id=open_page_id(self._state.space, name, session.next_number, agent),
             space=self._state.space,
             session=name,
             number=session.next_number,
@@ -149,6 +155,7 @@ class Reader:
             tokens=sum(turn.tokens for turn in turns),
             token_counter=self._counter,
             sealed_at=None,
+            agent=agent,
         )
 
     def _turns(self, runs: Iterable[Run]) -> Iterator[Line]:

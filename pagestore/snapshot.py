@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from pagestore.line import MALFORMED, Fields
-from pagestore.state import OpenTurn, Run, State
+from pagestore.state import OpenTurn, Run, State, Thread
 from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 
 _KEY = struct.Struct(">16sQ")
@@ -51,7 +51,7 @@ def dump(state: State, since: Mark) -> Fields:
         "head": state.head,
         "turns": state.turns,
         "erased": state.erased,
-        "sessions": list(islice(state.sessions, since.sessions, None)),
+        "sessions": [_thread_row(one) for one in islice(state.sessions, since.sessions, None)],
         "pages": [
             [_page_row(page), state.turns_of[page.id]]
             for page in islice(state.pages.values(), since.pages, None)
@@ -60,7 +60,9 @@ def dump(state: State, since: Mark) -> Fields:
         "records": [[state.records.seq(row), state.records.kind(row)] for row in rows],
         "leaves": _text(state.tree.leaves(since.head + 1)),
         "format": [state.format, state.upgraded],
-        "waiting": [[name, _waiting_rows(s.waiting)] for name, s in state.sessions.items() if s.waiting],
+        "waiting": [
+            [_thread_row(one), _waiting_rows(s.waiting)] for one, s in state.sessions.items() if s.waiting
+        ],
         "erasing": [[seq, intent] for seq, intent in state.erasing.items()],
         "salt": [state.salt.hex(), state.unsalted],
         "newest": state.newest.isoformat() if state.newest is not None else None,
@@ -75,13 +77,13 @@ class _Snapshot:
     head: int
     turns: int
     erased: int
-    sessions: list[SessionId]
+    sessions: list[Thread]
     pages: list[tuple[PageInfo, tuple[Run, ...]]]
     keys: list[tuple[bytes, int]]
     records: list[tuple[int, str]]
     leaves: list[bytes]
     format: tuple[int, int]
-    waiting: list[tuple[SessionId, list[OpenTurn]]]
+    waiting: list[tuple[Thread, list[OpenTurn]]]
     erasing: list[tuple[int, Fields]]
     salt: tuple[bytes, int]
     newest: datetime | None
@@ -106,13 +108,13 @@ def _read(content: dict[str, Any]) -> _Snapshot:
         head=content["head"],
         turns=content["turns"],
         erased=content["erased"],
-        sessions=content["sessions"],
+        sessions=[_thread(row) for row in content["sessions"]],
         pages=[(_page(row), tuple((f, n) for f, n in turns)) for row, turns in content["pages"]],
         keys=list(_KEY.iter_unpack(b64decode(content["keys"], validate=True))),
         records=[(seq, kind) for seq, kind in content["records"]],
         leaves=[leaves[at : at + 32] for at in range(0, len(leaves), 32)],
         format=(int(content["format"][0]), int(content["format"][1])),
-        waiting=[(session, list(_open_turns(rows))) for session, rows in content["waiting"]],
+        waiting=[(_thread(row), list(_open_turns(rows))) for row, rows in content["waiting"]],
         erasing=[(seq, intent) for seq, intent in content["erasing"]],
         salt=(bytes.fromhex(content["salt"][0]), int(content["salt"][1])),
         newest=_moment(content["newest"]),
@@ -124,8 +126,8 @@ def _read(content: dict[str, Any]) -> _Snapshot:
 
 
 def _apply(state: State, snapshot: _Snapshot) -> None:
-    for name in snapshot.sessions:
-        state.session(name)
+    for thread in snapshot.sessions:
+        state.session(thread)
     for page, turns in snapshot.pages:
         state.add_page(page, turns)
     state.keys.update(snapshot.keys)
@@ -139,9 +141,9 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
     for session in state.sessions.values():
         session.waiting = []
     state.filling.clear()
-    for name, waiting in snapshot.waiting:
-        state.session(name).waiting = waiting
-        state.note_filling(name)
+    for thread, waiting in snapshot.waiting:
+        state.session(thread).waiting = waiting
+        state.note_filling(thread)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
     state.salt, state.unsalted = snapshot.salt
@@ -150,11 +152,12 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
 
 def _page_row(page: PageInfo) -> list[object]:
     sealed_at = page.sealed_at.isoformat()
-    return [page.id, page.session, page.number, page.turns, page.tokens, sealed_at, page.seq]
+    row: list[object] = [page.id, page.session, page.number, page.turns, page.tokens, sealed_at, page.seq]
+    return row if page.agent is None else [*row, page.agent]
 
 
 def _page(row: list[Any]) -> PageInfo:
-    page_id, session, number, turns, tokens, sealed_at, seq = row
+    page_id, session, number, turns, tokens, sealed_at, seq, *agent = row
     return PageInfo(
         id=PageId(page_id),
         session=session,
@@ -163,7 +166,21 @@ def _page(row: list[Any]) -> PageInfo:
         tokens=tokens,
         sealed_at=datetime.fromisoformat(sealed_at),
         seq=seq,
+        agent=agent[0] if agent else None,
     )
+
+
+def _thread_row(thread: Thread) -> object:
+    """A session's name, with that of the agent where there is one."""
+    session, agent = thread
+    return session if agent is None else [session, agent]
+
+
+def _thread(row: Any) -> Thread:
+    if isinstance(row, str):
+        return SessionId(row), None
+    session, agent = row
+    return SessionId(session), str(agent)
 
 
 def _waiting_rows(turns: list[OpenTurn]) -> list[list[object]]:

@@ -15,7 +15,7 @@ from pagestore.line import Fields, Line, encode, line_of
 from pagestore.measuring import Measured, Words
 from pagestore.options import LogOptions
 from pagestore.pager import full_page
-from pagestore.state import OpenTurn, State, runs_of
+from pagestore.state import OpenTurn, State, Thread, runs_of
 from pagestore.values import PageId, SessionId
 
 
@@ -43,7 +43,7 @@ class Batch:
         self._options = options
         self._stored = stored
         self._staged: dict[bytes, Stored | None] = {}
-        self._sessions: dict[SessionId, tuple[list[OpenTurn], int]] = {}
+        self._threads: dict[Thread, tuple[list[OpenTurn], int]] = {}
 
     def add(self, kind: str, fields: Fields) -> Line:
         """Put one record at the end."""
@@ -69,7 +69,7 @@ class Batch:
         for measured in turns:
             known = self._find(measured)
             if known is None:
-                seq, pages = self._add_turn(session, measured)
+                seq, pages = self._add_turn((session, measured.turn.agent), measured)
                 known = Stored(seq=seq, words=measured.words)
                 sealed += pages
                 new += 1
@@ -78,18 +78,18 @@ class Batch:
             seqs.append(known.seq)
         return seqs, new, sealed
 
-    def seal(self, session: SessionId) -> list[PageId]:
-        """Seal every turn of the session that waits."""
-        sealed = self.seal_full(session)
-        waiting, _ = self._session(session)
-        return [*sealed, self._seal(session, len(waiting))] if waiting else sealed
+    def seal(self, thread: Thread) -> list[PageId]:
+        """Seal every turn of the thread that waits."""
+        sealed = self.seal_full(thread)
+        waiting, _ = self._thread(thread)
+        return [*sealed, self._seal(thread, len(waiting))] if waiting else sealed
 
-    def seal_full(self, session: SessionId) -> list[PageId]:
+    def seal_full(self, thread: Thread) -> list[PageId]:
         """Seal the pages that take no more turns."""
         sealed = []
-        waiting, _ = self._session(session)
+        waiting, _ = self._thread(thread)
         while taken := full_page((turn.tokens for turn in waiting), self._options.page_tokens):
-            sealed.append(self._seal(session, taken))
+            sealed.append(self._seal(thread, taken))
         return sealed
 
     @property
@@ -105,12 +105,12 @@ class Batch:
         self.raw.append(raw)
         return line
 
-    def _session(self, session: SessionId) -> tuple[list[OpenTurn], int]:
+    def _thread(self, thread: Thread) -> tuple[list[OpenTurn], int]:
         """The turns waiting once this batch is stored, and the number of the page they are on."""
-        if session not in self._sessions:
-            known = self._state.sessions.get(session)
-            self._sessions[session] = (list(known.waiting), known.next_number) if known else ([], 1)
-        return self._sessions[session]
+        if thread not in self._threads:
+            known = self._state.sessions.get(thread)
+            self._threads[thread] = (list(known.waiting), known.next_number) if known else ([], 1)
+        return self._threads[thread]
 
     def _refuse_conflicts(self, session: SessionId, turns: tuple[Measured, ...]) -> None:
         given: dict[bytes, Words] = {}
@@ -132,15 +132,15 @@ class Batch:
             self._staged[key] = self._stored(key) or self._stored(old_key)
         return self._staged[key]
 
-    def _add_turn(self, session: SessionId, measured: Measured) -> tuple[int, list[PageId]]:
-        waiting, _ = self._session(session)
+    def _add_turn(self, thread: Thread, measured: Measured) -> tuple[int, list[PageId]]:
+        waiting, _ = self._thread(thread)
         sealed = []
         size = sum(turn.tokens for turn in waiting)
         if waiting and size + measured.parts[0].tokens > self._options.page_tokens:
-            sealed.append(self._seal(session, len(waiting)))
+            sealed.append(self._seal(thread, len(waiting)))
         seq = self._next_seq
-        waiting += [self._put_turn(session, part) for part in measured.parts]
-        return seq, sealed + self.seal_full(session)
+        waiting += [self._put_turn(thread[0], part) for part in measured.parts]
+        return seq, sealed + self.seal_full(thread)
 
     def _put_turn(self, session: SessionId, part: Part) -> OpenTurn:
         at, salt = self._options.clock(), self._options.salt(16).hex()
@@ -148,11 +148,12 @@ class Batch:
         line = self._put(raw, fields)
         return OpenTurn(line.seq, part.tokens, line.digest, times_of(fields))
 
-    def _seal(self, session: SessionId, count: int) -> PageId:
-        waiting, number = self._session(session)
+    def _seal(self, thread: Thread, count: int) -> PageId:
+        session, agent = thread
+        waiting, number = self._thread(thread)
         turns = waiting[:count]
         sealed = page_id(self._state.space, session, number, (turn.digest for turn in turns))
-        fields = {
+        fields: Fields = {
             "id": sealed,
             "s": session,
             "p": number,
@@ -161,7 +162,9 @@ class Batch:
             "m": self._options.counter.name,
             "at": self._options.clock().isoformat(),
         }
+        if agent is not None:
+            fields["g"] = agent
         self.add("page", fields)
         del waiting[:count]
-        self._sessions[session] = (waiting, number + 1)
+        self._threads[thread] = (waiting, number + 1)
         return sealed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from operator import index
 
-from pagestore.codec import key_in, open_page_id, times_of, waiting_hash
+from pagestore.codec import key_in, open_page_id, opened_as, times_of, waiting_hash
 from pagestore.line import TURNS, Fields, Line
 from pagestore.merkle import MerkleTree
 from pagestore.values import (
@@ -31,6 +31,8 @@ from pagestore.values import (
 TOLERANCE = timedelta(minutes=10)
 """How far recorded times may be out of order: a record waits its turn with the time it was given."""
 _TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase", "upgraded"})
+Thread = tuple[SessionId, str | None]
+"""A session as one agent, or nobody's agent, speaks in it: pages are of one thread each."""
 Run = tuple[int, int]
 """Records that follow each other: the number of the first, and how many."""
 
@@ -47,7 +49,7 @@ class OpenTurn:
 
 @dataclass(slots=True)
 class Session:
-    """The pages of one session, and the turns waiting for the next."""
+    """The pages of one thread of a session, and the turns waiting for the next."""
 
     pages: list[PageInfo] = field(default_factory=list)
     waiting: list[OpenTurn] = field(default_factory=list)
@@ -103,10 +105,12 @@ class State:
         self.head = -1
         self.turns = 0
         self.erased = 0
-        self.sessions: dict[SessionId, Session] = {}
+        self.sessions: dict[Thread, Session] = {}
+        self.agents: dict[SessionId, dict[str | None, None]] = {}
+        """Every session, in the order it first spoke, with the agents that spoke in it."""
         self.pages: dict[PageId, PageInfo] = {}
         self.turns_of: dict[PageId, tuple[Run, ...]] = {}
-        self.filling: dict[PageId, SessionId] = {}
+        self.filling: dict[PageId, Thread] = {}
         self.sealed_as: dict[PageId, PageId] = {}
         self.keys: dict[bytes, int] = {}
         self.salt = b""
@@ -124,9 +128,17 @@ class State:
         self.newest: datetime | None = None
         self.set_back: list[SetBack] = []
 
-    def session(self, session: SessionId) -> Session:
-        """The state of a session, which is new when it never spoke."""
-        return self.sessions.setdefault(session, Session())
+    def session(self, thread: Thread) -> Session:
+        """The state of a thread, which is new when it never spoke."""
+        known = self.sessions.get(thread)
+        if known is None:
+            known = self.sessions[thread] = Session()
+            self.agents.setdefault(thread[0], {})[thread[1]] = None
+        return known
+
+    def threads(self, session: SessionId) -> tuple[Thread, ...]:
+        """The threads of a session, in the order they first spoke."""
+        return tuple((session, agent) for agent in self.agents.get(session, ()))
 
     def fold(self, line: Line) -> None:
         """Take in the next record; types this version does not know are kept and skipped."""
@@ -159,26 +171,28 @@ class State:
         """Take in a sealed page."""
         self.pages[info.id] = info
         self.turns_of[info.id] = turns
-        self.session(info.session).pages.append(info)
-        opened_as = open_page_id(self.space, info.session, info.number)
-        self.filling.pop(opened_as, None)
-        self.sealed_as[opened_as] = info.id
+        self.session((info.session, info.agent)).pages.append(info)
+        opened = opened_as(self.space, info)
+        self.filling.pop(opened, None)
+        self.sealed_as[opened] = info.id
 
-    def note_filling(self, session: SessionId) -> None:
-        """Make the open page of a session, which holds turns, known by its id."""
-        number = self.sessions[session].next_number
-        self.filling[open_page_id(self.space, session, number)] = session
+    def note_filling(self, thread: Thread) -> None:
+        """Make the open page of a thread, which holds turns, known by its id."""
+        session, agent = thread
+        number = self.sessions[thread].next_number
+        self.filling[open_page_id(self.space, session, number, agent)] = thread
 
     def open_pages(self) -> tuple[OpenInfo, ...]:
         """The pages that hold turns and are not sealed."""
         return tuple(
             OpenInfo(
                 id=page_id,
-                session=name,
-                number=self.sessions[name].next_number,
-                turns=tuple(turn.times for turn in self.sessions[name].waiting),
+                session=thread[0],
+                number=self.sessions[thread].next_number,
+                turns=tuple(turn.times for turn in self.sessions[thread].waiting),
+                agent=thread[1],
             )
-            for page_id, name in self.filling.items()
+            for page_id, thread in self.filling.items()
         )
 
     def current_checkpoint(self) -> Checkpoint:
@@ -189,7 +203,7 @@ class State:
 
     def current_checkpoint_of_format_1(self) -> CheckpointOfFormat1:
         """What commits to everything there is, as logs of format 1 did."""
-        filling = [(name, session) for name, session in self.sessions.items() if session.waiting]
+        filling = [(name, session) for (name, _), session in self.sessions.items() if session.waiting]
         filling.sort(key=lambda named: named[1].waiting[0].seq)
         pages = (
             (name, session.next_number, ((turn.seq, turn.digest) for turn in session.waiting))
@@ -223,10 +237,11 @@ class State:
         fields = line.fields
         part, _ = fields.get("p", (1, 1))
         self.turns += part == 1
-        waiting = self.session(fields["s"]).waiting
+        thread = thread_of(fields)
+        waiting = self.session(thread).waiting
         waiting.append(OpenTurn(line.seq, index(fields["w"]), line.digest, times_of(fields)))
         if len(waiting) == 1:
-            self.note_filling(fields["s"])
+            self.note_filling(thread)
         key = key_in(fields, self.salt)
         if key is not None:
             self.keys[key] = line.seq
@@ -248,12 +263,13 @@ class State:
 
     def _fold_page(self, line: Line) -> None:
         info = page_info(line.fields)
-        session = self.session(info.session)
+        thread = thread_of(line.fields)
+        session = self.session(thread)
         sealed = sealed_by(line.fields["u"], session.waiting)
         self.add_page(info, runs_of(session.waiting[:sealed]))
         del session.waiting[:sealed]
         if session.waiting:
-            self.note_filling(info.session)
+            self.note_filling(thread)
 
     def _fold_erase(self, line: Line) -> None:
         self.erasing[line.seq] = line.fields
@@ -293,7 +309,13 @@ def page_info(fields: Fields) -> PageInfo:
         tokens=fields["w"],
         sealed_at=datetime.fromisoformat(fields["at"]),
         seq=fields["q"],
+        agent=fields.get("g"),
     )
+
+
+def thread_of(fields: Fields) -> Thread:
+    """The thread that the line of a turn, of what is left of one, or of a page seal is of."""
+    return fields["s"], fields.get("g")
 
 
 def runs_of(turns: Iterable[OpenTurn]) -> tuple[Run, ...]:

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore.errors import Closed, Conflict, Corrupt, PageNotFound, RecordNotFound
-from pagestore.interface import PageLog
+from pagestore.interface import LooksUp, PageLog
 from pagestore.line import Line, encode
 from pagestore.lines.interface import Lines
 from pagestore.merkle import verify_inclusion
@@ -562,6 +562,56 @@ class PageLogContract:
         assert [turn and turn.importance for turn in turns_on(page)] == [0.0, 1.0, None]
         log.erase(sealed, page.lines[0].seq, "asked to")
         assert turns_on(log.page(sealed)) == [None, *turns[1:]]
+
+    def test_pages_are_of_one_agent_each_or_of_none(self) -> None:
+        log = self.new_log()
+        ann, ben = replace(said("one"), agent="ann"), replace(said("two"), agent="ben")
+        log.append(S1, [ann, ben, said("three"), replace(ann, text="four")])
+        opened = {
+            page.agent: page for page in (log.open_page(S1, one) for one in ("ann", "ben", None)) if page
+        }
+        assert [turn.text for turn in turns_on(opened["ann"]) if turn] == ["one", "four"]
+        assert turns_on(opened["ben"]) == [ben]
+        assert turns_on(opened[None]) == [said("three")]
+        assert len({page.id for page in opened.values()}) == 3
+        assert {(info.id, info.agent) for info in log.filling()} == {
+            (page.id, page.agent) for page in opened.values()
+        }
+        sealed = [log.page(page_id) for page_id in log.seal(S1)]
+        assert {(page.agent, page.number) for page in sealed} == {("ann", 1), ("ben", 1), (None, 1)}
+        assert [(info.id, info.agent) for info in log.pages(S1)] == [(one.id, one.agent) for one in sealed]
+        assert all(log.page(page.id).agent == agent for agent, page in opened.items())
+        assert log.sessions() == (S1,)
+        assert log.verify().ok
+
+    def test_a_turn_id_is_one_agents_own(self) -> None:
+        log = self.new_log()
+        mine = replace(said("one"), turn_id="t", agent="ann")
+        log.append(S1, [mine])
+        assert log.append(S1, [replace(mine, text="two", agent="ben")]).new == 1
+        assert log.append(S1, [replace(mine, text="three", agent=None)]).new == 1
+        assert log.append(S1, [mine]).new == 0
+        with pytest.raises(Conflict):
+            log.append(S1, [replace(mine, text="four")])
+        if isinstance(log, LooksUp):
+            asked = [replace(mine, agent=agent) for agent in ("ann", "ben", "cat")]
+            assert tuple(log.taken(S1, asked)) == ("same", "other", "free")
+
+    def test_an_erased_turn_leaves_its_agent(self) -> None:
+        log = self.new_log()
+        mine = replace(said("one"), turn_id="t", agent="ann")
+        log.append(S1, [mine])
+        (page_id,) = log.seal(S1)
+        log.erase(page_id, log.page(page_id).lines[0].seq, "asked")
+        assert (log.page(page_id).agent, log.append(S1, [mine]).new) == ("ann", 0)
+        assert log.append(S1, [replace(mine, agent="ben")]).new == 1
+        assert log.verify().ok
+
+    @pytest.mark.parametrize("agent", ["", 7, b"ann"])
+    def test_an_agent_without_a_name_is_refused(self, agent: Any) -> None:
+        log = self.new_log()
+        with pytest.raises(ValueError, match="agent"):
+            log.append(S1, [replace(said("one"), agent=agent)])
 
     @pytest.mark.parametrize("importance", [-0.1, 1.1, float("nan"), float("inf"), True, "0.5"])
     def test_an_importance_that_is_no_number_from_0_to_1_is_refused(self, importance: Any) -> None:

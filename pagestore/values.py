@@ -1,7 +1,8 @@
 """The values every other room builds on: what was said, the page it is on, and where on it words stand.
 
-A `Turn` is what one party said, once. A `Page` is an ordered run of turns of one session, rendered
-to text by a pure function, so that a `Span` (a half-open character range) means the same words for ever.
+A `Turn` is what one party said, once. A `Page` is an ordered run of turns of one session, of one agent or of
+none, rendered to text by a pure function, so that a `Span` (a half-open character range) means the same words
+for ever.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Turn:
     caller trusts the source, in words of the caller's own; `None` means that nobody said. `metadata` is
     whatever else the caller knows of the turn, as plain JSON under text keys: sealed with the words, erased
     with them, and no part of the page's text. `importance`, from 0 to 1, is how much the caller says it
-    matters; `None` means that nobody said. It too is sealed and erased with the words.
+    matters; `None` means that nobody said. It too is sealed and erased with the words. `agent` is in whose
+    episode it was said; `None` means in nobody's. It is sealed with the words and stays when they are erased.
     """
 
     speaker: str
@@ -41,6 +43,7 @@ class Turn:
     trust: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     importance: float | None = None
+    agent: str | None = None
 
     def texts(self) -> Iterator[str]:
         """Its words, and every text and number of its metadata."""
@@ -93,7 +96,7 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """An ordered run of turns of one session, and its text, a pure function of those turns.
+    """An ordered run of turns of one session and one `agent`, and its text, a pure function of those turns.
 
     A sealed page never changes (erasing is the one exception and leaves a tombstone). The open page
     of a session has `sealed_at=None` and an id starting with `o1:` that keeps resolving, to the sealed
@@ -109,6 +112,7 @@ class Page:
     tokens: int
     token_counter: str
     sealed_at: datetime | None
+    agent: str | None = None
 
     def words(self, span: Span) -> str:
         """The exact characters `span` covers; `InvalidInput` when it is not a range of this page."""
@@ -135,6 +139,7 @@ class PageInfo:
     tokens: int
     sealed_at: datetime
     seq: int
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +162,7 @@ class OpenInfo:
     session: SessionId
     number: int
     turns: tuple[TurnTimes, ...]
+    agent: str | None = None
 
     @property
     def seq(self) -> int:

@@ -13,7 +13,7 @@ from pagestore.codec import UPGRADED, page_id
 from pagestore.line import MALFORMED, Fields, Line
 from pagestore.lines.interface import Lines
 from pagestore.recovery import wrong_header
-from pagestore.state import State, runs_of, sealed_by
+from pagestore.state import State, runs_of, sealed_by, thread_of
 from pagestore.values import Checkpoint, CheckpointOfFormat1, Damage, VerifyReport
 
 
@@ -98,13 +98,13 @@ class _Check:
 
     def _wrong_page(self, line: Line) -> str | None:
         fields = line.fields
-        waiting = self.fresh.session(fields["s"]).waiting
+        thread = self.fresh.session(thread_of(fields))
+        waiting = thread.waiting
         turns = waiting[: sealed_by(fields["u"], waiting)]
-        number = self.fresh.session(fields["s"]).next_number
         hashes = [turn.digest for turn in turns]
         if fields["id"] != page_id(self.fresh.space, fields["s"], fields["p"], hashes):
             return f"page {fields['id']!r}: its turns are not the ones it was sealed with"
-        if (fields["p"], [tuple(run) for run in fields["u"]]) != (number, list(runs_of(turns))):
+        if (fields["p"], [tuple(run) for run in fields["u"]]) != (thread.next_number, list(runs_of(turns))):
             return f"page {fields['id']!r}: its number, or those of its turns, are not its own"
         return None
 

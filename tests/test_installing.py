@@ -116,6 +116,23 @@ def test_serving_agents_without_their_protocol_names_the_extra(
     assert not (tmp_path / "memory").exists()
 
 
+@pytest.mark.parametrize("without", ["serve"], indirect=True)
+def test_serving_over_http_without_its_server_names_the_extra(
+    without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("starlette.", "tiermem.apps.http"))]:
+        monkeypatch.delitem(sys.modules, name)
+    done = CliRunner().invoke(app, ["serve", "--store", str(tmp_path / "memory")])
+    assert f"pip install 'tiermem[{without}]'" in " ".join(done.stderr.split())
+    assert not (tmp_path / "memory").exists()
+
+
+@pytest.mark.parametrize("without", ["remote"], indirect=True)
+def test_a_memory_over_http_without_its_client_names_the_extra(without: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
+        tiermem.open("http://127.0.0.1:9")
+
+
 BARE = """
 import sys
 sys.modules |= dict.fromkeys(sys.argv[1:])

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         restore,
         spaces,
     )
-    from tiermem.ledger import AnswerInfo, Redistilled, TurnAt
+    from tiermem.ledger import AnswerInfo, Grant, Redistilled, TurnAt
     from tiermem.reading import (
         Audit,
         AuditedCitation,
@@ -133,6 +133,7 @@ _LAZY = {
     "Exported": "tiermem.api",
     "Filters": "tiermem.api",
     "Flushed": "tiermem.api",
+    "Grant": "tiermem.ledger",
     "Item": "tiermem.workspace",
     "Judged": "tiermem.writing",
     "Judgement": "tiermem.salience",
@@ -201,6 +202,7 @@ __all__ = [
     "Exported",
     "Filters",
     "Flushed",
+    "Grant",
     "GrowthProof",
     "InclusionProof",
     "Item",

@@ -19,6 +19,13 @@ TierMemError
 │  └─ IndexMismatch       built with another embedder or schema; offers `reindex`
 ├─ PageSetAside           a step raised something unexpected on this page; says what and where
 ├─ Unexpected             a step raised something unexpected, and no page is to blame; says what and where
+├─ CallbackFailed         a callback of yours raised; what was asked for is done, and is its `result`
+├─ RemoteError            a memory over HTTP could not be used
+│  ├─ Unauthorized        no key, or one that is not known
+│  ├─ Forbidden           the key does not allow it
+│  ├─ TooManyRequests     more than the key may ask for in that time; says when to go on
+│  ├─ TooLarge            more was sent at once than the server takes
+│  └─ ServerUnavailable   not reached, stopping, busy, or too slow; retrying may help
 └─ MemoryClosed           used after `close`, or closed while it was used
 
 Storage errors (`Locked`, `Corrupt`, `Full`, …) are `pagestore.errors`, below `PageStoreError`.
@@ -122,6 +129,38 @@ class PageSetAside(TierMemError):
 
 class Unexpected(TierMemError):
     """A step raised something nobody expects, and no page is to blame: a fault, which is the cause."""
+
+
+class CallbackFailed(TierMemError):
+    """A callback of the caller's raised, which is the cause; `result` is what the call gives without it."""
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class RemoteError(TierMemError):
+    """A memory over HTTP could not be used, or answered what this version does not understand."""
+
+
+class Unauthorized(RemoteError):
+    """The server wants a key, and none was given, or one that it does not know."""
+
+
+class Forbidden(RemoteError):
+    """The key does not allow this, or not in this space."""
+
+
+class TooManyRequests(RemoteError):
+    """The key has asked for more than it may in that time; the message says when to go on."""
+
+
+class TooLarge(RemoteError):
+    """More was sent at once than the server takes."""
+
+
+class ServerUnavailable(RemoteError):
+    """The server was not reached, is stopping, is busy, or took too long; retrying may help."""
 
 
 class MemoryClosed(TierMemError):

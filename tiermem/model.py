@@ -6,6 +6,7 @@ ISO 8601 dates of the precision that is known ("2023-05-07", "2023-05", "2022").
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, NewType
@@ -47,6 +48,11 @@ Unproved = Literal["mark", "abstain"]
 
 _NEAREST = 5
 """Passages that an answer which abstains still names."""
+
+
+def together(*agents: Iterable[str | None]) -> tuple[str, ...]:
+    """To whom belongs what is made of what belongs to these agents: all of them, each once, in order."""
+    return tuple(sorted({one for some in agents for one in some if one is not None}))
 
 
 def is_proved(support: Support) -> bool:
@@ -107,6 +113,11 @@ class SummaryUnit:
     trust: Named | None = None
     support: Support = "stated"
     derivations: tuple[Derivation, ...] = ()
+    agents: tuple[Named, ...] = ()
+    """Whose it is: the agents of the turns it rests on, and of all that whoever worded it may have it from.
+
+    Where there are several, it is of all of them together. Empty: everybody's.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -435,6 +446,8 @@ class Trace:
     mode: AskMode = "router"
     budget: Budget = Budget()
     way: Way = "recall"
+    agent: Named | None = None
+    """Who asked; `None` where it was no agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

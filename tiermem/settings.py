@@ -156,6 +156,12 @@ class Settings(BaseSettings):
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
 
+    share: Literal["private", "semantic"] = "private"
+    """Who sees units that were made of what belongs to an agent: that agent, until they are shared, or
+    (`semantic`) every agent of the space. The words they rest on are the agent's own either way."""
+    unsearched_roles: tuple[str, ...] = ()
+    """Turns of these roles (`system`, say) are stored and read with their page, and no search finds them."""
+
     if not TYPE_CHECKING:  # the fields are what a type checker is to see
 
         def __init__(self, **given: Any) -> None:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+ENOUGH_F1: Final = 0.5
+"""Token F1 from which an answer is right by words."""
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 
@@ -34,6 +36,13 @@ def soft_match(answer: str, gold: Sequence[str]) -> bool:
     """
     mine = normalised(answer)
     return any(_contains(mine, normalised(text)) for text in gold)
+
+
+def right_by_words(answer: str, gold: Sequence[str]) -> bool:
+    """True when the answer holds a gold answer's words in order, or shares enough of them."""
+    mine = f" {normalised(answer)} "
+    holds = any(f" {normalised(text)} " in mine for text in gold if normalised(text))
+    return bool(answer.strip()) and (holds or token_f1(answer, gold) >= ENOUGH_F1)
 
 
 def _contains(one: str, other: str) -> bool:

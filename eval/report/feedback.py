@@ -15,7 +15,7 @@ def terminal(found: Halves) -> Iterator[Table | str]:
     columns = ("ranked by", f"recall@{TOP}", "difference", "95 % interval", "questions changed")
     yield table(columns, map(_row, found.rows), numbers=columns[1:])
     yield (
-        f"{found.questions:,} questions of the second halves, {found.outcomes:,} outcomes of the first; "
+        f"{found.questions:,} questions looked up, {found.outcomes:,} outcomes of the other halves; "
         f"{found.moved:,} of {found.units:,} units moved. Units by {found.engine}; data {found.data[:12]}"
     )
 

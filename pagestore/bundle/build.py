@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pagestore.bundle.values import Bundle
 from pagestore.errors import InvalidInput, PageNotFound, RecordNotFound
 from pagestore.interface import PageLog, ProvingLog
-from pagestore.values import Checkpoint, PageId, ProvedPage, Span, TurnLine
+from pagestore.values import Checkpoint, Page, PageId, ProvedPage, Span, TurnLine
 
 ANSWER_KIND = "answered"
 """The kind under which answers are logged. What is read of their body stands in `answer_shown`."""
 
 
 def make_bundle(
-    log: PageLog, seq: int, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+    log: PageLog,
+    seq: int,
+    *,
+    checkpoint: Checkpoint | None = None,
+    whole_pages: bool = False,
+    shows: Callable[[Page], bool] | None = None,
 ) -> Bundle:
     """The bundle of the answer logged as record `seq`.
 
     Of the pages it cites it holds the turns whose words are cited, and of the others a salted hash;
-    with `whole_pages` every turn. It is bound to the log as it stands; with `checkpoint`, one kept
-    elsewhere, to that one if it is new enough, else with the proof that the log has only grown since.
+    with `whole_pages` every turn; of pages that `shows` is false of, no word. It is bound to the log as it
+    stands; with `checkpoint`, one kept elsewhere, to that one if it is new enough, else with the proof that
+    the log has only grown since.
     A bundle proves nothing of open pages: its checkpoint names the tree alone.
     Raises `PageNotFound` while a cited page is open, `Corrupt` when the log does not bear out `checkpoint`.
     """
     if not isinstance(log, ProvingLog):
         raise InvalidInput(f"{type(log).__name__} cannot prove records")
     body = log.read(seq).body
-    quoted = _quoted(log, body)
+    bound = partial(_bound, log, seq, body, _quoted(log, body, shows), whole_pages=whole_pages)
     if checkpoint is not None:
         try:
-            return _bound(log, seq, body, quoted, checkpoint.tree, whole_pages=whole_pages)
+            return bound(checkpoint.tree)
         except (RecordNotFound, PageNotFound):
             pass  # the checkpoint is older than what must be shown
     now = log.current_checkpoint().tree
-    bundle = _bound(log, seq, body, quoted, now, whole_pages=whole_pages)
+    bundle = bound(now)
     return bundle if checkpoint is None else replace(bundle, growth=log.prove_growth(checkpoint, now))
 
 
@@ -55,7 +62,9 @@ def _bound(
         checkpoint=checkpoint,
         answer=answer_shown(body),
         record=log.prove_record(seq, checkpoint),
-        pages=tuple(page if whole_pages else excerpt(page, quoted[page.id]) for page in pages),
+        pages=tuple(
+            page if whole_pages and quoted[page.id] else excerpt(page, quoted[page.id]) for page in pages
+        ),
     )
 
 
@@ -106,8 +115,12 @@ def placed(turns: Iterable[TurnLine]) -> Iterator[tuple[int, TurnLine]]:
         start += turn.length + 1
 
 
-def _quoted(log: PageLog, body: Mapping[str, Any]) -> dict[PageId, list[Span]]:
-    """The pages an answer quotes, by their sealed ids, in order, each with the spans on it."""
+def _quoted(
+    log: PageLog, body: Mapping[str, Any], shows: Callable[[Page], bool] | None
+) -> dict[PageId, list[Span]]:
+    """The pages an answer quotes, by their sealed ids, in order, each with the spans on it; of one that is
+    not to be shown there are none.
+    """
     pages: dict[PageId, list[Span]] = {}
     for quotation in quotations(answer_shown(body)):
         for span in spans_of(quotation):
@@ -117,5 +130,7 @@ def _quoted(log: PageLog, body: Mapping[str, Any]) -> dict[PageId, list[Span]]:
                     f"page {page.id!r} of session {page.session!r} is still filling and cannot be proved; "
                     "seal it (`flush`) first"
                 )
-            pages.setdefault(page.id, []).append(span)
+            spans = pages.setdefault(page.id, [])
+            if shows is None or shows(page):
+                spans.append(span)
     return pages

@@ -179,7 +179,8 @@ class _Check:
             shown_turn(n, start, turn, seal["s"]) for n, (start, turn) in enumerate(placed(page.turns), 1)
         )
         checked = ShownPage(number=seal["p"], session=seal["s"], turns=turns)
-        self._pages[page.id] = self._pages[open_page_id(self._bundle.space, seal["s"], seal["p"])] = checked
+        opened = open_page_id(self._bundle.space, seal["s"], seal["p"], seal.get("g"))
+        self._pages[page.id] = self._pages[opened] = checked
         proof = page.seal.proof
         self.proved.append(
             f"page {seal['p']} of session {seal['s']!r} ({page.id[:15]}…) was sealed at {seal['at']} "
@@ -259,6 +260,12 @@ class _Check:
             touched = page.touched(span)
             if any(turn.evidence.erased for turn in touched):
                 self.unproved.append(f"{where}: its words were erased; that a turn stood there is proved")
+                return None
+            if quotation.get("quote") == "" and any(turn.text is None for turn in touched):
+                self.unproved.append(
+                    f"{where}: its words are withheld; that they stood on page {page.number} of session "
+                    f"{page.session!r} when it was sealed is proved"
+                )
                 return None
             texts.append(cut_out(touched, span))
             turns += [(page, turn) for turn in touched]

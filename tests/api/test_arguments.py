@@ -269,6 +269,8 @@ READ: Any = read_dialogue
         (lambda m: m.ask("Roof?", session=7), "session must be a text, not 7"),
         (lambda m: m.add("Hello", session=None), "session must be a text, not None"),
         (lambda m: m.add("Hello", speaker=5), "speaker must be a text, not 5"),
+        (lambda m: m.workspace().add("Hello", key=""), "key must be a name, not ''"),
+        (lambda m: m.workspace().remove(" "), "key must be a name, not ' '"),
         (lambda m: m.add("Hello", said_at=""), "said_at must be a moment"),
         (lambda m: m.add([UNTYPED.Turn(speaker="Ann", text=5)]), "turn 1: text must be a text, not 5"),
         (lambda m: m.erase(space="s1", reason="why"), "space must be True or False, not 's1'"),

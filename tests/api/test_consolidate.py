@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -174,6 +175,47 @@ def test_a_number_may_come_as_text_from_the_environment(monkeypatch: pytest.Monk
     assert tiermem.Settings().consolidate == 300.0
     monkeypatch.setenv("TIERMEM_CONSOLIDATE", "idle")
     assert tiermem.Settings().consolidate == "idle"
+
+
+@pytest.mark.anyio
+async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_the_background(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    near, steps = Consolidator._near, list[str]()
+    go_on, at_it = anyio.Semaphore(0), anyio.Event()
+
+    async def slow(self: Consolidator, unit: tiermem.SummaryUnit) -> Any:
+        at_it.set()
+        await go_on.acquire()
+        steps.append(unit.text)
+        return await near(self, unit)
+
+    async def opened(**settings: Any) -> tiermem.AsyncMemory:
+        return await tiermem.AsyncMemory.open(
+            tmp_path / "m", engine="local", embedder=HashEmbedder(), distil="inline", **settings
+        )
+
+    async with await opened() as memory:
+        for word in ("mill", "river", "harbour", "garden"):
+            await memory.add(f"I really love the old {word}.", speaker="Ann", said_at=MAY)
+            await memory.flush()
+        pages = [page.id for page in await memory.pages()]
+    monkeypatch.setattr(Consolidator, "_near", slow)
+    one = await opened(consolidate="idle")
+    other = await opened(consolidate="idle")
+    with anyio.fail_after(20):
+        await at_it.wait()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: other.erase(page=pages[0], reason="asked to"))
+            await anyio.wait_all_tasks_blocked()
+            go_on.release()
+        await one.close()
+        assert len(steps) == 1
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(other.close)
+            await anyio.wait_all_tasks_blocked()
+            go_on.release()
+        assert len(steps) <= 2
 
 
 def test_closing_does_not_wait_for_a_pass_to_look_at_everything(

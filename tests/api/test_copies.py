@@ -105,6 +105,7 @@ def test_a_line_tells_every_field_of_a_turn() -> None:
         trust="web",
         metadata={"channel": "boats"},
         importance=0.9,
+        agent="planner",
     )
     assert all(getattr(full, field.name) for field in fields(Turn))
     assert len(json.loads(line_of("s", full))) == len(fields(Turn)) + 1
@@ -212,3 +213,20 @@ def test_an_export_goes_neither_into_the_store_nor_where_text_is_taken(
     memory.export(tmp_path / "out.jsonl")
     (told,) = read_dialogue(tmp_path / "out.jsonl")
     assert [turn.speaker for turn in told.sessions[0].turns] == [" "]
+
+
+def test_what_is_of_an_agent_is_of_that_agent_when_it_is_read_back(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    memory, file = open_memory(), tmp_path / "turns.jsonl"
+    memory.as_agent("planner").add("The vault opens with a fern.", speaker="Zora", session="s1")
+    memory.add("The boat is green.", speaker="Ben", session="s1")
+    memory.export(file)
+    with tiermem.open(tmp_path / "again", engine="local", embedder=HashEmbedder()) as again:
+        (conversation,) = read_dialogue(file)
+        for session in conversation.sessions:
+            again.add(session.turns, session=session.session)
+        assert again.search("fern vault", kind="turns")[0].text == "Zora: The vault opens with a fern."
+        assert (
+            again.as_agent("writer").search("fern vault", kind="turns")[0].text == "Ben: The boat is green."
+        )

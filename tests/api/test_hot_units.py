@@ -1,9 +1,15 @@
 """An index that holds no more than some units: what goes cold is kept, found and counted."""
 
+import tempfile
+from collections.abc import Sequence
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tiermem
 from tests.api.conftest import OpenMemory
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
 
 THINGS = ("canoe", "piano", "kettle", "telescope", "lantern", "bicycle", "violin", "tent", "loom", "sledge")
@@ -101,3 +107,50 @@ def test_erasing_takes_hot_and_cold_units_and_leaves_in_the_index_what_is_hot_no
     assert not any(THINGS[number] in text for number in (0, 9) for texts in told.values() for text in texts)
     memory.reindex()
     assert found(memory) == told
+
+
+ACTIONS = ("tell", "tell", "ask", "erase", "reopen", "limit")
+"""What may happen in a life whose units go cold and come back."""
+
+
+def live_hot_and_cold(life: Sequence[tuple[str, int]]) -> int:
+    """One memory whose index holds a few units, on disk; after each step all that was said and not erased is
+    found, and nothing that was erased is. Gives how many units were cold at the end.
+    """
+    limit, said = 3, set[int]()
+    with tempfile.TemporaryDirectory() as folder:
+        memory = _opened(folder, limit)
+        try:
+            for what, n in (*life, ("reopen", 0)):
+                if what == "tell" and n not in said:
+                    tell(memory, range(n, n + 1))
+                    said.add(n)
+                elif what == "ask":
+                    memory.ask(f"What did the {THINGS[n]} cost in euros?")
+                elif what == "erase" and n in said:
+                    assert memory.erase(session=f"s{n}", reason="asked to").leftovers.clean
+                    said.remove(n)
+                elif what in ("reopen", "limit"):
+                    limit = 1 + n % 5 if what == "limit" else limit
+                    memory.close()
+                    memory = _opened(folder, limit)
+                    memory.flush()
+                figures = memory.stats()
+                assert figures.units == len(said)
+                assert figures.units_cold == max(0, len(said) - limit), f"after {what}, at most {limit}"
+                for number, thing in enumerate(THINGS):
+                    best = memory.search(f"What did the {thing} cost?", limit=3)
+                    assert any(one.unit_id and thing in one.text for one in best) is (number in said), thing
+            return memory.stats().units_cold
+        finally:
+            memory.close()
+
+
+def _opened(folder: str, limit: int) -> tiermem.Memory:
+    return tiermem.open(folder, engine="local", embedder=HashEmbedder(), distil="deferred", hot_units=limit)
+
+
+@settings(max_examples=6)
+@given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), max_size=14))
+def test_whatever_goes_cold_and_comes_back_is_found_until_it_is_erased(life: list[tuple[str, int]]) -> None:
+    live_hot_and_cold(life)

@@ -14,7 +14,7 @@ from pagestore import LogOptions, SessionId, SpaceId, Store, Turn
 from pagestore.errors import Conflict, NotAStore, PageNotFound, PageStoreError
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
-from tiermem.errors import InvalidInput, MemoryClosed, UnknownId
+from tiermem.errors import InvalidInput, MemoryClosed, RemoteError, UnknownId
 from tiermem.reading import LONGEST_QUESTION
 
 
@@ -208,8 +208,8 @@ def test_settings_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         tiermem.open(tmp_path, colour="blue")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="TIERMEM_MODEL"):
         tiermem.open(tmp_path, engine="model")
-    with pytest.raises(InvalidInput, match="index=URL"):
-        tiermem.open("http://localhost:6333")
+    with pytest.raises(RemoteError, match="index=URL"):
+        tiermem.open("http://localhost:9")
 
 
 def test_a_key_alone_does_not_turn_models_on(
@@ -270,7 +270,7 @@ def test_blocking_and_awaited_doors_have_the_same_signatures() -> None:
     assert blocking.keys() == awaited.keys()
     for name, signature in blocking.items():
         assert signature.parameters == awaited[name].parameters, name
-        if name not in ("open", "workspace"):
+        if name not in ("open", "workspace", "as_agent"):
             assert signature.return_annotation == awaited[name].return_annotation, name
     opened = inspect.signature(tiermem.open).parameters
     assert opened == blocking["open"].parameters

@@ -42,6 +42,20 @@ TIMEFRAMES: tuple[tuple[Any, set[str]], ...] = (
     ([date(2024, 5, 6), "2024-05-12"], {"Skye", "Iona"}),
     (["April 2024", (date(2024, 5, 7), date(2024, 5, 7))], {"Arran", "Mull"}),
     ("2031", set()),
+    ("since May 2024", {"Skye", "Mull", "Iona"}),
+    ("after April 2024", {"Skye", "Mull", "Iona"}),
+    ("before May 2024", {"Arran"}),
+    ("until 6 May 2024", {"Skye", "Arran"}),
+    ("between March and April 2024", {"Arran"}),
+    ("from 6 to 7 May 2024", {"Skye", "Mull"}),
+    ("March 2024/April 2024", {"Arran"}),
+    (("2024-04", "2024-05"), set(SAID)),
+    (("2024-05", "2024-06"), {"Skye", "Mull", "Iona"}),
+    (("2023", "2024"), set(SAID)),
+    (("2024-05-06", "2024-05-07"), {"Skye", "Mull"}),
+    (("April 2024", date(2024, 5, 6)), {"Skye", "Arran"}),
+    (("last week", None), {"Skye", "Mull", "Iona"}),
+    (("2024-05-06T10:01", "2024-05"), {"Mull", "Iona"}),
 )
 
 
@@ -118,6 +132,20 @@ def test_auto_takes_the_time_out_of_the_topic_and_leaves_one_that_is_nothing_els
     assert (alone.topic, found(alone)) == ("2024-05-06", {"Skye"})
 
 
+def test_auto_reads_a_time_as_words_that_name_one_do_and_takes_no_other_word_for_one(
+    boats: tiermem.Memory,
+) -> None:
+    between = boats.recall(
+        "Where did Ann sail between March and April 2024?", timeframe="auto", asked_at=ASKED
+    )
+    assert (between.topic, found(between)) == ("Where did Ann sail ?", {"Arran"})
+    before = boats.recall("Where did Ann sail before May 2024?", timeframe="auto", asked_at=ASKED)
+    assert found(before) == {"Arran"}
+    for topic in ("Where did Ann sail with June?", "Where may Ann sail?", "Which boat is order 2024-13?"):
+        recollection = boats.recall(topic, timeframe="auto", asked_at=ASKED)
+        assert (recollection.topic, recollection.times) == (topic, None)
+
+
 WRONG: tuple[Any, ...] = (
     "bananas",
     "",
@@ -128,6 +156,15 @@ WRONG: tuple[Any, ...] = (
     (None, None),
     (date(2024, 5, 8),),
     ("soon", None),
+    ("2024-13", None),
+    "2024-13",
+    "2024-02-30",
+    "13/13/2024",
+    "05/2024",
+    "12",
+    "between May 2024 and the race",
+    "2024-05/2024-13",
+    ("2024-06", "2024-05"),
     7,
     {"from": "2024-05-01"},
     "x" * 10_000,
@@ -216,6 +253,45 @@ def test_turns_that_tell_no_time_are_left_out_and_counted(open_memory: OpenMemor
     assert memory.recall("boat").undated == 0
     assert len(memory.recall("boat").items) == 2
     assert memory.recall("boat", timeframe="2024-05", session="main").undated == 0
+
+
+def test_how_many_undated_turns_a_filter_would_leave_out_is_not_known(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add("The boat was red.", speaker="Ann", said_at="2024-05-06")
+    ledger = memory._async._open.ledger
+    undated = [
+        Turn(speaker="Bob", role="user", text="The boat was green.", metadata={"channel": "general"}),
+        Turn(speaker="Cid", role="tool", text="The boat was blue.", trust="web"),
+    ]
+    memory._call(lambda: ledger.append(SessionId("old"), undated))
+    memory.index_pending()
+    filters: tuple[tuple[dict[str, Any], int | None], ...] = (
+        ({}, 2),
+        ({"session": "old"}, 2),
+        ({"speaker": "Ann"}, None),
+        ({"role": "tool"}, None),
+        ({"where": {"channel": "general"}}, None),
+        ({"min_trust": "user"}, None),
+        ({"speaker": "Bob", "session": "main"}, 0),
+    )
+    for only, count in filters:
+        assert memory.recall("boat", timeframe="2024-05", **only).undated == count, only
+
+
+def test_nor_how_many_units_where_it_is_about_events(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory()
+    memory.add("The boat has 2 oars of ash.", speaker="Ann", said_at="2024-05-06")
+    memory.flush()
+    memory.add("The boat cost 900 dollars.", speaker="Bob", said_at="2024-05-06")
+    memory.flush()
+    assert [unit.event_at for unit in memory.units()] == [None, None]
+    found = {
+        who: memory.recall("boat", timeframe="2024", about="event", speaker=who).undated
+        for who in (None, "Ann", "Cid")
+    }
+    assert found == {None: 2, "Ann": None, "Cid": None}
 
 
 @pytest.mark.unexpected

@@ -475,3 +475,31 @@ def test_python_runs_the_package_and_dir_names_the_api() -> None:
     import tiermem as package
 
     assert {"Memory", "AsyncMemory", "open", "spaces", "Settings", "__version__"} <= set(dir(package))
+
+
+def test_agents_see_their_own_and_what_they_are_granted(tmp_path: Path) -> None:
+    store, said, other = tmp_path / "m", tmp_path / "a.md", tmp_path / "b.md"
+    said.write_text("Zora: The vault of the blue house opens with a fern.\n")
+    other.write_text("Ben: The green boat lies in the harbour.\n")
+    tiermem(store, "ingest", str(said), "--agent", "planner", "--engine", "local")
+    tiermem(store, "ingest", str(other), "--engine", "local")
+    assert "fern" in tiermem(store, "search", "vault of the house", "--agent", "planner").stdout
+    assert "fern" in tiermem(store, "search", "vault of the house").stdout
+    assert "fern" not in tiermem(store, "search", "vault of the house", "--agent", "boss").stdout
+    assert "no agent" in tiermem(store, "grants").stdout
+    (grant,) = as_json(store, "grant", "boss", "planner")["grants"]
+    assert (grant["agent"], grant["to_see"]) == ("boss", "planner")
+    assert "planner" in tiermem(store, "grants", "--agent", "boss").stdout
+    assert "fern" in tiermem(store, "search", "vault of the house", "--agent", "boss").stdout
+    tiermem(store, "grant", "boss", "*", "--agent", "boss", code=1)
+    assert as_json(store, "revoke", "boss", "planner")["grants"] == []
+    (unit,) = [one for one in as_json(store, "units")["units"] if one["agents"]]
+    assert "fern" in tiermem(store, "share", unit["id"], "--reason", "sold", "--agent", "planner").stdout
+    assert "fern" in tiermem(store, "units", "--agent", "boss").stdout
+    tiermem(store, "share", unit["id"], "--undo", "--reason", "not sold")
+    assert "fern" not in tiermem(store, "units", "--agent", "boss").stdout
+    tiermem(store, "export", str(tmp_path / "days"), "--episodic")
+    (file,) = (tmp_path / "days" / "planner").iterdir()
+    again = tmp_path / "again"
+    tiermem(again, "ingest", str(file), "--agent", "planner", "--engine", "local")
+    assert "fern" in tiermem(again, "search", "vault of the house", "--agent", "planner").stdout

@@ -26,8 +26,8 @@ def test_help_names_every_command() -> None:
     assert all(f"│ {command} " in result.output for command in COMMANDS)
 
 
-OTHERWISE = {"eval", "mcp"}
-"""A group of commands, and a server that speaks a protocol."""
+OTHERWISE = {"eval", "keys", "mcp", "serve"}
+"""Groups of commands, and servers that speak a protocol."""
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in OTHERWISE])
@@ -55,8 +55,8 @@ def test_a_group_of_options_stands_where_its_parameter_stands() -> None:
         seen.extend((question, place, session, output))
 
     shown = with_options(look)
-    assert list(signature(shown).parameters) == ["question", "store", "space", "session", "as_json"]
-    shown(question="Who?", store=Path("m"), space="ann", session="x", as_json=True)
+    assert list(signature(shown).parameters) == ["question", "store", "space", "agent", "session", "as_json"]
+    shown(question="Who?", store=Path("m"), space="ann", agent=None, session="x", as_json=True)
     assert seen == ["Who?", options.Place(store=Path("m"), space="ann"), "x", options.Output(as_json=True)]
 
 

@@ -164,6 +164,7 @@ def _is_seen(point: Point, allowed: PointFilter) -> bool:
     return (
         all(point.payload.get(field) == value for field, value in allowed.match.items())
         and (allowed.among is None or point.id in allowed.among)
+        and (allowed.owners is None or point.payload.get("owner") in (None, *allowed.owners))
         and all(_lies_in(point, timeframe) for timeframe in allowed.when)
     )
 

@@ -36,3 +36,14 @@ async def test_units_that_hold_evidence_succeed_and_the_others_fail() -> None:
     assert not isinstance(table, str)
     assert table.row_count == len(found.rows)
     assert f"of {found.units} units moved" in str(foot)
+
+
+async def test_swapped_the_half_is_looked_up_that_was_judged() -> None:
+    case = tiny.case("one")
+    first, second = halves(case.questions)
+    one, other = [
+        await learnt(case, engine=by_rules(), embedder=HashEmbedder(), swapped=swapped)
+        for swapped in (False, True)
+    ]
+    assert (len(one.asked), len(other.asked)) == (len(second), len(first))
+    assert len(first) != len(second)

@@ -68,6 +68,11 @@ def test_one_of_two_targets_is_any_but_not_all() -> None:
     assert scores.ndcg_any == pytest.approx(1 / 2)
 
 
+def test_of_no_targets_all_are_found_and_none_is_as_in_the_official_script() -> None:
+    scores = score(["x", "y"], frozenset[str](), ["x", "y"], k=2)
+    assert (scores.recall, scores.recall_any, scores.recall_all, scores.ndcg_any) == (0.0, 0.0, 1.0, 0.0)
+
+
 def test_the_first_two_ranks_carry_the_same_weight_as_in_the_official_script() -> None:
     corpus = ["a", "x", "y"]
     assert score(["a", "x", "y"], {"a"}, corpus, k=3).ndcg_any == 1.0

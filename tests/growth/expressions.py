@@ -28,8 +28,18 @@ def modules(*roots: str) -> Iterator[ModuleType]:
         package = importlib.import_module(root)
         yield package
         for found in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{root}."):
-            if not found.name.endswith("__main__"):
-                yield importlib.import_module(found.name)
+            if not found.name.endswith("__main__") and (made := _module(found.name)) is not None:
+                yield made
+
+
+def _module(name: str) -> ModuleType | None:
+    """The module; `None` for one that trains, where what it trains with is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return None
 
 
 def expressions() -> dict[str, re.Pattern[str]]:

@@ -7,9 +7,12 @@ import inspect
 import io
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from pagestore import Page, SessionId, Span, Turn
 from pagestore.rendering import TurnPart
@@ -17,6 +20,7 @@ from pagestore.tokens import EstimateCounter
 from tests.growth.expressions import modules
 from tests.growth.measure import growth
 from tests.growth.texts import KINDS
+from tests.reasoning.learned import splitting
 from tests.text.dialogue import page_of
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
@@ -43,6 +47,8 @@ from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import PageView
+from tiermem.reasoning.learned.passage import SpokenTurn
+from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
@@ -56,6 +62,7 @@ ROOTS = (
     "tiermem.text",
     "tiermem.trust",
     "tiermem.reasoning.rules",
+    "tiermem.reasoning.learned",
     "tiermem.dialogue",
     "tiermem.reading.question",
     "tiermem.reading.ranking",
@@ -82,9 +89,17 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
+    "tiermem.reasoning.learned.decode.best_span": "takes numbers",
+    "tiermem.reasoning.learned.engine.by_reader": "takes a path",
+    "tiermem.reasoning.learned.factors.merged": "takes tensors",
+    "tiermem.reasoning.learned.factors.pack": "takes tensors",
+    "tiermem.reasoning.learned.factors.unpack": "takes bytes",
+    "tiermem.reasoning.learned.graph.reader_initializers": "takes tensors",
     "tiermem.proof.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
     "tiermem.reading.timeframe.whole_days": "takes days",
+    "tiermem.text.dates.add_months": "takes a day",
+    "tiermem.text.dates.count": "takes a word that a pattern found",
     "tiermem.index.bm25.rarity": "takes counts",
     "pagestore.pager.full_page": "takes sizes",
 }
@@ -132,6 +147,20 @@ PAGE = page("x")
 
 def evidence(text: str) -> Evidence:
     return Evidence(text=f"Ann: {text}", spans=(), score=1.0, source="unit", said_at=SAID)
+
+
+def spoken(text: str) -> SpokenTurn:
+    return SpokenTurn(speaker="Ann", text=text, said_at=SAID)
+
+
+class _Reads:
+    """A reader that points at nothing in particular."""
+
+    def pieces(self, first: str, second: str) -> Pieces:
+        return encode(splitting(), first, second)
+
+    def outputs(self, pieces: Pieces) -> dict[str, Any]:
+        return {"span": np.zeros((len(pieces.ids), 2), np.float32), "suffices": np.zeros(1, np.float32)}
 
 
 def unit(text: str) -> SummaryUnit:
@@ -185,9 +214,11 @@ MADE: dict[str, Callable[[str], Any]] = {
     "int": lambda _: 1,
     "float": lambda _: 1.0,
     "Decimal": lambda _: Decimal(7),
+    "date": lambda _: SAID.date(),
     "datetime": lambda _: SAID,
     "datetime | None": lambda _: SAID,
     "datetime | date | None": lambda _: SAID,
+    "Container[str | None]": lambda text: ("system", text),
     "Iterable[object]": lambda text: (text, None, "I have 3 dogs."),
     "Iterable[str]": lambda text: (text, "I have 3 dogs."),
     "Sequence[str]": lambda text: (text, "I have 3 dogs."),
@@ -197,7 +228,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Iterable[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Sequence[Source | str]": lambda text: (source(text), "I have 3 dogs."),
     "DateMention": lambda _: resolve_dates("7 May 2023", SAID)[0],
-    "Iterable[DateMention]": lambda text: resolve_dates(text, SAID),
+    "Iterable[Placed]": lambda text: resolve_dates(text, SAID),
     "Derivation": derivation,
     "Term": lambda text: Term(text=text),
     "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
@@ -321,6 +352,25 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "cited": (source(text),),
     },
     "tiermem.reasoning.rules.extract.answer_from": _answer_from,
+    "tiermem.reasoning.learned.answering.point": lambda text: {
+        "reader": _Reads(),
+        "question": text[:LONGEST_QUESTION],
+        "turns": [spoken(text), spoken(QUESTION)],
+    },
+    "tiermem.reasoning.learned.engine.spoken_turn": lambda text: {
+        "item": replace(evidence(text), quote=text)
+    },
+    "tiermem.reasoning.learned.passage.heading": lambda text: {"turn": spoken(text)},
+    "tiermem.reasoning.learned.passage.passage_of": lambda text: {
+        "question": text[:LONGEST_QUESTION],
+        "turns": [spoken(text)],
+    },
+    "tiermem.reasoning.learned.passage.window_of": lambda text: {"turns": [spoken(text)] * 3, "at": 1},
+    "tiermem.reasoning.learned.pieces.encode": lambda text: {
+        "tokenizer": splitting(),
+        "first": text,
+        "second": text,
+    },
     "tiermem.salience.attribute.shares": lambda text: {
         "cited": [UnitId("u1:x")],
         "in_view": {UnitId("u1:y"): text},

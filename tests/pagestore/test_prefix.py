@@ -1,6 +1,6 @@
 """The past of a log reads as the log read then."""
 
-from itertools import count
+from itertools import count, product
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,9 @@ actions = st.lists(
 
 def seen(log: PageLog) -> dict[str, object]:
     """Everything a reader of a log sees, but for the tokens of open pages."""
-    opened = [page for s in log.sessions() if (page := log.open_page(s)) is not None]
+    threads = product(log.sessions(), (None, "x"))
+    opened = [page for thread in threads if (page := log.open_page(*thread)) is not None]
+    assert {page.id for page in opened} == {info.id for info in log.filling()}
     return {
         "head": log.head,
         "sessions": log.sessions(),
@@ -44,7 +46,7 @@ def test_a_prefix_reads_as_the_log_read_then(
     def do(what: str, session: str, length: int) -> None:
         if what == "say":
             words = f"{next(numbers)} " + "word " * length
-            log.append(SessionId(session), [Turn(speaker="Ann", text=words)])
+            log.append(SessionId(session), [Turn(speaker="Ann", text=words, agent=[None, "x"][length % 2])])
         elif what == "seal":
             log.seal(SessionId(session))
         else:

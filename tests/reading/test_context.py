@@ -158,6 +158,13 @@ def test_a_context_never_exceeds_its_limit_and_every_word_of_memory_stands_behin
     assert sum(row.startswith("[") for row in rows) == len(context.sources)
 
 
+@pytest.mark.parametrize("limit", range(60, 400, 20))
+def test_nor_where_a_whole_counts_more_than_its_parts(limit: int) -> None:
+    items = [Evidence(text=f"cat {n}", spans=(), score=0.0, source="turn", quote="") for n in range(12)]
+    context = assemble(items, max_tokens=limit, count=lambda text: len(text) + text.count("\n") ** 2)
+    assert context.tokens == len(context.text) + context.text.count("\n") ** 2 <= limit
+
+
 @pytest.mark.parametrize("limit", range(80, 125, 3))
 async def test_a_source_too_long_for_the_context_takes_no_room_from_those_that_fit(limit: int) -> None:
     world = await World.new()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,7 +55,10 @@ class Words:
 
 
 class ListIndex:
-    """An index that compares every entry by the stems it shares with the query. `broken` makes it fail."""
+    """An index that compares every entry by the stems it shares with the query, whosever it is.
+
+    `broken` makes it fail.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, Collection], dict[str, Entry]] = {}
@@ -84,6 +87,7 @@ class ListIndex:
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        owners: Iterable[str] | None = None,
     ) -> tuple[Hit, ...]:
         if self.broken is not None:
             raise self.broken
@@ -107,6 +111,7 @@ class ListIndex:
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        owners: Iterable[str] | None = None,
     ) -> TurnHits:
         hits = await self.search(space, "turns", question, limit=limit, session=session)
         return TurnHits(
@@ -126,6 +131,7 @@ class ListIndex:
         *,
         about: About = "said",
         session: SessionId | None = None,
+        owners: Iterable[str] | None = None,
     ) -> int:
         raise AssertionError("nobody asks for it here")
 

@@ -10,6 +10,7 @@ from tests.torture import (
     pipeline,
     planted,
     replies,
+    serving,
     signals,
     spaces,
     words,
@@ -29,5 +30,6 @@ ROWS = (
     *signals.ROWS,
     *growth.ROWS,
     *workspaces.ROWS,
+    *serving.ROWS,
     *planted.ROWS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from string import ascii_lowercase
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from tests.torture.indexes import FORMS, kept_as
 from tests.writing.test_erase import random_life
 from tiermem import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import UnknownId
 from tiermem.llm import Call, FunctionModel
 
 _CANARY = re.compile(r"canary[a-z]{12}|[a-z]{12}yranac")
@@ -37,6 +38,8 @@ NAMES = (
     "default", "DEFAULT", "../default", "a/b", "'; DROP TABLE units; --", "..", "x" * 10_000, "\x00",
     '{"must": []}', "space\n", "*", "\u202espace", "défaut", "de\u0301faut", " ", "index",
 )  # fmt: skip
+QUERIES_OF_A_LIFE = 40
+"""Queries of one space's agents, between which grants, shares and erasures happen."""
 ASKS = (
     "{code}",
     "What is the code of {name}?",
@@ -105,6 +108,122 @@ async def _shown(memory: AsyncMemory, question: str, chance: random.Random) -> s
         case _:
             shown = repr(await memory.search(question, limit=chance.choice([1, 10, 100]), session=session))
     return shown
+
+
+def agents(share: Share) -> Outcome:
+    """Agents with hostile names in one space, in random lives; each is asked for what is kept from it."""
+    outcome, chance = Outcome(), share.chance()
+    while outcome.count < share.count:
+        anyio.run(_live_together, chance, min(QUERIES_OF_A_LIFE, share.count - outcome.count), outcome)
+    return outcome
+
+
+async def _live_together(chance: random.Random, queries: int, outcome: Outcome) -> None:
+    settings: dict[str, Any] = {"distil": "inline", "write_back": "inline", "page_tokens": 120}
+    async with await AsyncMemory.open(
+        ":memory:", engine="local", embedder=HashEmbedder(), **settings
+    ) as memory:
+        life = _Agents(memory, chance)
+        for name in life.names:
+            await life.say(name)
+        for _ in range(queries):
+            if chance.random() < 0.3:
+                await life.step(outcome)
+            at = chance.choice(life.names)
+            shown = await _shown_to(life.views[at], _question(chance, at, chance.choice(life.codes)), chance)
+            outcome.count += 1
+            kept = [code for code, owner in life.owner.items() if not life.may_see(at, owner, code)]
+            leaked = [code for code in kept if code in shown]
+            outcome.demand(not leaked, "an agent was shown what is kept from it")
+            outcome.demand(not any(code in shown for code in life.erased), "an erased word was shown")
+            outcome.seen["queries that showed another agent's words by right"] += any(
+                code in shown for code, owner in life.owner.items() if owner != at
+            )
+
+
+class _Agents:
+    """A space of several agents, and what each of them may see by what was done so far."""
+
+    def __init__(self, memory: AsyncMemory, chance: random.Random) -> None:
+        self.memory = memory
+        self.chance = chance
+        self.names = chance.sample([name for name in NAMES if name.strip() and name != "*"], 4)
+        self.views = {name: memory.as_agent(name) for name in self.names}
+        self.owner: dict[str, str] = {}
+        self.grants: set[tuple[str, str]] = set()
+        self.shared: dict[str, str] = {}
+        self.erased: set[str] = set()
+
+    @property
+    def codes(self) -> list[str]:
+        return list(self.owner)
+
+    def may_see(self, agent: str, owner: str, code: str) -> bool:
+        granted = (agent, owner) in self.grants or (agent, "*") in self.grants
+        return agent == owner or granted or code in self.shared
+
+    async def say(self, name: str) -> None:
+        code = f"{self.chance.randrange(10**9, 10**10)}"
+        self.owner[code] = name
+        session = self.chance.choice(["one", name[:50]])
+        text = f"The vault code of the blue house is {code}."
+        await self.views[name].add(text, speaker="Ann", session=session)
+        if self.chance.random() < 0.7:
+            await self.views[name].flush()
+
+    async def step(self, outcome: Outcome) -> None:
+        name, other = self.chance.sample(self.names, 2)
+        other = self.chance.choice([other, other, "*"])
+        does = self.chance.choice([self._grant, self._revoke, self._share, self._unshare, self._erase])
+        outcome.seen[does.__name__.strip("_")] += 1
+        await does(name, other)
+        if not any(owner == name for owner in self.owner.values()):
+            await self.say(name)
+
+    async def _grant(self, name: str, other: str) -> None:
+        await self.memory.grant(name, to_see=other)
+        self.grants.add((name, other))
+
+    async def _revoke(self, name: str, other: str) -> None:
+        await self.memory.revoke(name, to_see=other)
+        self.grants.discard((name, other))
+
+    async def _share(self, name: str, _: str) -> None:
+        for unit in await self.views[name].units():
+            if unit.agents == (name,) and self.chance.random() < 0.5:
+                await self.views[name].share(unit.id, reason="asked to")
+                self.shared |= {code: unit.id for code in self.owner if code in unit.text}
+
+    async def _unshare(self, name: str, _: str) -> None:
+        theirs = {unit_id for code, unit_id in self.shared.items() if self.owner[code] == name}
+        for unit_id in theirs:
+            await self.views[name].unshare(unit_id, reason="asked to")
+        self.shared = {code: unit_id for code, unit_id in self.shared.items() if unit_id not in theirs}
+
+    async def _erase(self, name: str, _: str) -> None:
+        """One of the agent's pages, sealed or filling."""
+        view = self.views[name]
+        filling = [(page.id, page.text) for page in await view.open_pages() if page.agent == name]
+        sealed = [(one.id, (await view.page(one.id)).text) for one in await view.pages() if one.agent == name]
+        if filling or sealed:
+            page_id, text = self.chance.choice([*filling, *sealed])
+            await view.erase(page=page_id, reason="asked to")
+            gone = {code for code, owner in self.owner.items() if owner == name and code in text}
+            self.erased |= gone
+            self.owner = {code: owner for code, owner in self.owner.items() if code not in gone}
+            self.shared = {code: unit_id for code, unit_id in self.shared.items() if code not in gone}
+
+
+async def _shown_to(agent: AsyncMemory, question: str, chance: random.Random) -> str:
+    """What one way of asking shows to an agent, its own past answers too; without the question."""
+    if chance.random() < 0.9:
+        return await _shown(agent, question, chance)
+    answers = await agent.answers()
+    seen: list[object] = [await agent.stats()]
+    for given in answers[-3:]:
+        with suppress(UnknownId):
+            seen.append((await agent.audit(given.id)).answer.text)
+    return repr(seen)
 
 
 def canaries(share: Share) -> Outcome:
@@ -332,6 +451,17 @@ ROWS = (
         share=2_500,
         work=isolation,
         minutes=12,
+    ),
+    Row(
+        name="agents",
+        failure="another agent's data",
+        done="four agents with hostile names in one space, in lives of grants, revokes, shares and erasures; "
+        "each asked for what the others hold",
+        unit="queries",
+        count=100_000,
+        share=2_500,
+        work=agents,
+        minutes=20,
     ),
     Row(
         name="erased-turns",

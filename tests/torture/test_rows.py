@@ -32,6 +32,7 @@ LITTLE = {
     "lost-index": 6,
     "kill": 60,
     "isolation": 120,
+    "agents": 120,
     "runaway": 8,
     "failing-model": 40,
     "sizes": 75,

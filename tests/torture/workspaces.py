@@ -1,9 +1,12 @@
-"""Rows on what is held in mind: nothing that left is lost, and no operation grows faster than a logarithm."""
+"""Rows on what is held in mind, and hot: nothing that left is lost, and no operation grows faster than a
+logarithm.
+"""
 
 from __future__ import annotations
 
 import math
 
+from tests.api import test_hot_units as tiers
 from tests.api.test_workspace import ACTIONS, live_one_life
 from tests.torture.harness import Outcome, Row, Share
 from tests.workspace.test_growth import LARGE, MOST, NAMES, SMALL, grown_by
@@ -23,6 +26,20 @@ def lives(share: Share) -> Outcome:
         except AssertionError as error:
             outcome.demand(False, f"{policy}: {error or 'something was lost, or held that was erased'}"[:200])
         outcome.seen["evicting policies " + policy] += 1
+        outcome.count += 1
+    return outcome
+
+
+def hot_and_cold(share: Share) -> Outcome:
+    """One memory on disk a case, whose index holds a few units: told, asked, erased from, opened again."""
+    outcome, chance = Outcome(), share.chance()
+    for _ in share.cases:
+        steps = chance.randrange(1, 2 * STEPS)
+        life = [(chance.choice(tiers.ACTIONS), chance.randrange(len(tiers.THINGS))) for _ in range(steps)]
+        try:
+            outcome.seen["units cold at the end"] += tiers.live_hot_and_cold(life)
+        except AssertionError as error:
+            outcome.demand(False, (str(error) or "something was lost, or found that was erased")[:200])
         outcome.count += 1
     return outcome
 
@@ -48,6 +65,17 @@ ROWS = (
         share=50,
         minutes=40,
         work=lives,
+    ),
+    Row(
+        name="hot-units",
+        failure="what an index of few units has no room for is lost, or what was erased comes back hot",
+        done="a memory on disk, its index limited to one to five units, lives through telling, asking, "
+        "erasing, other limits and reopening; after each step all that was said and not erased is looked for",
+        unit="lives",
+        count=500,
+        share=10,
+        minutes=40,
+        work=hot_and_cold,
     ),
     Row(
         name="workspace-growth",

@@ -6,25 +6,38 @@ through from the first, without any of what the fold keeps in between.
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pagestore import LogOptions, MemoryLog, Turn
+from pagestore import LogOptions, MemoryLog, Record, Turn
 from tests.ledger.building import answer, wrote_back
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, turn
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.ledger import Answered, Distilled, Feedback, Ledger, Reinstated, Retired, Stated, WroteBack
+from tiermem.ledger import (
+    Answered,
+    Consolidated,
+    Distilled,
+    Feedback,
+    Ledger,
+    Reinstated,
+    Retired,
+    Stated,
+    WroteBack,
+)
 from tiermem.ledger.entries import decode
+from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds import KINDS
 from tiermem.ledger.replacements import records_that_count
 from tiermem.model import Answer, AnswerId, Citation, Evidence, SummaryUnit, UnitId
-from tiermem.writing import Selection, Writer
+from tiermem.writing import Consolidator, Selection, Writer, WriterOptions
 
 PLACES = ("Piran", "Izola", "Koper", "Lisbon", "Oslo", "Rome", "Vienna", "Graz", "Turin", "Genoa")
 OUTCOMES = ("success", "success", "failure", "neutral")
 STEPS = 30
+START = datetime(2024, 3, 1, tzinfo=UTC)
 
 
 class Clock:
@@ -32,7 +45,7 @@ class Clock:
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
-        self._at = datetime(2024, 3, 1, tzinfo=UTC)
+        self._at = START
 
     def __call__(self) -> datetime:
         hours = self._chance.choice((0.1, 1, 5, 20, -30)) if self._chance.random() < 0.5 else 0.5
@@ -42,33 +55,62 @@ class Clock:
 
 def weights_by_definition(log: MemoryLog) -> dict[UnitId, float]:
     """The weight of every unit, from the records alone."""
-    units: dict[UnitId, SummaryUnit] = {}
-    retired: set[UnitId] = set()
-    judged: dict[UnitId, list[tuple[str, datetime, float]]] = {}
-
-    def holds(unit_id: UnitId) -> bool:
-        newer = (other for other in units.values() if unit_id in other.supersedes)
-        return unit_id in units and not {unit_id} & retired and all(one.id in retired for one in newer)
-
+    known = _Known()
     for record in records_that_count(log, frozenset(KINDS)):
-        match decode(record):
+        entry = decode(record)
+        if isinstance(entry, Feedback):
+            known.judge(entry, record)
+        else:
+            known.take_in(entry)
+    return {unit_id: known.weight(unit_id) for unit_id in known.units}
+
+
+class _Known:
+    """What records say of units: their newest revisions, which are retired, merged, and how judged."""
+
+    def __init__(self) -> None:
+        self.units: dict[UnitId, SummaryUnit] = {}
+        self._retired: set[UnitId] = set()
+        self._merged: dict[UnitId, tuple[UnitId, ...]] = {}
+        self._judged: dict[UnitId, list[tuple[str, int, datetime, float]]] = {}
+
+    def take_in(self, entry: Entry | None) -> None:
+        match entry:
             case Distilled(units=made):
-                units |= {unit.id: unit for unit in made if unit.id not in units}
+                self.units |= {unit.id: unit for unit in made if unit.id not in self.units}
             case Stated(unit=unit):
-                units.setdefault(unit.id, unit)
+                self.units.setdefault(unit.id, unit)
             case WroteBack(unit=unit) if unit is not None:
-                units[unit.id] = unit
+                self.units[unit.id] = unit
+            case Consolidated(unit=unit, merged=of) if unit.id not in self.units:
+                self.units[unit.id], self._merged[unit.id] = unit, of
             case Retired(unit_ids=gone):
-                retired |= set(gone)
+                self._retired |= set(gone)
             case Reinstated(unit_ids=back):
-                retired -= set(back)
-            case Feedback() as feedback:
-                key = feedback.answer_id or str(record.seq)
-                steps = _steps(feedback)
-                for unit_id in filter(holds, units):
-                    rest = [one for one in judged.get(unit_id, []) if one[0] != key]
-                    judged[unit_id] = [*rest, *((key, record.at, step) for step in steps.get(unit_id, ()))]
-    return {unit_id: _weight([(at, step) for _, at, step in judged.get(unit_id, [])]) for unit_id in units}
+                self._retired -= set(back)
+
+    def judge(self, feedback: Feedback, record: Record) -> None:
+        key, steps = feedback.answer_id or str(record.seq), _steps(feedback)
+        for unit_id in filter(self._counts, self.units):
+            rest = [one for one in self._judged.get(unit_id, []) if one[0] != key]
+            new = ((key, record.seq, record.at, step) for step in steps.get(unit_id, ()))
+            self._judged[unit_id] = [*rest, *new]
+
+    def weight(self, unit_id: UnitId) -> float:
+        judged = sorted(one[1:] for side in self._sides(unit_id) for one in self._judged.get(side, []))
+        return _weight([step[1:] for step in judged])
+
+    def _holds(self, unit_id: UnitId) -> bool:
+        newer = (other for other in self.units.values() if unit_id in other.supersedes)
+        return unit_id not in self._retired and all(one.id in self._retired for one in newer)
+
+    def _counts(self, unit_id: UnitId) -> bool:
+        """Whether it holds, or a merge does that stands for it."""
+        stands = (one for one, of in self._merged.items() if unit_id in of and one not in self._retired)
+        return self._holds(unit_id) or any(self._counts(one) for one in stands)
+
+    def _sides(self, unit_id: UnitId) -> set[UnitId]:
+        return {unit_id}.union(*(self._sides(one) for one in self._merged.get(unit_id, ())))
 
 
 def _steps(feedback: Feedback) -> dict[UnitId, tuple[float]]:
@@ -102,7 +144,9 @@ class _Life:
     def __init__(self, chance: random.Random, log: MemoryLog, ledger: Ledger) -> None:
         self.seen: Counter[str] = Counter()
         self._chance, self._log, self._ledger = chance, log, ledger
-        self._writer = Writer(ledger, DictIndex(), Rules().engine)
+        index = DictIndex()
+        self._writer = Writer(ledger, index, Rules().engine)
+        self._consolidator = Consolidator(self._writer, ledger, index, WriterOptions(idle_seal=math.inf))
         self._said: list[Turn] = []
 
     async def differs(self) -> bool:
@@ -116,7 +160,9 @@ class _Life:
 
     async def step(self, number: int) -> None:
         units, answers = self._ledger.tier1.all_units(), tuple(self._ledger.tier1.answers)
-        steps = [self._say] if len(units) < 3 else [self._say, *3 * [self._answer], self._change, self._erase]
+        steps = [self._say]
+        if len(units) > 2:
+            steps += 3 * [self._answer] + [*2 * [self._change], self._erase, self._merge]
         if answers:
             steps += [self._judge] * 8
         done = self._chance.choice(steps)
@@ -129,6 +175,15 @@ class _Life:
         await self._writer.observe(S1, [said])
         await self._writer.seal()
         await self._writer.distil_pending()
+
+    async def _merge(self, number: int) -> None:
+        """Something is said again, on a page of its own, and a pass finds what is told twice."""
+        again = replace(self._chance.choice(self._said), turn_id=f"again-{number}")
+        self._said.append(again)
+        await self._writer.observe(S1, [again])
+        await self._writer.seal()
+        await self._writer.distil_pending()
+        self.seen["merged"] += len((await self._consolidator.run(START)).merged)
 
     async def _answer(self, number: int) -> None:
         units = self._chance.sample(self._ledger.tier1.all_units(), 2)

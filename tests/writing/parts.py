@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -84,6 +84,7 @@ class DictIndex:
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        owners: Iterable[str] | None = None,
     ) -> tuple[Hit, ...]:
         self._check()
         wanted = Counter(stems(query))
@@ -104,6 +105,7 @@ class DictIndex:
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        owners: Iterable[str] | None = None,
     ) -> TurnHits:
         raise AssertionError("writing looks up no turns")
 
@@ -117,6 +119,7 @@ class DictIndex:
         *,
         about: About = "said",
         session: SessionId | None = None,
+        owners: Iterable[str] | None = None,
     ) -> int:
         raise AssertionError("nobody asks for it here")
 

@@ -1,5 +1,6 @@
 """Small pages are summarised together, big ones alone, and none twice."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -51,3 +52,10 @@ def test_every_page_is_in_one_batch_and_no_batch_could_take_the_next_page(
         assert len(batch) == 1 or sum(page.tokens for page in batch) <= page_tokens
     for batch, after in pairwise(found):
         assert sum(page.tokens for page in batch) + after[0].tokens > page_tokens
+
+
+def test_pages_of_different_agents_are_never_summarised_together() -> None:
+    agents = (None, None, "ann", "ann", "ben", None)
+    pages = [replace(info(number, 10), agent=agent) for number, agent in enumerate(agents)]
+    found = batches(pages, page_tokens=1000)
+    assert [[page.agent for page in batch] for batch in found] == [[None] * 2, ["ann"] * 2, ["ben"], [None]]

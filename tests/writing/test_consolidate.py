@@ -452,3 +452,19 @@ async def test_what_is_told_twice_is_looked_for_in_moments_alone() -> None:
     town.writer.index_open_turns = noted  # type: ignore[method-assign, assignment]
     await town.passes(moment)
     assert seen == [True, True]
+
+
+async def test_a_cold_unit_that_tells_the_same_is_found_without_opening_the_memory_again() -> None:
+    town = await Town.told(MILL, FERRY)
+    await town.passes()
+    await town.writer.limit_hot_units(1)
+    await town.writer.index_open_turns()
+    mill, ferry = town.unit(MILL), town.unit(FERRY)
+    assert list(town.ledger.tier1.cold) == [mill.id]
+    assert not any(
+        hit.id == mill.id for hit in await town.index.search(town.ledger.indexed_as, "units", MILL, limit=9)
+    )
+    await town.tell(REALLY)
+    (merged,) = (await town.passes()).merged
+    assert merged.of == (mill.id, town.unit(REALLY).id)
+    assert town.ledger.tier1.is_active(ferry.id)

@@ -220,6 +220,7 @@ def test_whatever_happens_a_weight_is_what_its_definition_says() -> None:
     seen = sum((anyio.run(judging.life, seed) for seed in range(4)), Counter[str]())
     assert seen["wrong"] == 0
     assert min(seen[step] for step in ("judge", "change", "erase", "answer")) > 5
+    assert seen["merged"] > 1
     assert seen["weights"] > 50
 
 
@@ -231,3 +232,74 @@ def test_lives_find_a_fold_that_adds_up_what_an_answer_was_judged(monkeypatch: p
         SignalsFold, "judge", lambda self, seq, answer_id, *rest: judge(self, seq, None, *rest)
     )
     assert sum(anyio.run(judging.life, seed)["wrong"] for seed in range(2))
+
+
+def test_lives_find_a_fold_that_forgets_whom_a_merged_unit_stands_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from tiermem.ledger.folds.signals import SignalsFold
+
+    monkeypatch.setattr(SignalsFold, "merged", lambda self, unit_id: ())
+    assert sum(anyio.run(judging.life, seed)["wrong"] for seed in range(4))
+
+
+async def proved(garden: Garden, number: int, *, days: int = 2) -> list[AnswerId]:
+    """Answers that cite one unit and turn out well, three a day."""
+    given: list[AnswerId] = []
+    for at in range(3 * days):
+        garden.now = START + timedelta(days=at // 3)
+        given.append(await garden.answer(f"a1:{at}", number))
+        await garden.judge(given[-1], "success")
+    return given
+
+
+@pytest.mark.anyio
+async def test_a_unit_that_proved_itself_matters_more_and_the_reason_is_known() -> None:
+    garden = await Garden.new()
+    unit = garden.unit(0)
+    await proved(garden, 0)
+    tier1 = garden.tier1
+    assert (tier1.uses(unit.id), tier1.weight(unit.id)) == (6, 0.6)
+    assert tier1.signals(unit).importance == tier1.importance(unit) == (1 + unit.importance) / 2
+    assert tier1.promotion(unit.id) == "6 answers cited it, and what came of them gives it the weight 0.6"
+    assert tier1.signals(garden.unit(1)).importance == garden.unit(1).importance
+    assert (await Ledger.open(garden.log)).tier1.importance(unit) == tier1.importance(unit)
+
+
+@pytest.mark.anyio
+async def test_a_weight_of_a_half_or_two_answers_promote_nothing() -> None:
+    garden = await Garden.new()
+    answers = await proved(garden, 0)
+    await garden.judge(answers[-1], "neutral")
+    assert garden.tier1.weight(garden.unit(0).id) == 0.5
+    assert garden.tier1.promotion(garden.unit(0).id) is None
+    for day in range(3):
+        garden.now = START + timedelta(days=10 + day)
+        for _ in range(3):
+            await garden.writer.feedback((garden.unit(1).id,), outcome="success", output=None, by="user")
+    assert garden.tier1.weight(garden.unit(1).id) == 0.9
+    assert garden.tier1.promotion(garden.unit(1).id) is None, "nobody cited it"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", ["judged again", "erased", "withdrawn"])
+async def test_a_promotion_goes_with_what_it_rests_on(how: str) -> None:
+    garden = await Garden.new()
+    unit, other = garden.unit(0), garden.unit(1)
+    answers = await proved(garden, 0)
+    assert garden.tier1.importance(unit) > unit.importance
+    if how == "judged again":
+        await garden.judge(answers[0], "failure")
+    elif how == "withdrawn":
+        await garden.writer.withdraw(unit.id, "no more")
+    else:
+        garden.now = START + timedelta(days=5)
+        shown = await garden.answer("a1:both", 0, shown=(1,))
+        await garden.judge(answers[0], "neutral")
+        await garden.judge(shown, "success")
+        assert garden.tier1.importance(unit) > unit.importance
+        await garden.writer.erase(Selection(page=other.spans[0].page_id), "asked to")
+    assert garden.tier1.importance(unit) == unit.importance
+    if how == "withdrawn":
+        await garden.writer.restore(unit.id, "after all")
+        assert garden.tier1.importance(unit) > unit.importance

@@ -21,6 +21,7 @@ from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import About, Collection
+from tiermem.ledger import ALL
 from tiermem.model import Answer, AnswerId, AskMode, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
@@ -80,6 +81,16 @@ def session(value: object) -> SessionId:
 def any_session(value: object) -> SessionId | None:
     """The name of a session, or `None` for all of them."""
     return None if value is None else session(value)
+
+
+def agent(value: object, name: str = "agent") -> str:
+    """The name of an agent."""
+    given = name_in(value, name)
+    if not given.strip():
+        raise InvalidInput(f"{name} must be a name, and this is blank")
+    if given == ALL:
+        raise InvalidInput(f"{name} must be one agent's name, and {ALL!r} stands for all of them")
+    return given
 
 
 def page(value: object, name: str = "page_id") -> PageId:
@@ -178,35 +189,41 @@ def about(value: About, kind: Kind) -> About:
     return found
 
 
-def timeframe(value: object, topic: str, asked_at: datetime) -> tuple[str, tuple[Between, ...] | None]:
+def timeframe(
+    value: object, topic: str, asked_at: datetime, about: About
+) -> tuple[str, tuple[Between, ...] | None]:
     """The topic, and the times to which it is confined: `None` for no such limit.
 
-    With `"auto"` the topic is left without the times that it names.
+    With `"auto"` the topic is left without the times that it names. What was said is not to come, so a month
+    without a year is the last one; what happens may be.
     """
+    past = about == "said"
     if value is None:
         return topic, None
     if isinstance(value, str) and value == "auto":
-        return taken_out(topic, asked_at)
+        return taken_out(topic, asked_at, past=past)
     if not isinstance(value, list):
-        return topic, _times(value, asked_at)
+        return topic, _times(value, asked_at, past=past)
     if not value:
         raise InvalidInput("timeframe must name a time, and this list is empty; None confines nothing")
-    return topic, tuple(dict.fromkeys(one for part in value for one in _times(part, asked_at)))
+    parts = (one for part in value for one in _times(part, asked_at, past=past))
+    return topic, tuple(dict.fromkeys(parts))
 
 
-def _times(value: object, asked_at: datetime) -> tuple[Between, ...]:
+def _times(value: object, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
     if isinstance(value, str):
-        found = times_named(value, asked_at) if len(value) <= LONGEST_TIMEFRAME else ()
+        found = _named(value, asked_at, past=past)
         if not found:
             raise InvalidInput(
-                f"timeframe: {shown(value)} names no time; write a day (2024-05-08), a month (2024-05), days "
-                "from … to (2024-05-01/2024-05-08), words (last week), or 'auto'"
+                f"timeframe: {shown(value)} names no time that can be read as a whole; write a day "
+                "(2024-05-08), a month (2024-05), days from … to (2024-05-01/2024-05-08), words (last week, "
+                "since May 2024), or 'auto'"
             )
     elif isinstance(value, date):
         day = value.date() if isinstance(value, datetime) else value
         found = (whole_days(day, day),)
     elif isinstance(value, tuple) and len(value) == 2:
-        found = (_between(*value),)
+        found = (_between(*value, asked_at, past=past),)
     else:
         raise InvalidInput(
             f"timeframe must be words, a day, a pair (from, to) or a list of these, not {shown(value)}"
@@ -217,12 +234,26 @@ def _times(value: object, asked_at: datetime) -> tuple[Between, ...]:
     return found
 
 
-def _between(since: object, until_: object) -> Between:
+def _named(value: str, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
+    return times_named(value, asked_at, past=past) if len(value) <= LONGEST_TIMEFRAME else ()
+
+
+def _between(since: object, until_: object, asked_at: datetime, *, past: bool) -> Between:
+    """From the beginning of the first to the end of the second, each a moment or what names one time."""
     if since is None and until_ is None:
         raise InvalidInput("timeframe: one end of (from, to) may be None, not both; None confines nothing")
-    return Between(
-        since=moment(since, "timeframe: the beginning"), until=_moment(until_, "timeframe: the end", until)
-    )
+
+    def end(value: object, name: str, read: Callable[[object], datetime | None]) -> datetime | None:
+        try:
+            return _moment(value, f"timeframe: the {name}", read)
+        except InvalidInput:
+            named = _named(value, asked_at, past=past) if isinstance(value, str) else ()
+            found = [one.since if name == "beginning" else one.until for one in named]
+            if len(found) != 1 or found[0] is None:
+                raise
+            return found[0]
+
+    return Between(since=end(since, "beginning", parse_time), until=end(until_, "end", until))
 
 
 def _later(one: datetime, other: datetime) -> bool:
@@ -263,7 +294,7 @@ def packing(value: Packing) -> Packing:
 
 def key(value: object) -> str:
     """What an item is called."""
-    return name_in(value, "key")
+    return _unblank(value, "key")
 
 
 def any_key(value: object) -> str | None:
@@ -398,9 +429,13 @@ def _where(value: object) -> tuple[Wanted, ...]:
 
 def _optional_name(value: object, name: str) -> str | None:
     """A name, or `None`; a blank one is nobody's."""
+    return None if value is None else _unblank(value, name)
+
+
+def _unblank(value: object, name: str) -> str:
     if isinstance(value, str) and not value.strip():
         raise InvalidInput(f"{name} must be a name, not {shown(value)}")
-    return None if value is None else name_in(value, name)
+    return name_in(value, name)
 
 
 def budget(value: object) -> Budget:

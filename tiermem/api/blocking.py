@@ -8,17 +8,21 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Awaitable, Callable, Hashable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial, wraps
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 from weakref import finalize
+
+from pydantic import SecretStr
 
 from pagestore import SpaceId, Store
 from tiermem.api import arguments
+from tiermem.api.connection import Connection, is_url
 from tiermem.api.memory import AsyncMemory, opened_as
+from tiermem.api.remote import connected, remote_opening
 from tiermem.api.requests import Overrides
 from tiermem.api.workspace import AsyncWorkspace, Workspace
 from tiermem.errors import MemoryClosed
@@ -40,6 +44,9 @@ _FORKED = (
 )
 
 
+_REMOTE = "memories over HTTP"
+"""What their loop is known by: one for all of them."""
+
 _loops = SharedLoops()
 
 
@@ -57,7 +64,9 @@ def _blocking(
 
     @wraps(method)
     def call(self: Memory, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return self._call(partial(method, self._async, *args, **kwargs))
+        result = self._call(partial(method, self._async, *args, **kwargs))
+        into = kwargs.get("into")
+        return into._after(result) if isinstance(into, Workspace) else result  # noqa: SLF001  # its own
 
     call.__qualname__ = f"Memory.{method.__name__}"
     return call
@@ -92,26 +101,31 @@ class Memory:
         create: bool = True,
         reindex: bool = False,
         settings: Settings | None = None,
+        key: str | SecretStr | None = None,
         **overrides: Unpack[Overrides],
     ) -> Memory:
         """See `AsyncMemory.open`."""
-        opening = arguments.opening(
-            path,
-            space=space,
-            engine=engine,
-            read_only=read_only,
-            create=create,
-            reindex=reindex,
-            settings=settings,
-            overrides=overrides,
-        )
+        common: dict[str, Any] = {
+            "space": space,
+            "engine": engine,
+            "read_only": read_only,
+            "create": create,
+            "reindex": reindex,
+            "settings": settings,
+        }
         user = object()
-        key = opening.shared_as or user
-        loop = _loops.take(key, user)
+        elsewhere = remote_opening(path, key=key, **common, **overrides)
+        if elsewhere is None:
+            opening = arguments.opening(path, overrides=overrides, **common)
+            shared: Hashable = opening.shared_as or user
+            opens: Callable[[], Awaitable[AsyncMemory]] = partial(opened_as, AsyncMemory, opening)
+        else:
+            shared, opens = _REMOTE, partial(connected, elsewhere)
+        loop = _loops.take(shared, user)
         try:
-            memory = cls(loop.call(partial(opened_as, AsyncMemory, opening)), loop, key, user)
+            memory = cls(loop.call(opens), loop, shared, user)
         except BaseException:
-            _loops.let_go(key, user, end_all)
+            _loops.let_go(shared, user, end_all)
             raise
         # Anew each time: what is registered last is called first, before what was imported to open it ends.
         atexit.unregister(_close_what_is_open)
@@ -175,8 +189,26 @@ class Memory:
     history = trail
     erase = _blocking(AsyncMemory.erase)
     delete = erase
+    grant = _blocking(AsyncMemory.grant)
+    revoke = _blocking(AsyncMemory.revoke)
+    grants = _blocking(AsyncMemory.grants)
+    share = _blocking(AsyncMemory.share)
+    unshare = _blocking(AsyncMemory.unshare)
     leftover_scan = _blocking(AsyncMemory.leftover_scan)
     stats = _blocking(AsyncMemory.stats)
+
+    @property
+    def agent(self) -> str | None:
+        """See `AsyncMemory.agent`."""
+        return self._async.agent
+
+    def as_agent(self, name: str) -> Memory:
+        """See `AsyncMemory.as_agent`."""
+
+        async def seen() -> AsyncMemory:
+            return self._async.as_agent(name)
+
+        return _View(self, self._call(seen))
 
     def workspace(
         self,
@@ -189,11 +221,9 @@ class Memory:
         """See `AsyncMemory.workspace`."""
 
         async def begin() -> AsyncWorkspace:
-            return self._async.workspace(
-                session=session, max_tokens=max_tokens, policy=policy, on_evicted=on_evicted
-            )
+            return self._async.workspace(session=session, max_tokens=max_tokens, policy=policy)
 
-        return Workspace(self._call(begin), self._call)
+        return Workspace(self._call(begin), self._call, arguments.callback(on_evicted))
 
     def close(self) -> None:
         """See `AsyncMemory.close`."""
@@ -226,9 +256,30 @@ class Memory:
                 self._changed.notify_all()
 
 
+class _View(Memory):
+    """A memory as one agent sees it: its calls are those of the memory it was made of, and end with these."""
+
+    def __init__(self, of: Memory, awaited: AsyncMemory) -> None:
+        self._of = of
+        self._async = awaited
+
+    def close(self) -> None:
+        """Take no more calls; the memory it was made of goes on."""
+        with suppress(MemoryClosed):  # closed with the other one
+            self._of._call(self._async.close)  # noqa: SLF001
+
+    def _call(self, method: Callable[[], Awaitable[_T]]) -> _T:
+        return self._of._call(method)  # noqa: SLF001
+
+
 open = Memory.open  # noqa: A001  (users write `tiermem.open`)
 
 
-def spaces(path: str | Path) -> tuple[str, ...]:
-    """The spaces of the store in directory `path`; raises `NotAStore` when it is none."""
+def spaces(path: str | Path, *, key: str | SecretStr | None = None) -> tuple[str, ...]:
+    """The spaces of the store in directory `path`; raises `NotAStore` when it is none.
+
+    Of a server (`"http://…"`) those that the `key` may name.
+    """
+    if isinstance(path, str) and is_url(path):
+        return Connection(path, key).spaces()
     return tuple(Store(arguments.place(path, "path"), read_only=True).spaces())

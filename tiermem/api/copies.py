@@ -6,22 +6,26 @@ Whoever holds a copy holds what is erased from the memory later; every result sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import datetime
 from io import TextIOBase
 from pathlib import Path
 from typing import IO, cast
 
 from anyio import to_thread
 
-from pagestore import Page, SessionId
+from pagestore import OpenInfo, Page, PageInfo, PageLine, SessionId, SpaceId
 from pagestore.backup import SavedSpace, restore_backup, write_backup
-from pagestore.files import lies_in, new_file
+from pagestore.files import create_file, lies_in, new_file
+from pagestore.store import directory_name
 from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
+from tiermem.dialogue.episodic import episode_of
 from tiermem.errors import InvalidInput
-from tiermem.ledger import Ledger
+from tiermem.ledger import EVERYTHING_SEEN, Ledger, Sees
+from tiermem.llm.tokens import token_counter
 from tiermem.runtime.components import Components
 from tiermem.writing import Progress
 
@@ -59,6 +63,7 @@ async def export(
     session: SessionId | None,
     overwrite: bool,
     progress: Progress | None,
+    sees: Sees = EVERYTHING_SEEN,
 ) -> Exported:
     """Write the dialogue of a space, or of one session, as JSON lines, session after session.
 
@@ -71,22 +76,95 @@ async def export(
         raise InvalidInput("to must take bytes, like a file opened with mode 'wb', and this takes text")
     ledger = components.ledger
     with new_file(to, replace=overwrite) if isinstance(to, str | Path) else nullcontext(to) as out:
-        return await _write(ledger, out, session, progress)
+        return await _write(ledger, out, session, progress, sees)
+
+
+async def export_episodic(components: Components, to: str | Path, *, sees: Sees) -> Exported:
+    """Write what may be seen as MemTier's episodes: `<agent>/<day>.jsonl` in a new folder.
+
+    What is of no agent lies in `(none)`. Agents are named as spaces are in a store. Raises `InvalidInput`
+    for a folder that is not empty.
+    """
+    folder, ledger = Path(to), components.ledger
+    if await to_thread.run_sync(_is_taken, folder):
+        raise InvalidInput(f"{str(to)!r} is there already: an episodic export makes a folder of its own")
+    if components.directory is not None and lies_in(folder, components.directory):
+        raise InvalidInput(f"{str(to)!r} lies in the store: an export is kept elsewhere")
+    files: dict[Path, list[bytes]] = {}
+    erased = stamped = 0
+    sessions: set[SessionId] = set()
+    for name in await ledger.sessions():
+        async for page in _pages(ledger, name, sees):
+            erased += sum(line.turn is None and line.part == line.parts for line in page.lines)
+            for line in page.lines:
+                if line.turn is not None:
+                    at = line.turn.said_at or line.recorded_at
+                    day = "undated" if at is None else at.date().isoformat()
+                    whose = "(none)" if page.agent is None else directory_name(SpaceId(page.agent))
+                    episode = _episode(components, page, line, at)
+                    files.setdefault(folder / whose / f"{day}.jsonl", []).append(episode)
+                    stamped += line.turn.trust is not None
+                    sessions.add(name)
+    await to_thread.run_sync(_put_down, files)
+    return Exported(
+        space=ledger.space,
+        sessions=len(sessions),
+        turns=sum(map(len, files.values())),
+        erased=erased,
+        stamped=stamped,
+    )
+
+
+def _is_taken(folder: Path) -> bool:
+    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+
+
+def _put_down(files: Mapping[Path, Sequence[bytes]]) -> None:
+    for file, lines in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with create_file(file) as out:
+            out.write(b"".join(lines))
+
+
+def _episode(components: Components, page: Page, line: PageLine, at: datetime | None) -> bytes:
+    """A turn, or one part of a long one, with what units that rest on it are worth together."""
+    assert line.turn is not None  # noqa: S101  (whoever calls has looked)
+    tier1 = components.ledger.tier1
+    units = [
+        unit.id
+        for unit in tier1.units_of_page(page.id)
+        if any(s.page_id == page.id and s.start < line.end and line.start < s.end for s in unit.spans)
+    ]
+    weights = [tier1.weight(unit_id) for unit_id in units]
+    number = f"-{line.part}" if line.parts > 1 else ""
+    return episode_of(
+        line.turn,
+        id_=(line.turn.turn_id or f"{components.ledger.space}-{line.seq}") + number,
+        at=at,
+        session=page.session,
+        project=components.ledger.space,
+        tokens=token_counter().count(line.turn.text),
+        promoted=bool(units),
+        weight=sum(weights) / len(weights) if weights else 0.0,
+    )
 
 
 async def _write(
-    ledger: Ledger, out: IO[bytes], session: SessionId | None, progress: Progress | None
+    ledger: Ledger, out: IO[bytes], session: SessionId | None, progress: Progress | None, sees: Sees
 ) -> Exported:
-    names = [name for name in await ledger.sessions() if session in (None, name)]
+    infos: tuple[PageInfo | OpenInfo, ...] = (*await ledger.pages(session), *await ledger.filling())
+    there = list(filter(sees.page, infos))
+    spoke = {info.session for info in there}
+    names = [name for name in await ledger.sessions() if session in (None, name) and name in spoke]
     if session is not None and not names:
         raise InvalidInput(f"space {ledger.space!r} has no session {session!r}")
-    total = len(await ledger.pages(session)) + len(await ledger.open_pages(session))
+    total = sum(session in (None, info.session) for info in there)
     read = erased = 0
     found: Counter[SessionId] = Counter()
     stamped = 0
     for name in names:
         parts: list[str] = []
-        async for page in _pages(ledger, name):
+        async for page in _pages(ledger, name, sees):
             lines = []
             for line in page.lines:
                 if line.turn is None:
@@ -111,12 +189,13 @@ async def _write(
     )
 
 
-async def _pages(ledger: Ledger, session: SessionId) -> AsyncIterator[Page]:
-    """The pages of a session in order, the open one last. One that seals meanwhile comes once."""
-    filling = await ledger.open_pages(session)
-    sealed = await ledger.pages(session)
+async def _pages(ledger: Ledger, session: SessionId, sees: Sees) -> AsyncIterator[Page]:
+    """The pages of a session in order, open ones last, by agent. One that seals meanwhile comes once."""
+    filling = list(filter(sees.page, await ledger.open_pages(session)))
+    sealed = sorted(filter(sees.page, await ledger.pages(session)), key=lambda info: info.agent or "")
+    known = {(info.agent, info.number) for info in sealed}
     for info in sealed:
         yield await ledger.page(info.id)
     for page in filling:
-        if page.number not in {info.number for info in sealed}:
+        if (page.agent, page.number) not in known:
             yield page

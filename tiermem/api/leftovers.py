@@ -35,8 +35,8 @@ from tiermem.ledger.replacements import REPLACEMENT
 from tiermem.proof import FEW, Fingerprints, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded")
-"""Lines of a log that hold numbers, times, hashes and names of sessions, and no words."""
-_NUMBERS = ("at", "ts", "h", "y", "z", "s", "c", "t", "n", "stub", "_")
+"""Lines of a log that hold numbers, times, hashes and names of sessions and agents, and no words."""
+_NUMBERS = ("at", "ts", "h", "y", "z", "s", "g", "c", "t", "n", "stub", "_")
 """Fields of such values in other lines."""
 _EMPTY = re.compile(rb"\0{64,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -82,6 +82,12 @@ class LeftoverScan:
     def clean(self) -> bool:
         """True when every file was looked through and none holds any of the words."""
         return not self.found and not self.unread
+
+
+LEFT_TO_THE_OWNER = LeftoverScan(
+    phrases=0, files=0, bytes=0, found=(), unread=("every file: looking through them is for the owner",)
+)
+"""The scan of an agent, who is not told what others said."""
 
 
 def leftover_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> LeftoverScan:

@@ -15,9 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar, Unpack
-from weakref import finalize
+from weakref import WeakSet, finalize
 
 from anyio import to_thread
+from pydantic import SecretStr
 
 from pagestore import (
     Checkpoint,
@@ -33,9 +34,9 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
-from tiermem.api.leftovers import LeftoverScan, leftover_scan
+from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
-from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, as_told
 from tiermem.api.stats import Stats, stats
 from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, awaited
 from tiermem.dialogue import TimeLike, as_turns
@@ -50,7 +51,7 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.interface import About, Collection
-from tiermem.ledger import AnswerInfo, Redistilled
+from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, Sees, SetAside
 from tiermem.llm.interface import Forgets
 from tiermem.llm.meter import Meter
 from tiermem.llm.tokens import token_counter
@@ -64,6 +65,7 @@ from tiermem.model import (
     MarkedPageInfo,
     SummaryUnit,
     UnitId,
+    Usage,
     WriteBack,
 )
 from tiermem.proof import Fingerprints, fingerprints_of
@@ -72,17 +74,19 @@ from tiermem.reading import (
     Context,
     Kind,
     OmissionReport,
+    Reader,
     Recollection,
     Replay,
     Scope,
     Strategy,
     UnitHistory,
     omission_report,
+    unknown_unit,
 )
 from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED, Calls, cut_short, finished
 from tiermem.runtime.components import Components, EngineName, Opening
-from tiermem.runtime.jobs import Job
+from tiermem.runtime.jobs import CONSOLIDATING, Job
 from tiermem.runtime.opened import Opened, share
 from tiermem.runtime.opening import build, other_than
 from tiermem.salience import Outcome, Signals
@@ -91,11 +95,13 @@ from tiermem.trust import TrustLevels, stamped
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     Consolidation,
+    DistilReport,
     Judged,
     Progress,
     Remembered,
     Restored,
     Selection,
+    Unfinished,
     Withdrawn,
     WriteBackReport,
 )
@@ -104,7 +110,7 @@ from tiermem.writing.placing import placed
 INDEXING_LIMIT = 5.0
 """Seconds a question waits for what was just said to be in the index."""
 
-_INDEXING, _SEALING, _CONSOLIDATING = "indexing", "sealing", "consolidating"
+_INDEXING, _SEALING = "indexing", "sealing"
 _SPARE = 1.0
 """Seconds to look later than an idle session may be sealed, so that one look is enough."""
 
@@ -112,10 +118,14 @@ _SPARE = 1.0
 class AsyncMemory:
     """One space's memory. Open it with `AsyncMemory.open`; close it, or use `async with`."""
 
-    def __init__(self, opened: Opened, user: object) -> None:
+    def __init__(self, opened: Opened, user: object, *, agent: str | None = None) -> None:
         """Use `AsyncMemory.open`."""
         self._opened = opened
         self._user = user
+        self._agent = agent
+        self._views: WeakSet[AsyncMemory] = WeakSet()
+        self._owner: AsyncMemory | None = None
+        """The memory that this one is a view of; `None` of one that was opened."""
         self._jobs = opened.jobs
         self._lock = opened.lock
         self._calls = Calls()
@@ -126,6 +136,7 @@ class AsyncMemory:
             return f"<{type(self).__name__}, closed>"
         where = "in memory" if components.directory is None else f"in {str(components.directory)!r}"
         alone = ", read-only" if components.read_only else ""
+        alone += "" if self._agent is None else f", as agent {self._agent!r}"
         return f"<{type(self).__name__} of space {components.ledger.space!r} {where}{alone}>"
 
     @classmethod
@@ -139,6 +150,7 @@ class AsyncMemory:
         create: bool = True,
         reindex: bool = False,
         settings: Settings | None = None,
+        key: str | SecretStr | None = None,
         **overrides: Unpack[Overrides],
     ) -> AsyncMemory:
         """Open the memory kept in directory `path` (`":memory:"` for one that ends with the process).
@@ -160,7 +172,25 @@ class AsyncMemory:
         was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
         takes no lock and writes nothing: search, ask, verify and audit while another process writes (by words
         alone where the index is in shards). It sees what was there when it was opened.
+        When `path` is a URL (`"http://127.0.0.1:8000"`) the memory is that of a server (`tiermem serve`), and
+        `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to
+        choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where nobody answers.
         """
+        from tiermem.api.remote import connected, remote_opening  # it is made of this class
+
+        elsewhere = remote_opening(
+            path,
+            key=key,
+            space=space,
+            create=create,
+            engine=engine,
+            read_only=read_only,
+            reindex=reindex,
+            settings=settings,
+            **overrides,
+        )
+        if elsewhere is not None:
+            return await connected(elsewhere)
         return await opened_as(
             cls,
             arguments.opening(
@@ -192,6 +222,119 @@ class AsyncMemory:
     def engine(self) -> str:
         """Who reasons: `local`, or the model's name."""
         return self._unclosed.engine.name
+
+    @property
+    def agent(self) -> str | None:
+        """As which agent it reads and writes; `None` as the owner of the space, who sees everything."""
+        return self._agent
+
+    def as_agent(self, name: str) -> Self:
+        """The same space as the agent of this name sees it, over the same open parts; closed with this one.
+
+        What it adds is its own: other agents see none of it, nor of what is made of it, unless the owner says
+        so (`grant`) or a unit is shared (`share`). It sees its own, what is of no agent, what was shared and
+        what it was granted. It changes, withdraws and erases its own alone, and to whatever it may not see
+        everything replies as to what there is not. What is for the owner alone is `InvalidInput`.
+        """
+        if self._agent is not None:
+            raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
+        _ = self._unclosed
+        view = type(self)(self._opened, self._user, agent=arguments.agent(name))
+        view._owner = self  # noqa: SLF001
+        self._views.add(view)
+        return view
+
+    @finished
+    async def grant(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
+        """Let an agent see what is of agent `to_see`, or of every agent (`"*"`), and give what stands now.
+
+        It may see, and not change. It does not see what that one was granted. On record; granted again,
+        nothing is recorded. For the owner.
+        """
+        return await self._granted(agent, to_see, given=True)
+
+    @finished
+    async def revoke(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
+        """Undo `grant`, at once, and give what stands now; without such a grant nothing is recorded."""
+        return await self._granted(agent, to_see, given=False)
+
+    async def _granted(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
+        self._owners("grants")
+        components, name = self._writable, arguments.agent(agent)
+        other = ALL if to_see == ALL else arguments.agent(to_see, "to_see")
+        await components.writer.grant(name, other, given=given)
+        await self._look_again()
+        return components.ledger.tier1.grants
+
+    @cut_short
+    async def grants(self) -> tuple[Grant, ...]:
+        """Which agent may see whose, each with when it was granted; an agent is told its own."""
+        grants = self._open.ledger.tier1.grants
+        return tuple(one for one in grants if self._agent in (None, one.agent))
+
+    @finished
+    async def share(self, *unit_ids: str, reason: str) -> tuple[SummaryUnit, ...]:
+        """Let everybody see units as they read, and give those that are shared now and were not before.
+
+        The words that they rest on stay with whose they are: to others an answer, an audit and a bundle tell
+        that they are there, of which page, and who said them. A shared unit is merged with none that is not,
+        and no finding is written into it. An agent shares its own. Raises `UnknownId`.
+        """
+        return await self._shared(unit_ids, reason, given=True)
+
+    @finished
+    async def unshare(self, *unit_ids: str, reason: str) -> tuple[SummaryUnit, ...]:
+        """Undo `share`, and give the units that were shared; answers that were made of them are not seen any
+        more by who may not see them.
+        """
+        return await self._shared(unit_ids, reason, given=False)
+
+    async def _shared(self, unit_ids: Sequence[str], reason: str, *, given: bool) -> tuple[SummaryUnit, ...]:
+        components, why = self._writable, arguments.reason(reason)
+        units = [self._own_unit(arguments.unit(unit_id)) for unit_id in unit_ids]
+        async with self._lock.shared():
+            changed = await components.writer.share(units, why, given=given)
+        await self._look_again()
+        return changed
+
+    @property
+    def _sees(self) -> Sees:
+        """What may be seen here now."""
+        components = self._open
+        return components.ledger.tier1.sees(self._agent, all_units=components.shares_all)
+
+    @property
+    def _reader(self) -> Reader:
+        components = self._open
+        return components.reader if self._agent is None else components.reader.seen_by(self._sees)
+
+    def _owners(self, what: str) -> None:
+        """Raise `InvalidInput` where this is the memory of an agent."""
+        if self._agent is not None:
+            raise InvalidInput(
+                f"{what}: this is for the owner of the space, and this memory is that of agent "
+                f"{self._agent!r}; ask the one it was made of"
+            )
+
+    def _own_unit(self, unit_id: UnitId) -> UnitId:
+        """The id of a unit that may be changed here; raises `UnknownId`, as for one that there is not."""
+        unit = self._open.ledger.tier1.unit(unit_id)
+        if unit is None or not self._sees.owns(unit.agents or (None,)):
+            raise unknown_unit(self._open.ledger.space, unit_id)
+        return unit_id
+
+    async def _look_again(self) -> None:
+        """Have whoever holds words of the space let go of what they may see no more."""
+        for watcher in tuple(self._opened.watchers):
+            await watcher.look_again()
+
+    async def _seen_pages(self, pages: Iterable[PageId]) -> tuple[PageId, ...]:
+        """Those of some pages that may be seen here."""
+        ids = tuple(pages)
+        if self._agent is None or not ids:
+            return ids
+        sees, read = self._sees, await self._open.ledger.read(ids)
+        return tuple(p.id for p in read if isinstance(p, Page) and sees.page(p))
 
     @finished
     @spelled_out(Attribution)
@@ -241,7 +384,7 @@ class AsyncMemory:
             new=appended.new,
             erased=known.erased,
             empty=len(given) - len(worded),
-            sealed=(*idle, *appended.sealed, *behind),
+            sealed=await self._seen_pages((*idle, *appended.sealed, *behind)),
         )
         return added, appended.seqs
 
@@ -266,7 +409,7 @@ class AsyncMemory:
             arguments.any_session(session),
             arguments.progress(progress),
         )
-        sealed = await components.writer.seal(only)
+        sealed = await self._seen_pages(await components.writer.seal(only))
         await self._jobs.drain()
         return replace(await self._index_pending(report), sealed=sealed)
 
@@ -321,10 +464,8 @@ class AsyncMemory:
         async with self._lock.shared():
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
-                    outcome = await components.reader.ask(question, asked_at=moment, mode=mode, scope=scope)
-            answer, findings = components.reader.answered(
-                outcome, meter=meter, recorded=not components.read_only
-            )
+                    outcome = await self._reader.ask(question, asked_at=moment, mode=mode, scope=scope)
+            answer, findings = self._reader.answered(outcome, meter=meter, recorded=not components.read_only)
             if components.read_only:
                 return answer
             await components.writer.answered(answer, findings)
@@ -351,7 +492,7 @@ class AsyncMemory:
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._confined(only)
         await self._open_turns_are_indexed()
-        return await self._open.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
+        return await self._reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cut_short
     @spelled_out(Filters)
@@ -371,9 +512,10 @@ class AsyncMemory:
         given. No model call.
 
         `strategy` is `"vector"` (meaning), `"fulltext"` (words, BM25) or `"hybrid"` (both, with who spoke and
-        when). `timeframe` leaves out what was said at any other time. It is words ("last week", seen from
-        `asked_at`), a day, an ISO month or range ("2024-05", "2024-05-01/2024-05-08"), a pair (from, to) of
-        which one may be `None`, a list of these, or `"auto"`, which takes it out of a topic that names one.
+        when). `timeframe` leaves out what was said at any other time. It is words ("last week", "since
+        May 2024", seen from `asked_at`), a day, an ISO month or range ("2024-05", "2024-05-01/2024-05-08"), a
+        pair (from the start of one to the end of the other) of which one may be `None`, a list of these, or
+        `"auto"`, which takes it out of a topic that names one beyond doubt.
         Days are those on the clock of whoever spoke, ends count in, and what tells no time is left out
         and counted (`Recollection.undated`). With `about="event"` it is when what a unit tells happened.
         Units and turns are found side by side, or one `kind` of what `search` finds; what else leaves
@@ -387,10 +529,10 @@ class AsyncMemory:
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
         workspace = awaited(into, self)
         scope, moment = self._confined(only)
-        topic, times = arguments.timeframe(timeframe, topic, moment)
+        topic, times = arguments.timeframe(timeframe, topic, moment, about)
         scope = arguments.confined_to(scope, times, about)
         await self._open_turns_are_indexed()
-        found = await self._open.reader.recall(
+        found = await self._reader.recall(
             topic, limit=most, kind=kind, strategy=strategy, scope=scope, asked_at=moment
         )
         found = replace(found, times=times, about=about)
@@ -410,17 +552,17 @@ class AsyncMemory:
         Words that are added to it are stored in `session`. `policy` says who gives way when there is no room:
         `hybrid` (what matters least, of that the oldest), `lru`, `lfu`, `fifo`, `random`, `importance`,
         `access`, `ear`, `balanced`, or an object with `name`, `ages` and `rank`. `on_evicted` is called with
-        the items that left for want of room. What leaves stays in memory; what is erased leaves. It is kept
-        nowhere and ends with the memory.
+        the items that left for want of room, once they have, in the thread of whoever asked for it. Where it
+        raises, so does the call: `CallbackFailed`, with the cause, and with the result of what is done. What
+        leaves stays in memory; what is erased leaves. It is kept nowhere and ends with the memory.
         """
         components, into = self._unclosed, arguments.session(session)
         active = ActiveSet(
             arguments.max_tokens(max_tokens),
             arguments.policy(policy),
             clock=components.clock,
-            on_evicted=arguments.callback(on_evicted),
         )
-        workspace = AsyncWorkspace(self, active, into)
+        workspace = AsyncWorkspace(self, active, into, arguments.callback(on_evicted))
         self._opened.watchers.add(workspace)
         return workspace
 
@@ -441,17 +583,17 @@ class AsyncMemory:
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
         scope, moment = self._confined(only)
         await self._open_turns_are_indexed()
-        return await self._open.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
+        return await self._reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
     @cut_short
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
-        return await self._open.reader.audit(arguments.answer(answer_id))
+        return await self._reader.audit(arguments.answer(answer_id))
 
     @cut_short
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
-        return tuple(self._open.ledger.tier1.answers.values())
+        return self._reader.answers()
 
     @cut_short
     async def page(self, page_id: str) -> MarkedPage:
@@ -459,26 +601,25 @@ class AsyncMemory:
 
         Raises `pagestore.errors.PageNotFound`.
         """
-        return await self._open.reader.page(arguments.page(page_id))
+        return await self._reader.page(arguments.page(page_id))
 
     @cut_short
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and where words of them were taken back."""
-        return await self._open.reader.pages(arguments.any_session(session))
+        return await self._reader.pages(arguments.any_session(session))
 
     @cut_short
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
-        return await self._open.ledger.open_pages(arguments.any_session(session))
+        return await self._reader.open_pages(arguments.any_session(session))
 
     @cut_short
     async def units(
         self, session: str | None = None, *, as_of: TimeLike | None = None
     ) -> tuple[SummaryUnit, ...]:
         """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
-        ledger, moment, only = self._open.ledger, arguments.past(as_of), arguments.any_session(session)
-        tier1 = ledger.tier1 if moment is None else await ledger.tier1_as_of(moment)
-        return tier1.units(only)
+        moment, only = arguments.past(as_of), arguments.any_session(session)
+        return await self._reader.units(only, as_of=moment)
 
     @cut_short
     async def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
@@ -486,15 +627,17 @@ class AsyncMemory:
 
         Raises `UnknownId`.
         """
-        ledger, wanted = self._open.ledger, text_in(id, "id")
+        ledger, reader, wanted = self._open.ledger, self._reader, text_in(id, "id")
         unit, answer = ledger.tier1.unit(UnitId(wanted)), AnswerId(wanted)
-        if unit is not None:
+        if unit is not None and reader.sees.unit(unit):
             return unit
-        if answer in ledger.tier1.answers or ledger.tier1.was_erased(answer):
-            return await ledger.answer(answer)
         try:
-            return await self._open.reader.page(PageId(wanted))
-        except PageNotFound as error:
+            if answer in ledger.tier1.answers or (reader.sees.all and ledger.tier1.was_erased(answer)):
+                return await reader.answer(answer)
+            return await reader.page(PageId(wanted))
+        except (PageNotFound, UnknownId) as error:
+            if answer in ledger.tier1.answers and reader.sees.all:
+                raise
             raise UnknownId(f"space {ledger.space!r} has no unit, page or answer {id!r}") from error
 
     @cut_short
@@ -503,6 +646,7 @@ class AsyncMemory:
 
         Findings a model could not decide on now stay pending and are named by `stats`.
         """
+        self._owners("apply_findings")
         _ = self._writable
         await self._jobs.drain()
         report = await self._write_back()
@@ -520,6 +664,7 @@ class AsyncMemory:
         With `dry_run` nothing is done: the report tells what a pass would begin with. `progress` is told of
         steps done and steps known so far. `Settings.consolidate` has passes run by themselves.
         """
+        self._owners("consolidate")
         components, told = self._open, arguments.progress(progress)
         if arguments.switch(dry_run, "dry_run"):
             async with self._lock.shared():
@@ -534,6 +679,7 @@ class AsyncMemory:
     @cut_short
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
+        self._owners("reindex")
         components = self._writable
         await self._jobs.drain()
         async with self._lock.shared():
@@ -546,6 +692,7 @@ class AsyncMemory:
 
         The commitment is logged, except where the memory was opened read-only.
         """
+        self._owners("checkpoint")
         components = self._open
         return await (
             components.ledger.current_checkpoint() if components.read_only else components.ledger.checkpoint()
@@ -554,6 +701,7 @@ class AsyncMemory:
     @cut_short
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
+        self._owners("verify")
         return await self._open.ledger.verify(arguments.any_checkpoint(checkpoint))
 
     @cut_short
@@ -566,13 +714,16 @@ class AsyncMemory:
         one file, `verify_bundle` checks that. Of the pages cited it holds the turns whose words are cited
         (with their metadata), with `whole_pages` all; the answer's record, and so everything in its trace, is
         in it whole. `checkpoint` is one that was kept elsewhere.
+        Of a page that may not be seen here it holds salted hashes alone.
         Raises `UnknownId`, `PageNotFound` while a cited page is still filling (`flush` seals it),
         `Corrupt` when this log does not bear out `checkpoint`.
         """
+        given, sees = await self._reader.answer(arguments.answer(answer_id)), self._sees
         return await self._open.ledger.bundle(
-            arguments.answer(answer_id),
+            given.id,
             checkpoint=arguments.any_checkpoint(checkpoint),
             whole_pages=arguments.switch(whole_pages, "whole_pages"),
+            shows=None if sees.all else sees.page,
         )
 
     @cut_short
@@ -591,6 +742,7 @@ class AsyncMemory:
         later stays in it. A file that exists is refused, or replaced with `replace`. Raises `PageStoreError`
         for a damaged log or a full disk, `InvalidInput`.
         """
+        self._owners("backup")
         return await copies.backup(
             self._open,
             arguments.place(to, "to"),
@@ -606,25 +758,34 @@ class AsyncMemory:
         *,
         session: str | None = None,
         replace: bool = False,
+        episodic: bool = False,
         progress: Progress | None = None,
     ) -> Exported:
         """Write the dialogue as JSON lines, one turn each with session, id, time, speaker, role and trust.
 
         `tiermem ingest` and `read_dialogue` read it back. What was erased is absent; what is erased later
         stays in the file. One that exists is refused, or replaced with `replace`; one in the store itself is
-        refused.
+        refused. With `episodic` it makes a folder of MemTier's files, `<agent>/<day>.jsonl` (`(none)/` for
+        what is of no agent), of all sessions: `ingest` reads each back, under `--agent` as that agent's.
         """
+        if arguments.switch(episodic, "episodic"):
+            if hasattr(to, "write") or session is not None or replace:
+                raise InvalidInput("an episodic export makes a new folder, of all sessions")
+            folder = arguments.place(to, "to")
+            return await copies.export_episodic(self._open, folder, sees=self._sees)
         return await copies.export(
             self._open,
             to if hasattr(to, "write") else arguments.place(to, "to"),
             session=arguments.any_session(session),
             overwrite=arguments.switch(replace, "replace"),
             progress=arguments.progress(progress),
+            sees=self._sees,
         )
 
     @cut_short
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
+        self._owners("prove_growth")
         ledger = self._open.ledger
         before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
         return await ledger.prove_growth(before, after or await ledger.current_checkpoint())
@@ -636,9 +797,9 @@ class AsyncMemory:
         With `rerun` the question is asked again over the memory as it stood then, and `differences` say
         what comes out otherwise; nothing of it is recorded but its cost. Raises `UnknownId`.
         """
-        past = arguments.answer(answer_id)
+        past = (await self._reader.answer(arguments.answer(answer_id))).id
         if arguments.switch(rerun, "rerun"):
-            return await replaying.rerun(self._writable, past)
+            return await replaying.rerun(self._writable, past, self._sees)
         return await replaying.replay(self._open, past)
 
     @cut_short
@@ -652,6 +813,7 @@ class AsyncMemory:
             self._open.ledger,
             page=arguments.any_page(page),
             session=arguments.any_session(session),
+            sees=self._sees,
         )
 
     @cut_short
@@ -662,6 +824,9 @@ class AsyncMemory:
         not summarised yet, `ModelError`.
         """
         components, again = self._writable, arguments.page(page_id)
+        page = await self._reader.page(again)
+        if not self._sees.owns((page.agent,)):
+            raise PageNotFound(f"space {page.space!r} has no page {again!r}")
         components.meter.check()
         async with self._lock.shared():
             with components.paying(Meter()):
@@ -678,8 +843,10 @@ class AsyncMemory:
         `UnknownId`.
         """
         components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        unit = self._own_unit(unit)
         async with self._lock.shared():
-            return await components.writer.withdraw(unit, why)
+            done = await components.writer.withdraw(unit, why)
+        return replace(done, returned=self._seen(done.returned), beside=self._seen(done.beside))
 
     @finished
     async def restore(self, unit_id: str, *, reason: str) -> Restored:
@@ -689,6 +856,7 @@ class AsyncMemory:
         one that was not withdrawn and that a newer one supersedes.
         """
         components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        unit = self._own_unit(unit)
         async with self._lock.shared():
             return await components.writer.restore(unit, why)
 
@@ -732,10 +900,26 @@ class AsyncMemory:
         more than its correction.
         """
         components, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
+        unit = self._own_unit(unit)
         turn = self._statement(text_in(text, "text"), said)
+        turn = replace(turn, agent=turn.agent or self._correcting_for(unit))
         async with self._lock.shared():
             done = await components.writer.correct(unit, turn, session=into)
         return await self._stated(done)
+
+    def _correcting_for(self, unit_id: UnitId) -> str | None:
+        """Whose a correction is: whose the unit is that it corrects, so that nobody else gets to see it."""
+        unit = self._open.ledger.tier1.unit(unit_id)
+        agents = unit.agents if unit is not None else ()
+        if len(agents) > 1:
+            raise InvalidInput(
+                f"unit {unit_id!r} belongs to several agents together, {', '.join(map(repr, agents))}, and a "
+                "correction to one: `withdraw` it, and let each `remember` what holds"
+            )
+        return next(iter(agents), None)
+
+    def _seen(self, units: Iterable[SummaryUnit]) -> tuple[SummaryUnit, ...]:
+        return tuple(filter(self._sees.unit, units))
 
     def _attributed(self, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
         arguments.no_other(said, Attribution)
@@ -747,7 +931,18 @@ class AsyncMemory:
             importance=said.get("importance"),
             now=self._open.clock(),
         )
-        return stamped(given, arguments.trust(said.get("trust"), self._levels), self._levels)
+        mine = tuple(map(self._of_this_agent, given))
+        return stamped(mine, arguments.trust(said.get("trust"), self._levels), self._levels)
+
+    def _of_this_agent(self, turn: Turn) -> Turn:
+        """The turn as this memory's agent adds it; raises `InvalidInput` for another agent's."""
+        if turn.agent is not None:
+            arguments.agent(turn.agent)
+        if self._agent is None or turn.agent == self._agent:
+            return turn
+        if turn.agent is not None:
+            raise InvalidInput(f"agent {self._agent!r} adds its own turns, and this one is of {turn.agent!r}")
+        return replace(turn, agent=self._agent)
 
     def _statement(self, text: str, said: Attribution) -> Turn:
         page = self._open.settings.page_tokens
@@ -762,7 +957,7 @@ class AsyncMemory:
         remembered, sealed = done
         await self._sealed(sealed)
         self._index_open_turns()
-        return remembered
+        return replace(remembered, beside=self._seen(remembered.beside))
 
     @finished
     async def feedback(
@@ -789,8 +984,12 @@ class AsyncMemory:
         components = self._writable
         of, turned_out = arguments.judged(answer, sources), arguments.outcome(outcome)
         said, judge = arguments.output(output), arguments.judge(by, self._levels)
+        if isinstance(of, str):
+            of = (await self._reader.answer(of)).id
         async with self._lock.shared():
-            return await components.writer.feedback(of, outcome=turned_out, output=said, by=judge)
+            return await components.writer.feedback(
+                of, outcome=turned_out, output=said, by=judge, sees=self._sees
+            )
 
     @cut_short
     async def signals(self, unit_id: str, *, as_of: TimeLike | None = None) -> Signals:
@@ -799,14 +998,14 @@ class AsyncMemory:
         All of it is made of what is recorded: looking, searching and building contexts leave no trace in it.
         Raises `UnknownId`.
         """
-        return await self._open.reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
+        return await self._reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
 
     @cut_short
     async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
         outcomes that moved its weight. Raises `UnknownId`.
         """
-        return await self._open.reader.trail(arguments.unit(unit_id))
+        return await self._reader.trail(arguments.unit(unit_id))
 
     history = trail
 
@@ -831,48 +1030,58 @@ class AsyncMemory:
         Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
         """
         components, why = self._writable, arguments.reason(reason)
+        if arguments.switch(space, "space"):
+            self._owners("erase(space=True)")
         selection = Selection(
             turn=arguments.turn(turn),
             page=arguments.any_page(page),
             session=arguments.any_session(session),
-            space=arguments.switch(space, "space"),
+            space=space,
+            agent=self._agent,
         )
-        await self._jobs.drain()
+        await self._jobs.drain(but=CONSOLIDATING)  # which the lock has wait between two of its steps
         async with self._lock.exclusive():
+            before = components.ledger.tier1
             erasure, words = await components.writer.erase(selection, why)
-            for watcher in tuple(self._opened.watchers):
-                await watcher.look_again()
+            await self._look_again()
             calls = await _forget_calls(components, words)
             self._jobs.forget(words.are_in)
-            scan = await self._scanned(words)
-        return Receipt(
+            scan = await self._scanned(words) if self._agent is None else LEFT_TO_THE_OWNER
+        receipt = Receipt(
             space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, leftovers=scan
         )
+        return receipt if self._agent is None else as_told(receipt, before, self._sees)
 
     delete = erase
 
     @cut_short
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
+        self._owners("leftover_scan")
         return await self._scanned(fingerprints_of(arguments.runs(words)))
 
     @cut_short
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what was left unread."""
-        components = self._open
+        components, sees = self._open, self._sees
+        pages = tuple(filter(sees.page, await components.ledger.pages()))
+        filling = await self._reader.open_pages()
+        sessions = {*(page.session for page in pages), *(page.session for page in filling)}
+        clock = await components.ledger.clock_problems()
         return stats(
             components.ledger.tier1,
             space=components.ledger.space,
             engine=components.engine.name,
             embedder=components.embedder.name,
-            sessions=len(await components.ledger.sessions()),
-            sealed=await components.ledger.pages(),
-            filling=await components.ledger.open_pages(),
-            index_pending=await components.reader.index_pending(),
-            usage=components.meter.by_step(),
-            spent_today=components.meter.today(),
+            sessions=len(sessions),
+            sealed=pages,
+            filling=filling,
+            index_pending=await self._reader.index_pending(),
+            usage=components.meter.by_step() if sees.all else (),
+            spent_today=components.meter.today() if sees.all else Usage(),
             daily=components.meter.limits,
-            problems=(*await components.ledger.clock_problems(), *self._jobs.problems),
+            problems=(*clock, *self._jobs.problems) if sees.all else (),
+            sees=sees,
         )
 
     async def close(self) -> None:
@@ -881,8 +1090,11 @@ class AsyncMemory:
         Calls under way raise `MemoryClosed`; those that only write what was given are finished first. Other
         memories of this process that are open on the same space go on.
         """
+        for view in tuple(self._views):
+            await view.close()
         await self._calls.end()
-        await self._opened.let_go(self._user)
+        if self._owner is None:
+            await self._opened.let_go(self._user)
 
     @property
     def _levels(self) -> TrustLevels:
@@ -902,8 +1114,7 @@ class AsyncMemory:
 
     @property
     def _unclosed(self) -> Components:
-        if self._calls.closing:
-            raise MemoryClosed(CLOSED)
+        self._calls.demand_open()
         return self._open
 
     @property
@@ -976,17 +1187,17 @@ class AsyncMemory:
         await self._sealed(sealed)
         await self._look_later()
         if sealed and components.settings.consolidate == "idle":
-            self._jobs.start(_CONSOLIDATING, self._consolidate)
+            self._jobs.start(CONSOLIDATING, self._consolidate)
 
     def _consolidate_later(self) -> None:
         """Have the next pass begin when the settings say."""
         when = self._open.settings.consolidate
         if when == "idle":
-            self._jobs.start(_CONSOLIDATING, self._consolidate)
+            self._jobs.start(CONSOLIDATING, self._consolidate)
         elif when != "off":
             # By a memory of its own, as in `_look_later`.
             later = type(self)(self._opened, self._user)
-            self._jobs.later(when, _CONSOLIDATING, later._consolidate_again, longest=when)  # noqa: SLF001
+            self._jobs.later(when, CONSOLIDATING, later._consolidate_again, longest=when)  # noqa: SLF001
 
     async def _consolidate_again(self) -> None:
         try:
@@ -1044,15 +1255,30 @@ class AsyncMemory:
         components = self._open
         async with self._lock.shared():
             with components.paying(Meter()):
-                report = await components.writer.distil_pending(progress, again=True)
+                report = await components.writer.distil_pending(
+                    progress, again=self._agent is None, only=await self._own_pages()
+                )
         return Flushed(
             sealed=(),
             distilled=report.distilled,
             units=report.units,
             rejected=report.rejected,
             pending=report.pending,
-            problems=tuple(str(one) for one in (*report.unfinished, *report.aside)),
+            problems=tuple(map(str, self._undone(report))),
         )
+
+    def _undone(self, report: DistilReport) -> tuple[Unfinished | SetAside, ...]:
+        """What a run left undone, as far as it is this agent's: what the index lacks is the owner's."""
+        if self._agent is None:
+            return (*report.unfinished, *report.aside)
+        own = (one for one in report.unfinished if one.stage == "distil")
+        return (*own, *(one for one in report.aside if one.step == "distil"))
+
+    async def _own_pages(self) -> frozenset[PageId] | None:
+        """The sealed pages of this memory's agent; `None` for all."""
+        if self._agent is None:
+            return None
+        return frozenset(one.id for one in await self._open.ledger.pages() if one.agent == self._agent)
 
     async def _distil(self) -> None:
         async with self._lock.shared():

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from tiermem.ledger import Ledger
+from tiermem.ledger import Ledger, Sees
 from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId
 from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
@@ -19,11 +19,12 @@ async def replay(components: Components, answer_id: AnswerId) -> Replay:
     return await replayed(components.ledger, answer_id)
 
 
-async def rerun(components: Components, answer_id: AnswerId) -> Replay:
+async def rerun(components: Components, answer_id: AnswerId, sees: Sees) -> Replay:
     """The same, asked again over the memory as it stood, with today's engine, prompts and embedder.
 
     Where the memory has changed since, a temporary index of the memory of then is made for it: the time
     this takes grows with the memory (embedding every unit and page once), and no model is called for it.
+    It is asked by whom it was asked then; where `sees` is an agent, of what that one may see now.
     """
     past = await replayed(components.ledger, answer_id)
     then = await components.ledger.as_it_stood(answer_id)
@@ -32,7 +33,8 @@ async def rerun(components: Components, answer_id: AnswerId) -> Replay:
     meter = Meter(budget=trace.budget)
     with components.paying(meter):
         async with _reader(components, then, trace.head) as reader:
-            again = await _ask(reader, past.answer, meter)
+            asks = then.tier1.sees(trace.agent, all_units=components.shares_all) if sees.all else sees
+            again = await _ask(reader.seen_by(asks), past.answer, meter)
     await components.writer.spent("replay", meter.total())
     return replace(past, rerun=again, differences=differences_between(past.answer, again))
 
@@ -58,7 +60,7 @@ async def _reader(components: Components, then: Ledger, head: int) -> AsyncItera
         return
     index = components.scratch()
     try:
-        await Projection(then, index).project()
+        await Projection(then, index, unsearched=components.settings.unsearched_roles).project()
         yield components.reader.over(then, index)
     finally:
         await index.close()

@@ -65,6 +65,8 @@ class Overrides(TypedDict, total=False):
     consolidate: Literal["off", "idle"] | float
     trust_levels: tuple[str, ...]
     write_back_trust: str | None
+    share: Literal["private", "semantic"]
+    unsearched_roles: tuple[str, ...]
 
 
 class Filters(TypedDict, total=False):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pagestore import PageId, SpaceId
 from pagestore.backup import SavedSpace
-from tiermem.api.leftovers import LeftoverScan
+from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan
+from tiermem.ledger import Sees, Tier1
 from tiermem.writing import Erasure
 
 
@@ -75,6 +76,24 @@ class Receipt:
     recorded_calls: int
     leftovers: LeftoverScan
     not_reached: str = NOT_REACHED
+
+
+def as_told(receipt: Receipt, before: Tier1, sees: Sees) -> Receipt:
+    """A receipt as an agent gets it: without what others had made of the words, or had said as well."""
+    taken = receipt.erasure
+    units = {unit.id for unit in before.all_units() if sees.unit(unit)}
+    erasure = replace(
+        taken,
+        records=0,
+        stripped=0,
+        units=tuple(one for one in taken.units if one in units),
+        narrowed=tuple(one for one in taken.narrowed if one in units),
+        returned=tuple(one for one in taken.returned if one in units),
+        findings=(),
+        answers=tuple(one for one in taken.answers if sees.answer(before.answers[one])),
+        also_said=(),
+    )
+    return replace(receipt, erasure=erasure, recorded_calls=0, leftovers=LEFT_TO_THE_OWNER)
 
 
 KEEPS_ERASED = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pagestore import Page, PageInfo, SpaceId
-from tiermem.ledger import PageSummary, Tier1
+from tiermem.ledger import EVERYTHING_SEEN, PageSummary, Sees, Tier1
 from tiermem.model import Budget, StepUsage, Usage
 
 _SHOWN = 20
@@ -82,10 +82,16 @@ def stats(
     spent_today: Usage,
     daily: Budget,
     problems: tuple[str, ...],
+    sees: Sees = EVERYTHING_SEEN,
 ) -> Stats:
-    """The counts of one space; one pass over pages, units and answers."""
-    saved = sum(a.raw_tokens - a.read_tokens for a in tier1.answers.values() if a.route == "ANSWER")
-    answers, pages, aside = tier1.answers.values(), tier1.pages.values(), tier1.aside
+    """The counts of one space, of what may be seen of it; one pass over pages, units and answers."""
+    answers = tuple(filter(sees.answer, tier1.answers.values()))
+    ids = {info.id for info in sealed}
+    pages = [page for page in tier1.pages.values() if sees.all or page.page_id in ids]
+    aside = [one for one in tier1.aside if sees.all or one.page_id in ids]
+    cold = (tier1.unit(unit_id) for unit_id in tier1.cold if tier1.is_active(unit_id))
+    given = {answer.id for answer in answers}
+    saved = sum(a.raw_tokens - a.read_tokens for a in answers if a.route == "ANSWER")
     return Stats(
         space=space,
         engine=engine,
@@ -97,13 +103,13 @@ def stats(
         pages_pending=len(sealed) - len(pages),
         pages_aside=len({one.page_id for one in aside}),
         index_pending=index_pending,
-        units=len(tier1.units()),
-        units_cold=sum(map(tier1.is_active, tier1.cold)),
+        units=sum(map(sees.unit, tier1.units())),
+        units_cold=sum(unit is not None and sees.unit(unit) for unit in cold),
         claims_rejected=sum(page.rejected for page in pages),
         claims_worded=sum(page.worded for page in pages),
         omissions=sum(len(page.omissions) for page in pages),
         omissions_per_literal=_rate(pages),
-        findings_pending=len(tier1.pending),
+        findings_pending=sum(sees.all or one.answer_id in given for one in tier1.pending.values()),
         answers=len(answers),
         answered_from_recall=sum(a.route == "ANSWER" and not a.abstained for a in answers),
         escalated=sum(a.route == "ESCALATE" for a in answers),

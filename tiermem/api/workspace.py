@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, Unpack
 from pagestore import Page, PageLine, SessionId
 from tiermem.api import arguments
 from tiermem.api.requests import Attribution, Filters, Says, spelled_out
-from tiermem.errors import InvalidInput, UnknownId, shown
+from tiermem.errors import CallbackFailed, InvalidInput, UnknownId, shown
 from tiermem.index.interface import About
 from tiermem.ledger import Tier1
 from tiermem.llm.tokens import token_counter
@@ -46,11 +46,16 @@ TimeframeLike = str | date | tuple[object, object] | list[object] | None
 """When: words, a day, a pair (from, to), a list of these, or `"auto"`."""
 
 
+OnEvicted = Callable[[tuple[Item, ...]], None]
+"""Called with the items that left for want of room."""
+
+
 class Holding:
     """What is held, and what can be asked of it without asking memory. Safe to use from several threads."""
 
     _active: ActiveSet
     _session: SessionId
+    _on_evicted: OnEvicted | None
 
     def __len__(self) -> int:
         return len(self._active)
@@ -118,16 +123,32 @@ class Holding:
         """Change the budget and give who had to leave; `InvalidInput` where what is pinned takes more."""
         most = arguments.max_tokens(max_tokens)
         try:
-            return self._active.resize(most)
+            return self._after(self._active.resize(most))
         except ValueError as error:
             raise InvalidInput(f"max_tokens: {error}; unpin some of it first") from error
+
+    def _after(self, result: _T) -> _T:
+        """What a call gives, once `on_evicted` was called with the items that left in it."""
+        evicted: tuple[Item, ...] = result if isinstance(result, tuple) else getattr(result, "evicted", ())
+        if evicted and self._on_evicted is not None:
+            try:
+                self._on_evicted(evicted)
+            except Exception as error:
+                message = (
+                    f"on_evicted raised {error!r}; what was asked for is done, and is the `result` of this"
+                )
+                raise CallbackFailed(message, result) from error
+        return result
 
 
 class AsyncWorkspace(Holding):
     """What is held in mind of one memory. Get it with `AsyncMemory.workspace`."""
 
-    def __init__(self, memory: AsyncMemory, active: ActiveSet, session: SessionId) -> None:
+    def __init__(
+        self, memory: AsyncMemory, active: ActiveSet, session: SessionId, on_evicted: OnEvicted | None
+    ) -> None:
         """Use `AsyncMemory.workspace`."""
+        self._on_evicted = on_evicted
         self._memory = memory
         self._calls = memory._calls  # noqa: SLF001  # it ends with the memory
         self._active = active
@@ -166,15 +187,13 @@ class AsyncWorkspace(Holding):
         if isinstance(what, Evidence | SummaryUnit):
             if said.keys() - {"importance"}:
                 raise InvalidInput("what was found says itself who said it, and when: give no attribution")
-            async with self._memory._lock.shared():  # noqa: SLF001
-                return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
+            return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
         if isinstance(what, Sequence | Set | Iterator) and not isinstance(what, str):
             raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
         seq = await self._memory._stored_one(what, self._session, said)  # noqa: SLF001
         if seq is None:  # words that were erased before, or none
             return Admitted(admitted=False)
-        async with self._memory._lock.shared():  # noqa: SLF001
-            return await self._looked_up(await self._evidence(seq), hold)
+        return await self._looked_up(seq, hold)
 
     @cut_short
     @spelled_out(Filters)
@@ -224,35 +243,53 @@ class AsyncWorkspace(Holding):
     async def look_again(self) -> None:
         """Let go of what memory no longer holds, or holds otherwise; quick where nothing changed since."""
         tier1 = self._memory._open.ledger.tier1  # noqa: SLF001
-        if self._checked is not None and self._checked[0] is tier1 and self._checked[1] == tier1.head:
+        head, items = tier1.head, self._active.items  # what changes from here on is looked at the next time
+        if self._checked is not None and self._checked[0] is tier1 and self._checked[1] == head:
             return
-        items = self._active.items
         there = await self._known([item.evidence() for item in items])
-        going = {item.key for item, at in zip(items, there, strict=True) if at is None}
-        self._active.remove_those(lambda item: item.key in going)
-        self._checked = (tier1, tier1.head)
+        going = {(item.key, item.text) for item, at in zip(items, there, strict=True) if at is None}
+        self._active.remove_those(lambda item: (item.key, item.text) in going)
+        self._checked = (tier1, head)
 
     async def hold_all(self, recollection: Recollection) -> Recollection:
         """Hold what a search brought, the best of it as the newest, and say who left for it."""
         evicted: list[Item] = []
         refused: list[Evidence] = []
         async with self._memory._lock.shared():  # noqa: SLF001
-            there = await self._known(recollection.items)
-            for evidence, at in reversed(list(zip(recollection.items, there, strict=True))):
-                if at is None or self._active.get(self._named.get(at.key, at.key)) is not None:
+            found = {at.key: (one, at) for one, at in reversed(await self._whole(recollection.items))}
+            for key, (evidence, at) in found.items():
+                if self._active.get(self._named.get(key, key)) is not None:
                     continue
-                admitted = self._hold(evidence, at, named=self._named.get(at.key), from_recall=True)
+                admitted = self._hold(evidence, at, named=self._named.get(key), from_recall=True)
                 evicted += admitted.evicted
                 if not admitted.admitted:
                     refused.append(evidence)
-        return replace(recollection, evicted=tuple(evicted), refused=tuple(reversed(refused)))
+        return self._after(replace(recollection, evicted=tuple(evicted), refused=tuple(reversed(refused))))
 
-    async def _looked_up(self, evidence: Evidence, hold: Callable[[Evidence, Known], Admitted]) -> Admitted:
-        """What comes of holding something, once memory says that it is so."""
-        (at,) = await self._known([evidence])
-        if at is None:
-            raise UnknownId(f"space {self._memory.space!r} does not hold {shown(evidence.text)} so")
-        return hold(evidence, at)
+    async def _looked_up(self, what: Evidence | int, hold: Callable[[Evidence, Known], Admitted]) -> Admitted:
+        """What comes of holding evidence, or a turn by its record, once memory says that it is so."""
+        async with self._memory._lock.shared():  # noqa: SLF001
+            evidence = what if isinstance(what, Evidence) else await self._evidence(what)
+            found = await self._whole([evidence])
+            if not found:
+                raise UnknownId(
+                    f"space {self._memory.space!r} does not hold {shown(evidence.text)} so, in these words "
+                    "where it says that they stand, of that time: search for it again"
+                )
+            admitted = hold(*found[0])
+        return self._after(admitted)
+
+    async def _whole(self, items: Sequence[Evidence]) -> list[tuple[Evidence, Known]]:
+        """What memory holds of these, with what it knows of it: of a part of a turn the whole turn."""
+        found: list[tuple[Evidence, Known]] = []
+        for evidence, at in zip(items, await self._known(items), strict=True):
+            if at is not None and at.part_of is not None:
+                whole = await self._evidence(at.part_of)
+                (known,) = await self._known([whole])
+                found.append((evidence, at) if known is None else (whole, known))
+            elif at is not None:
+                found.append((evidence, at))
+        return found
 
     def _hold(
         self,
@@ -289,7 +326,7 @@ class AsyncWorkspace(Holding):
         return admitted
 
     async def _known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
-        return await self._memory._open.reader.known(items)  # noqa: SLF001
+        return await self._memory._reader.known(items)  # noqa: SLF001
 
     async def _evidence(self, seq: int) -> Evidence:
         """The turn that begins with this record, as it stands in memory."""
@@ -315,7 +352,7 @@ def _blocking(
 
     @wraps(method)
     def call(self: Workspace, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return self._call(partial(method, self.awaited, *args, **kwargs))
+        return self._after(self._call(partial(method, self.awaited, *args, **kwargs)))
 
     call.__qualname__ = f"Workspace.{method.__name__}"
     return call
@@ -325,10 +362,14 @@ class Workspace(Holding):
     """What is held in mind of one memory, for code that does not await. Get it with `Memory.workspace`."""
 
     def __init__(
-        self, awaited: AsyncWorkspace, call: Callable[[Callable[[], Awaitable[object]]], object]
+        self,
+        awaited: AsyncWorkspace,
+        call: Callable[[Callable[[], Awaitable[object]]], object],
+        on_evicted: OnEvicted | None,
     ) -> None:
         """Use `Memory.workspace`."""
         self.awaited = awaited
+        self._on_evicted = on_evicted
         self._active = awaited._active  # noqa: SLF001
         self._session = awaited.session
         self._on_loop = call

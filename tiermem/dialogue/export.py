@@ -18,5 +18,6 @@ def line_of(session: str, turn: Turn) -> bytes:
         "text": turn.text,
         "metadata": dict(turn.metadata) or None,
         "importance": turn.importance,
+        "of_agent": turn.agent,
     }
     return one_line({name: value for name, value in fields.items() if value is not None}) + b"\n"

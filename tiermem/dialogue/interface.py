@@ -25,6 +25,7 @@ Format = Literal[
     "fine-tuning",
     "csv",
     "subtitles",
+    "memtier",
     "locomo",
     "longmemeval",
 ]

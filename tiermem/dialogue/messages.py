@@ -2,9 +2,9 @@
 
 A message is a mapping in one of the field's usual shapes: who spoke under `speaker`, `name` or `role`, the
 words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
-`date`, an id under `id` or `turn_id`, how much it matters (0 to 1) under `importance`, and anything else
-known of it under `metadata`. Messages of OpenAI, Anthropic and Gemini are such mappings, and the objects of
-their packages (`response.choices[0].message`) are taken as they are.
+`date`, an id under `id` or `turn_id`, how much it matters (0 to 1) under `importance`, the agent whose it is
+under `of_agent`, and anything else known of it under `metadata`. Messages of OpenAI, Anthropic and Gemini are
+such mappings, and the objects of their packages (`response.choices[0].message`) are taken as they are.
 """
 
 from __future__ import annotations
@@ -137,6 +137,7 @@ def turn_of(message: object, *, speaker: str | None = None) -> Turn:
         turn_id=_name(_first(message, ID_KEYS), "id"),
         metadata=metadata_in(message.get("metadata")),
         importance=importance_in(message.get("importance")),
+        agent=_name(message.get("of_agent"), "of_agent"),
     )
 
 

@@ -60,13 +60,13 @@ def grouped(
     With `stamps` a turn has the level of trust that stands under `trust`, whatever it is.
     """
     sessions: dict[str, list[Turn]] = {}
-    by_id: dict[tuple[str, str], tuple[str, Turn]] = {}
+    by_id: dict[tuple[str, str, str | None], tuple[str, Turn]] = {}
     for where, message in messages:
         with place(where):
             turn, session = turn_of(message), session_of(message) or default
             turn = replace(turn, trust=_stamp_of(message)) if stamps else turn
             if turn.turn_id is not None:
-                first, known = by_id.setdefault((session, turn.turn_id), (where, turn))
+                first, known = by_id.setdefault((session, turn.turn_id, turn.agent), (where, turn))
                 if known != turn:
                     raise InvalidInput(f"turn id {turn.turn_id!r} already stands on {first} with other words")
         sessions.setdefault(session, []).append(turn)

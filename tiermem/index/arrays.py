@@ -148,7 +148,7 @@ class Table:
         self._there = _Growing("?")
         self._days = {field: _Growing("<i4") for field in TIMED[collection]}
         self._named = tuple(name for name in FILTERED[collection] if name != "space")
-        self._names = {name: _Names() for name in ("session", "state")}
+        self._names = {name: _Names() for name in ("session", "state", "owner")}
         self._said: Counter[tuple[str, str]] = Counter()
         self._vectors = {name: _Vectors(dimensions) for name in VECTORS[collection]}
         self._terms = {name: _Terms() for name in TERMS[collection]}
@@ -183,7 +183,7 @@ class Table:
         for field, days in self._days.items():
             days.append([_day(entry.payload, field) for entry in entries])
         for name, column in self._names.items():
-            column.append([str(entry.payload[name]) for entry in entries])
+            column.append([str(entry.payload.get(name, "")) for entry in entries])
         for name, vectors in self._vectors.items():
             vectors.append(first, [entry.vectors.get(name, b"") for entry in entries])
         for name, terms in self._terms.items():
@@ -225,6 +225,8 @@ class Table:
         for field, value in allowed.match.items():
             if field != "space":
                 seen &= self._names[field].are(value)
+        if allowed.owners is not None:
+            seen &= self._names["owner"].are("", *allowed.owners)
         for timeframe in allowed.when:
             seen &= self._lie_in(timeframe)
         if allowed.among is not None:
@@ -338,8 +340,13 @@ class _Names:
     def append(self, names: Sequence[str]) -> None:
         self.codes.append([self._known.setdefault(name, len(self._known)) for name in names])
 
-    def are(self, name: str) -> NDArray[np.bool_]:
-        return cast("NDArray[np.bool_]", self.codes.rows == self._known.get(name, -1))
+    def are(self, *names: str) -> NDArray[np.bool_]:
+        """Which rows hold one of the names."""
+        import numpy as np
+
+        if len(names) == 1:
+            return cast("NDArray[np.bool_]", self.codes.rows == self._known.get(names[0], -1))
+        return np.isin(self.codes.rows, [self._known[name] for name in names if name in self._known])
 
 
 class _Rows:

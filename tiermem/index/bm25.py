@@ -21,6 +21,7 @@ SCENE = 0.1
 
 SATURATION = 1.2
 LENGTH_WEIGHT = 0.75
+"""BM25's k1 and b."""
 AVERAGE_STEMS: dict[Collection | Literal["around"], int] = {
     "units": 13,
     "pages": 270,

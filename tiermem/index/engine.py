@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection as Collection_
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -54,9 +55,9 @@ TERMS: Mapping[Collection, tuple[str, ...]] = {
 """What an engine stores of an entry, by field. `meaning` holds several vectors, every other one."""
 
 FILTERED: Mapping[Collection, tuple[str, ...]] = {
-    "units": ("space", "session", "state"),
-    "pages": ("space", "session", "state"),
-    "turns": ("space", "session", "state", "named"),
+    "units": ("space", "session", "state", "owner"),
+    "pages": ("space", "session", "state", "owner"),
+    "turns": ("space", "session", "state", "owner", "named"),
 }
 TIMES: Mapping[About, tuple[str, str]] = {
     "said": ("said_at", "said_until"),
@@ -118,6 +119,8 @@ class PointFilter:
     """Point ids to which the search is confined; `None` for no such limit."""
     when: tuple[Timeframe, ...] = ()
     """Timeframes, in each of which a point must lie."""
+    owners: tuple[str, ...] | None = None
+    """Whose points are seen beside those of nobody; `None` for everybody's."""
 
 
 class ProjectedIndex(ABC):
@@ -218,6 +221,7 @@ class ProjectedIndex(ABC):
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        owners: Collection_[str] | None = None,
     ) -> tuple[Hit, ...]:
         """Best first; equal scores in the order of their ids.
 
@@ -232,7 +236,7 @@ class ProjectedIndex(ABC):
         terms = query_terms(query) if mode != "dense" else {}
         if limit < 1 or not query or (mode == "words" and not terms) or _is_empty(within):
             return ()
-        allowed = _point_filter(space, session, inactive=inactive, within=within)
+        allowed = _point_filter(space, session, inactive=inactive, within=within, owners=owners)
         vector = await self._vector(query) if mode != "words" else None
         rank = self._by_one if mode != "hybrid" else self._by_both
         return await self._call(rank, collection, allowed, vector, terms, limit)
@@ -273,13 +277,14 @@ class ProjectedIndex(ABC):
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        owners: Collection_[str] | None = None,
     ) -> TurnHits:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
         question = join_surrogates(question).strip()
         if limit < 1 or not question or _is_empty(within):
             return TurnHits()
         vector = await self._vector(question)
-        allowed = _point_filter(space, session, inactive=False, within=within)
+        allowed = _point_filter(space, session, inactive=False, within=within, owners=owners)
         then = replace(allowed, when=(*allowed.when, Timeframe(periods=tuple(periods))))
         filters = (allowed, then) if periods else (allowed,)
         return await self._call(self._turns, filters, vector, question, limit)
@@ -335,9 +340,10 @@ class ProjectedIndex(ABC):
         *,
         about: About = "said",
         session: SessionId | None = None,
+        owners: Collection_[str] | None = None,
     ) -> int:
         """How many active entries tell no such time."""
-        allowed = _point_filter(space, session, inactive=False)
+        allowed = _point_filter(space, session, inactive=False, owners=owners)
         dated = replace(allowed, when=(Timeframe(periods=(ALL_TIME,), about=about),))
         there, dated_ones = [await self._call(self._tally, collection, seen) for seen in (allowed, dated)]
         return there - dated_ones
@@ -412,6 +418,7 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
         "session": encoding.key(entry.session),
         "id": encoding.key(entry.id),
         "state": "active" if entry.active else "inactive",
+        **({"owner": encoding.key(entry.owner)} if entry.owner else {}),
         **_times(entry),
     }
 
@@ -482,11 +489,21 @@ def whole_space(space: str) -> PointFilter:
 
 
 def _point_filter(
-    space: str, session: str | None, *, inactive: bool, within: Timeframe | None = None
+    space: str,
+    session: str | None,
+    *,
+    inactive: bool,
+    within: Timeframe | None = None,
+    owners: Collection_[str] | None = None,
 ) -> PointFilter:
     match = {"space": encoding.key(space)}
     if session is not None:
         match["session"] = encoding.key(session)
     if not inactive:
         match["state"] = "active"
-    return PointFilter(space=space, match=match, when=(within,) if within is not None else ())
+    return PointFilter(
+        space=space,
+        match=match,
+        when=(within,) if within is not None else (),
+        owners=None if owners is None else tuple(map(encoding.key, sorted(owners))),
+    )

@@ -13,9 +13,12 @@ Ranking = Sequence[tuple[str, float]]
 """Ids with their scores, in any order."""
 
 K = 2
+"""What is added to a place before it is inverted."""
 WORDS_WEIGHT = 2.0
 MEANING_WEIGHT = 1.0
+"""What a place counts in the ranking by words, and in the one by meaning."""
 _DIGITS = 5
+"""Decimals of a score that arithmetic keeps whatever the order of adding."""
 
 
 def ranked(ranking: Ranking) -> list[tuple[str, float]]:

@@ -9,6 +9,7 @@ scores only: what they mean is read from the ledger, never from the index.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Collection as Collection_
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -76,6 +77,8 @@ class Entry:
     """Superseded and retired units stay findable for `as_of` questions only."""
     context: TurnContext | None = None
     """For turns."""
+    owner: str = ""
+    """Whose it is, under one name; empty: everybody's."""
     scene: str = ""
     """For units: what was going on. Words that only it holds find the unit too, and count for little."""
 
@@ -170,11 +173,13 @@ class Searches(Protocol):
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        owners: Collection_[str] | None = None,
     ) -> tuple[Hit, ...]:
         """Best first, equal scores in the order of their ids.
 
         `inactive=True` also searches superseded and retired entries. Days of `within` are those of whoever
-        spoke: a moment is not taken to another time zone.
+        spoke: a moment is not taken to another time zone. With `owners` only what is of these, or of nobody,
+        is found.
 
         An empty query, or `words` mode with no searchable word, gives no hits.
         """
@@ -189,10 +194,12 @@ class Searches(Protocol):
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        owners: Collection_[str] | None = None,
     ) -> TurnHits:
         """The best `limit` turns by meaning, by words and by the words around, and those beside them.
 
-        With `periods`, as many again of those said in one of these. `within` leaves out all others.
+        With `periods`, as many again of those said in one of these. `within` leaves out all others, and so do
+        `owners`.
         """
         ...
 
@@ -211,6 +218,7 @@ class Searches(Protocol):
         *,
         about: About = "said",
         session: SessionId | None = None,
+        owners: Collection_[str] | None = None,
     ) -> int:
         """How many active entries tell no such time: no timeframe finds them."""
         ...

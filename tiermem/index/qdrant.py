@@ -235,7 +235,9 @@ class QdrantIndex(ProjectedIndex):
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
         with self._translated():
             found = self._client.count(
-                self._names[collection], count_filter=_filter(scope.match, when=scope.when), exact=True
+                self._names[collection],
+                count_filter=_filter(scope.match, when=scope.when, owners=scope.owners),
+                exact=True,
             )
         return found.count
 
@@ -345,7 +347,7 @@ def _request(
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
         using=probe.field,
-        filter=_filter(allowed.match, allowed.among, allowed.when),
+        filter=_filter(allowed.match, allowed.among, allowed.when, allowed.owners),
         params=params,
         limit=limit,
         with_payload=["id"],
@@ -360,7 +362,10 @@ def _request_for_rarity(space: str, term: int) -> models.QueryRequest:
 
 
 def _filter(
-    match: Mapping[str, str], among: Sequence[str] | None = None, when: Sequence[Timeframe] = ()
+    match: Mapping[str, str],
+    among: Sequence[str] | None = None,
+    when: Sequence[Timeframe] = (),
+    owners: Sequence[str] | None = None,
 ) -> models.Filter:
     from qdrant_client import models
 
@@ -368,6 +373,11 @@ def _filter(
         models.FieldCondition(key=field, match=models.MatchValue(value=value))
         for field, value in match.items()
     ]
+    if owners is not None:
+        of_nobody = models.IsEmptyCondition(is_empty=models.PayloadField(key="owner"))
+        match_any = models.MatchAny(any=list(owners))
+        theirs = [models.FieldCondition(key="owner", match=match_any)] if owners else []
+        conditions.append(models.Filter(should=[of_nobody, *theirs]))
     if among is not None:
         conditions.append(models.HasIdCondition(has_id=list(among)))
     conditions += [

@@ -178,7 +178,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         from qdrant_edge import CountRequest
 
         with self._shard(collection) as shard:
-            seen = _filter(scope.match, when=scope.when)
+            seen = _filter(scope.match, when=scope.when, owners=scope.owners)
             return int(shard.count(CountRequest(exact=True, filter=seen)))
 
     def _payloads(
@@ -344,7 +344,7 @@ def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: boo
     return engine.QueryRequest(
         limit=limit,
         query=query,
-        filter=_filter(allowed.match, allowed.among, allowed.when),
+        filter=_filter(allowed.match, allowed.among, allowed.when, allowed.owners),
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else None,
         params=params,
@@ -358,11 +358,18 @@ def _request_for_rarity(space: str, term: int) -> Any:
 
 
 def _filter(
-    match: Mapping[str, str], among: Sequence[str] | None = None, when: Sequence[Timeframe] = ()
+    match: Mapping[str, str],
+    among: Sequence[str] | None = None,
+    when: Sequence[Timeframe] = (),
+    owners: Sequence[str] | None = None,
 ) -> Any:
-    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue
+    from qdrant_edge import FieldCondition, Filter, HasIdCondition, IsEmptyCondition, MatchAny, MatchValue
 
     conditions: list[Any] = [FieldCondition(field, MatchValue(value)) for field, value in match.items()]
+    if owners is not None:
+        of_nobody = IsEmptyCondition("owner")
+        theirs = [FieldCondition("owner", MatchAny(list(owners)))] if owners else []
+        conditions.append(Filter(should=[of_nobody, *theirs]))
     if among is not None:
         conditions.append(HasIdCondition(set(among)))
     conditions += [

@@ -20,8 +20,10 @@ from tiermem.errors import IndexFull
 SPARE = 32 << 20
 """Bytes that stay free. An empty index takes less than a million."""
 
-SPARE_IN_MEMORY = 128 << 20
-"""The same where a hole takes room already when it is read (tmpfs): there an empty index takes 80 million."""
+SPARE_IN_MEMORY = 256 << 20
+"""The same where a hole takes room already when it is read (tmpfs): an empty index takes 140 million there,
+and rewriting its segments takes 200 million more.
+"""
 
 
 def demand_room(path: Path, needed: int = 0) -> None:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -177,6 +178,48 @@ class IndexContract:
             hits = await index.search(ANN, "units", "regatta", limit=9, mode="words")
             assert ids(hits) == ["u2", "u1"]
             assert ids(await index.search(ANN, "units", "harbour", limit=9, mode="words")) == ["u1"]
+
+        self.run(tmp_path, scenario)
+
+    def test_only_what_is_of_the_owners_or_of_nobody_is_found_however_many_others_are_nearer(
+        self, tmp_path: Path
+    ) -> None:
+        async def scenario(index: Index) -> None:
+            crowd = [replace(entry(f"c{n}", "the blue harbour at dawn"), owner="other") for n in range(150)]
+            mine = replace(entry("m", "a harbour seen from the blue hills"), owner='["mine"]')
+            shared = entry("s", "the harbour of the blue people")
+            for collection in ("units", "pages", "turns"):
+                await index.put(ANN, collection, [*crowd, mine, shared])
+                modes: tuple[Mode, ...] = ("words",) if collection == "pages" else self.modes
+                for mode, (owners, expected) in product(
+                    modes,
+                    (
+                        (['["mine"]'], {"m", "s"}),
+                        (['["mine"]', "nobody"], {"m", "s"}),
+                        ([], {"s"}),
+                        (["nobody"], {"s"}),
+                    ),
+                ):
+                    found = await index.search(
+                        ANN, collection, "the blue harbour at dawn", limit=5, mode=mode, owners=owners
+                    )
+                    assert set(ids(found)) == expected
+                everything = await index.search(ANN, collection, "the blue harbour at dawn", limit=999)
+                assert {"c0", "m", "s"}.issubset(ids(everything))
+            turns = await index.turns(ANN, "the blue harbour at dawn", limit=5, owners=['["mine"]'])
+            assert {hit.id for hit in turns.hits} == {"m", "s"}
+            assert await index.undated(ANN, "units", about="event", owners=['["mine"]']) == 2
+            assert await index.undated(ANN, "units", about="event") == 152
+
+        self.run(tmp_path, scenario)
+
+    def test_whose_an_entry_is_follows_the_last_put(self, tmp_path: Path) -> None:
+        async def scenario(index: Index) -> None:
+            await index.put(ANN, "units", [replace(GARDEN[1], owner="ann"), GARDEN[0]])
+            for owner in ("", "bob", "ann"):
+                await index.put(ANN, "units", [replace(GARDEN[1], owner=owner)])
+                found = await index.search(ANN, "units", "a red bicycle", limit=9, owners=["bob"])
+                assert ("u2" in ids(found)) == (owner in ("", "bob"))
 
         self.run(tmp_path, scenario)
 

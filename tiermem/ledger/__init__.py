@@ -1,7 +1,7 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
 from tiermem.ledger.entry_texts import entry_texts
-from tiermem.ledger.folds import AnswerInfo, Loss, Merged, PageSummary
+from tiermem.ledger.folds import ALL, AnswerInfo, Grant, Loss, Merged, PageSummary
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
@@ -11,19 +11,24 @@ from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erased import Erased
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
 from tiermem.ledger.kinds.feedback import Feedback
+from tiermem.ledger.kinds.granted import Granted
 from tiermem.ledger.kinds.redistilled import Redistilled
 from tiermem.ledger.kinds.reinstated import Reinstated
 from tiermem.ledger.kinds.retired import Retired
 from tiermem.ledger.kinds.set_aside import SetAside
+from tiermem.ledger.kinds.shared import Shared
 from tiermem.ledger.kinds.spent import Spent
 from tiermem.ledger.kinds.stated import Stated
 from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.replacements import LoggedEntry
+from tiermem.ledger.sees import EVERYTHING_SEEN, Sees, owner_of
 from tiermem.ledger.tier1 import Tier1
 
 __all__ = [
+    "ALL",
+    "EVERYTHING_SEEN",
     "NOT_RECORDED",
     "AnswerInfo",
     "Answered",
@@ -36,6 +41,8 @@ __all__ = [
     "Erased",
     "Erasing",
     "Feedback",
+    "Grant",
+    "Granted",
     "Ledger",
     "LoggedEntry",
     "Loss",
@@ -44,7 +51,9 @@ __all__ = [
     "Redistilled",
     "Reinstated",
     "Retired",
+    "Sees",
     "SetAside",
+    "Shared",
     "Spent",
     "Stated",
     "Tier1",
@@ -56,5 +65,6 @@ __all__ = [
     "finding_unit_id",
     "indexed_as",
     "merged_unit_id",
+    "owner_of",
     "summary_unit_id",
 ]

@@ -100,6 +100,7 @@ class Ledger:
     def __init__(self, log: PageLog, tier1: Tier1, *, read_only: bool = False) -> None:
         """Use `Ledger.open`, which folds what the log already holds."""
         self._log = log
+        self._finds = log if isinstance(log, FindsPages) else None
         self._read_only = read_only
         self._tier1 = tier1
         self._written: deque[tuple[Record, Entry]] = deque()
@@ -173,23 +174,19 @@ class Ledger:
 
     async def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
         """See `FindsPages.pages_with`; all pages where the log cannot find them."""
-        if not isinstance(self._log, FindsPages):
-            return await self.page_ids()
-        log = self._log
-        return await self._blocking(lambda: log.pages_with(words, says))
+        finds = self._finds
+        return await (
+            self.page_ids() if finds is None else self._blocking(lambda: finds.pages_with(words, says))
+        )
 
     async def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
         """See `FindsPages.pages_of_turn`; all pages where the log cannot find them."""
-        if not isinstance(self._log, FindsPages):
-            return await self.page_ids()
-        log = self._log
-        return await self._blocking(lambda: log.pages_of_turn(turn))
+        finds = self._finds
+        return await (self.page_ids() if finds is None else self._blocking(lambda: finds.pages_of_turn(turn)))
 
     async def speakers(self) -> Mapping[str, int]:
         """See `FindsPages.speakers`; nobody where the log cannot tell."""
-        if not isinstance(self._log, FindsPages):
-            return {}
-        return await self._blocking(self._log.speakers)
+        return {} if self._finds is None else await self._blocking(self._finds.speakers)
 
     async def page_ids(self) -> Sequence[PageId]:
         """Every page, those being filled last."""
@@ -326,12 +323,17 @@ class Ledger:
         return await self._entry(seq, Erasing)
 
     async def bundle(
-        self, answer_id: AnswerId, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
+        self,
+        answer_id: AnswerId,
+        *,
+        checkpoint: Checkpoint | None = None,
+        whole_pages: bool = False,
+        shows: Callable[[Page], bool] | None = None,
     ) -> Bundle:
         """An answer with all it takes to check its words elsewhere; see `pagestore.bundle.make_bundle`."""
         seq = self._answer_seq(answer_id)
         return await self._blocking(
-            lambda: make_bundle(self._log, seq, checkpoint=checkpoint, whole_pages=whole_pages)
+            lambda: make_bundle(self._log, seq, checkpoint=checkpoint, whole_pages=whole_pages, shows=shows)
         )
 
     async def clock_problems(self) -> tuple[str, ...]:
@@ -418,5 +420,8 @@ def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:
-    sessions = log.sessions() if session is None else (session,)
-    return tuple(page for s in sessions if (page := log.open_page(s)) is not None)
+    place = {name: at for at, name in enumerate(log.sessions())}
+    filling = [info for info in log.filling() if session in (None, info.session)]
+    filling.sort(key=lambda info: (place[info.session], info.turns[0].seq))
+    found = (log.open_page(info.session, info.agent) for info in filling)
+    return tuple(page for page in found if page is not None)

@@ -14,9 +14,11 @@ from datetime import UTC, datetime, timedelta
 
 from pagestore import RecordedTimes
 
-_TOLD = 3
+_SHOWN = 3
+"""Times a clock was set back that are named; of others the number."""
 _EVER = datetime.min.replace(tzinfo=UTC)
 _SLACK = timedelta(minutes=10)
+"""How far two clocks may differ and both be right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +54,10 @@ def clock_problems(times: RecordedTimes, *, now: datetime) -> tuple[str, ...]:
     problems = [
         f"the clock was set back from {_short(one.was)} to {_short(one.now)} before record {one.seq}: "
         "moments near these times are placed by the order of the log"
-        for one in times.set_back[-_TOLD:]
+        for one in times.set_back[-_SHOWN:]
     ]
-    if len(times.set_back) > _TOLD:
-        problems.insert(0, f"the clock was set back {len(times.set_back)} times; the last {_TOLD} follow")
+    if len(times.set_back) > _SHOWN:
+        problems.insert(0, f"the clock was set back {len(times.set_back)} times; the last {_SHOWN} follow")
     if times.newest is not None and times.newest > now + _SLACK:
         problems.append(
             f"the clock is behind, or was ahead: something was recorded at {_short(times.newest)}, "

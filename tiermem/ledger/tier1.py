@@ -47,7 +47,7 @@ class Tier1(Folds):
         """
         withdrawn = self.retired_because(unit.id) is not None
         return Signals(
-            importance=unit.importance,
+            importance=self.importance(unit),
             uses=self.uses(unit.id),
             last_used=self.last_used(unit.id),
             weight=0.0 if withdrawn else self.weight(unit.id),

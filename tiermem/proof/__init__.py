@@ -7,7 +7,7 @@ from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
 from tiermem.proof.support import instruction_like
 from tiermem.proof.taken_back import GAP, LEFT_OUT, kept, marked, readable, remaining, without
-from tiermem.proof.withheld import at_least, in_words_of, proof_rank, still_proved, withheld
+from tiermem.proof.withheld import at_least, closed, in_words_of, proof_rank, searched, still_proved, withheld
 
 __all__ = [
     "FEW",
@@ -16,6 +16,7 @@ __all__ = [
     "UNCITED",
     "Fingerprints",
     "at_least",
+    "closed",
     "fingerprints",
     "fingerprints_of",
     "graded",
@@ -31,6 +32,7 @@ __all__ = [
     "readable",
     "recomputed",
     "remaining",
+    "searched",
     "still_proved",
     "withheld",
     "without",

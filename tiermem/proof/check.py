@@ -112,6 +112,12 @@ LONGEST = 4_000
 """Characters of an answer, with what it lists as counted, up to which it is checked."""
 _MOST = 64
 """Dates, numbers, ranges or codes of one answer that are looked at; no more than so many can be confirmed."""
+_VAGUE_DAYS = 3
+"""Days that "the last week of May" may begin earlier or end later."""
+_BEFORE_THE_THING = 3
+"""Words after "one" among which what is counted stands."""
+_MOST_OF_IT = 2 / 3
+"""The share of a listed thing's content words that one sentence must hold."""
 _NEAR = 60
 """Characters before a date in which words like "two days before" stand."""
 _SEVERAL = re.compile(
@@ -254,8 +260,10 @@ def _part_of(mention: DateMention, before: str) -> DateMention:
         return mention
     first, last = _PARTS[lower(asked["part"])]
     days = (mention.last - mention.first).days + 1
-    start = mention.first + timedelta(days=max(first - 3, 0))
-    return replace(mention, first=start, last=mention.first + timedelta(days=min(last + 3, days) - 1))
+    start = mention.first + timedelta(days=max(first - _VAGUE_DAYS, 0))
+    return replace(
+        mention, first=start, last=mention.first + timedelta(days=min(last + _VAGUE_DAYS, days) - 1)
+    )
 
 
 def _date_stated(mention: DateMention, before: str, source: Source, *, started: bool) -> bool:
@@ -405,7 +413,8 @@ def _one_of(sentence: str, units: set[str], *, article: bool) -> bool:
     found = words(sentence)
     telling = ("one", "single", "1", *(("a", "an", "another") if article else ()))
     return any(
-        word in telling and units & set(map(stem, found[at + 1 : at + 4])) for at, word in enumerate(found)
+        word in telling and units & set(map(stem, found[at + 1 : at + 1 + _BEFORE_THE_THING]))
+        for at, word in enumerate(found)
     )
 
 
@@ -595,7 +604,8 @@ def _item(text: str, cited: Sequence[Source]) -> Term | None:
     content = {stem(word) for word in wanted if word not in STOP_WORDS}
     for source in cited:
         for piece in sentences(source.text):
-            if content and 3 * len(content & {stem(word) for word in words(piece.text)}) >= 2 * len(content):
+            found = content & {stem(word) for word in words(piece.text)}
+            if content and len(found) / len(content) >= _MOST_OF_IT:
                 return term(source, piece.start, piece.end)
     return None
 

@@ -42,12 +42,25 @@ _WHICH = frozenset(("different", "various", "new", "additional", "total", "separ
 _LONGEST = 20
 """Characters of a number that is still reckoned with."""
 _OLDEST = 120
+"""Years up to which a number may be somebody's age."""
 _FEW = 4
+"""Amounts, and turns that name one, up to which every choice among them is reckoned."""
 _MAX_SUMS = 64
 _MAX_AMOUNTS = 24
 _MAX_MOMENTS = 12
+"""Sums, amounts and dates that are tried, so that a hostile text costs no more than a long one."""
 _CONTEXT = 12
 """Words around a date expression that may be needed to read it alone ("I will … Friday")."""
+_CONTEXT_CHARACTERS = 400
+"""Characters to either side in which these words are looked for."""
+_UNIT_WITHIN, _THINGS_WITHIN = 40, 60
+"""Characters after a number in which stands what it counts, and that with its adjectives."""
+_AGE_WORDS_BEFORE, _AGE_WORDS_AFTER = 20, 12
+"""Characters before and after a number in which words make it an age."""
+_LONGEST_MONTH = 31
+"""Days beyond which what is told so exactly is no month."""
+_DAYS_A_WEEK, _DAYS_A_MONTH, _DAYS_A_YEAR = 7, 30.44, 365.25
+"""Days on average."""
 
 
 _ADJECTIVES = 2
@@ -168,8 +181,8 @@ def _alone(source: Source, mention: DateMention) -> tuple[int, int] | None:
 
 def _stretches(text: str, mention: DateMention) -> Iterator[tuple[int, int]]:
     yield mention.start, mention.end
-    near = text[max(0, mention.start - 400) : mention.end + 400]
-    shift = max(0, mention.start - 400)
+    shift = max(0, mention.start - _CONTEXT_CHARACTERS)
+    near = text[shift : mention.end + _CONTEXT_CHARACTERS]
     found = [(match.start() + shift, match.end() + shift) for match in WORD.finditer(near)]
     before = [start for start, _ in found if start < mention.start][-_CONTEXT:]
     after = [end for _, end in found if end > mention.end][:_CONTEXT]
@@ -208,7 +221,7 @@ def amounts(source: Source) -> tuple[Amount, ...]:
 
 def _unit(text: str, end: int) -> str:
     """The stem of what follows a number, past small words."""
-    for match in WORD.finditer(text, end, end + 40):
+    for match in WORD.finditer(text, end, end + _UNIT_WITHIN):
         word = match.group().lower()
         if "\n" in text[end : match.start()] or set(text[end : match.start()]) & set(".;:!?"):
             return ""
@@ -222,7 +235,7 @@ def _unit(text: str, end: int) -> str:
 def _things(text: str, end: int) -> Iterator[str]:
     """Stems of the first content words after a number, as far as no small word or mark ends the phrase."""
     at, adjectives = end, 0
-    for match in WORD.finditer(text, end, end + 60):
+    for match in WORD.finditer(text, end, end + _THINGS_WITHIN):
         word = match.group().lower()
         small = word in STOP_WORDS or word in _WHICH
         if not text[at : match.start()].isspace() or (small and adjectives):
@@ -319,7 +332,8 @@ def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
 
 def _is_age(amount: Amount) -> bool:
     text = amount.source.text
-    before, after = text[max(0, amount.start - 20) : amount.start], text[amount.end : amount.end + 12]
+    before = text[max(0, amount.start - _AGE_WORDS_BEFORE) : amount.start]
+    after = text[amount.end : amount.end + _AGE_WORDS_AFTER]
     whole = amount.value == int(amount.value) and amount.value <= _OLDEST and not amount.sign
     return whole and (bool(_AGE_BEFORE.search(before)) or bool(_AGE_AFTER.match(after)))
 
@@ -403,13 +417,14 @@ def between(one: Moment, two: Moment, unit: str) -> int | None:
         case "day":
             return days if exact else None
         case "week":
-            return round(days / 7) if exact else None
+            return round(days / _DAYS_A_WEEK) if exact else None
         case "month":
-            whole = all((moment.last - moment.first).days < 31 for moment in (early, late))
-            return (round(days / 30.44) if exact else months) if whole else None
+            whole = all((moment.last - moment.first).days < _LONGEST_MONTH for moment in (early, late))
+            return (round(days / _DAYS_A_MONTH) if exact else months) if whole else None
         case "year":
-            alike = (early.last - early.first).days > 31 and (late.last - late.first).days > 31
-            return round(days / 365.25) if exact else late.first.year - early.first.year if alike else None
+            alike = all((moment.last - moment.first).days > _LONGEST_MONTH for moment in (early, late))
+            years = late.first.year - early.first.year
+            return round(days / _DAYS_A_YEAR) if exact else years if alike else None
     return None
 
 

@@ -19,6 +19,7 @@ _PHRASE = 5
 _SHORTEST = 8
 """Bytes below which a whole turn ("Yes, sure.") is no fingerprint."""
 _SHORTEST_NAME = 4
+"""Characters below which a name is no fingerprint."""
 FEW = 64
 """Words up to which a text is searched for each of them first, which is far quicker than reading it."""
 _REACH = 256

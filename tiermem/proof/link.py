@@ -28,12 +28,16 @@ from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3
 MIN_CHARACTERS = 12
+"""What a quote must hold to prove anything alone: a shorter one is said by anybody."""
 CLOSE = 0.9
+"""How alike, of 1, a quote and the words on a page must be to count as a near match, which proves nothing."""
 NOT_FOUND = "no such words on the pages shown"
 _MAX_CLAIM = 1_000
 _MAX_QUOTE = 4_000
 _MAX_QUOTES = 16
+"""Characters of a claim and of a quote, and quotes of a claim, beyond which it is refused."""
 _MAX_PLACES = 32
+"""Places of a quote, and ways to choose one for each quote, that are looked at."""
 _MAX_NEAR = 2_000_000
 """Characters of a quote times those of a turn, up to which a near match is looked for."""
 _ELLIPSIS = re.compile(r"(?:\[\s?(?:\.{3,}|…)\s?\]|\(\s?(?:\.{3,}|…)\s?\)|\.{3,}|…|␡)")

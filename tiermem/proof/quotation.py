@@ -10,6 +10,7 @@ from tiermem.proof.link import link
 from tiermem.text.words import sentences, words
 
 _MAX_ASKED = 300
+"""Characters up to which the question before a turn is told with it."""
 _SHORT = 12
 """Words below which a turn may need the question before it to be understood."""
 

@@ -56,6 +56,14 @@ _THEN_A_DAY = re.compile(r"\A,?\s*+(?:the\s++)?\d")
 _BESIDE = 60
 """Characters beside a date in which what it is tied to stands ("Tuesday the", "as of early")."""
 _NEAR = 2
+"""Lines of a page up to which two quoted turns belong to one talk."""
+_TAKEN_UP = ((0.5, 0.5), (0.6, 0.25))
+"""Shares of a claim's content that the turns around hold, and of the quote's words that the claim holds, that
+together make it a telling of them."""
+_AGREES, _DIFFERS = 2, -3
+"""What a word counts that is denied here as there, and one that is not: three in five must agree."""
+_SAME_WORDS = 0.75
+"""The share of a claim's content that a quote must hold to speak of the same thing."""
 _PLAIN = 0.2
 """How much more must fit the people of a claim where several speakers are quoted."""
 _TELLING = frozenset(
@@ -404,7 +412,7 @@ def _takes_up(claim: str, content: set[str], quoted: set[str], turn: set[str], g
     if about not in {stem(word) for word in words(ground.people.speaker)}:
         return False
     in_turn, shared = len(content & around) / len(content), len(content & quoted) / max(1, len(quoted))
-    return (in_turn >= 0.5 and shared >= 0.5) or (in_turn >= 0.6 and shared >= 0.25)
+    return any(in_turn >= least and shared >= part for least, part in _TAKEN_UP)
 
 
 def _only_asks(quote: str) -> bool:
@@ -448,7 +456,7 @@ def _wrong_polarity(
         if reading.stem in evidence:
             same = any(other.denied == reading.denied for other in evidence[reading.stem])
             if same or reading.denied or reading.stem in quoted:
-                agree[reading.clause] += 2 if same else -3
+                agree[reading.clause] += _AGREES if same else _DIFFERS
     if (
         any(balance < 0 for balance in agree.values())
         or _first_differs(claimed, evidence)
@@ -551,7 +559,7 @@ def contradiction(claim: str, ground: Ground, read: _Read = read_claim) -> str |
 
 def _against(claim: str, content: set[str], part: QuotedTurn, ground: Ground, read: _Read) -> str | None:
     quoted = {stem(word) for word in words(part.quote)}
-    if "?" in part.quote or len(content) < 2 or 4 * len(content & quoted) < 3 * len(content):
+    if "?" in part.quote or len(content) < 2 or len(content & quoted) < _SAME_WORDS * len(content):
         return None
     return (
         _other_number(claim, part, ground)

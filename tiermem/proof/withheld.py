@@ -5,7 +5,7 @@ A turn that is withheld keeps its room on the page, so that the spans of the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -38,6 +38,19 @@ def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
 def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
     """The page with every turn of a lower rank withheld."""
     return withheld(page, lambda line: line.turn is not None and rank(line.turn) >= floor)
+
+
+def searched(page: Page, unsearched: Container[str | None]) -> Page:
+    """The page with every turn withheld of a role that no search is to find."""
+    return withheld(page, lambda line: line.turn is not None and line.turn.role not in unsearched)
+
+
+def closed(page: Page) -> Page:
+    """The page without a word on it: where its turns stand, and who speaks, are all that is left."""
+    blank = withheld(page, lambda _: False)
+    turns = (None if line.turn is None else Turn(speaker=line.turn.speaker, text="") for line in page.lines)
+    lines = (replace(line, turn=turn) for line, turn in zip(page.lines, turns, strict=True))
+    return replace(blank, lines=tuple(lines))
 
 
 def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:

@@ -16,7 +16,7 @@ from tiermem.reading.looking_back.replay import Difference, Replay, differences_
 from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
-from tiermem.reading.reader import Kind, Reader, Recollection
+from tiermem.reading.reader import Kind, Reader, Recollection, unknown_unit
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import Strategy
 from tiermem.reading.timeframe import Between, SaidThen, taken_out, times_named, whole_days
@@ -60,5 +60,6 @@ __all__ = [
     "shown_alone",
     "taken_out",
     "times_named",
+    "unknown_unit",
     "whole_days",
 ]

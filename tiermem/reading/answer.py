@@ -130,6 +130,7 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
         min_trust=scope.min_trust,
         turns=scope.turns,
         way=outcome.way,
+        agent=scope.sees.agent,
     )
 
 

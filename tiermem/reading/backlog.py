@@ -21,7 +21,7 @@ from anyio import to_thread
 from pagestore import Page, PageId, SessionId
 from tiermem.errors import PageSetAside, unexpected
 from tiermem.index.interface import Period, turn_id
-from tiermem.ledger import Tier1, Unread
+from tiermem.ledger import EVERYTHING_SEEN, Sees, Tier1, Unread
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.keywords import Keywords
@@ -39,6 +39,7 @@ class _TurnPlace:
     number: int
     session: SessionId
     said_at: datetime | None
+    agent: str | None
 
 
 class ColdUnits:
@@ -86,6 +87,8 @@ class Waiting:
 
     mark: int
     cold: ColdUnits
+    unsearched: tuple[str, ...] = ()
+    """Roles whose turns nobody is to find."""
     unread: dict[PageId, Unread] = field(default_factory=dict)
     """Pages with words that it lacks which cannot be read, and why."""
     speakers: set[str] = field(default_factory=set)
@@ -93,50 +96,65 @@ class Waiting:
     _turns: list[_TurnPlace] = field(default_factory=list)
     _by_turn: Keywords = field(default_factory=Keywords)
     _taken: set[int] = field(default_factory=set)
-    _units: dict[UnitId, SessionId] = field(default_factory=dict)
+    _units: dict[UnitId, None] = field(default_factory=dict)
     _by_unit: Keywords = field(default_factory=Keywords)
-    _turns_of: Counter[SessionId] = field(default_factory=Counter)
-    _units_of: Counter[SessionId] = field(default_factory=Counter)
+    _turns_of: Counter[tuple[SessionId, str | None]] = field(default_factory=Counter)
+    _units_of: dict[SessionId, dict[UnitId, SummaryUnit]] = field(default_factory=dict)
 
-    def turns(self, session: SessionId | None = None) -> int:
-        """How many turns, of one session or of all."""
-        return len(self._turns) if session is None else self._turns_of[session]
+    def turns(self, session: SessionId | None = None, sees: Sees = EVERYTHING_SEEN) -> int:
+        """How many turns that may be seen, of one session or of all."""
+        if session is None and sees.all:
+            return len(self._turns)
+        counts = self._turns_of.items()
+        return sum(n for (name, one), n in counts if session in (None, name) and sees.of((one,)))
 
-    def units(self, session: SessionId | None = None) -> int:
-        """How many units that are new, or were superseded or taken back since."""
-        return len(self._units) if session is None else self._units_of[session]
+    def units(self, session: SessionId | None = None, sees: Sees = EVERYTHING_SEEN) -> int:
+        """How many units that may be seen are new, or were superseded or taken back since."""
+        of_sessions = self._units_of.values() if session is None else (self._units_of.get(session, {}),)
+        if sees.all:
+            return sum(map(len, of_sessions))
+        return sum(sees.unit(unit) for units in of_sessions for unit in units.values())
 
     def best_units(self, wanted: Iterable[str]) -> list[tuple[UnitId, float]]:
         """The units that hold one of these stems, best first."""
         ids = list(self._units)
         return [(ids[at], score) for at, score in self._by_unit.rank(wanted)]
 
-    def best_pages(self, wanted: Iterable[str], session: SessionId | None) -> list[tuple[PageId, float]]:
+    def best_pages(
+        self, wanted: Iterable[str], session: SessionId | None, sees: Sees = EVERYTHING_SEEN
+    ) -> list[tuple[PageId, float]]:
         """The pages whose turns hold one of these stems, each as good as its turns together, best first."""
         scores: dict[PageId, float] = {}
         for at, score in self._by_turn.rank(wanted):
             said = self._turns[at]
-            if session in (None, said.session):
+            if session in (None, said.session) and sees.of((said.agent,)):
                 scores[said.page_id] = scores.get(said.page_id, 0.0) + score
         return sorted(scores.items(), key=lambda pair: -pair[1])
 
     def best_turns(
-        self, wanted: Iterable[str], session: SessionId | None, *, limit: int, periods: Sequence[Period] = ()
+        self,
+        wanted: Iterable[str],
+        session: SessionId | None,
+        *,
+        limit: int,
+        periods: Sequence[Period] = (),
+        sees: Sees = EVERYTHING_SEEN,
     ) -> list[str]:
         """The ids of the best `limit` turns that hold one of these stems, and of those right beside them.
 
         With `periods`, as many again of those said in one of these periods.
         """
-        ranked = [at for at, _ in self._by_turn.rank(wanted) if session in (None, self._turns[at].session)]
+        found = ((at, self._turns[at]) for at, _ in self._by_turn.rank(wanted))
+        ranked = [at for at, one in found if session in (None, one.session) and sees.of((one.agent,))]
         then = [at for at in ranked if _said_in(self._turns[at].said_at, periods)] if periods else []
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
-        found = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
-        return [turn_id(said.page_id, said.number) for said in found]
+        places = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
+        return [turn_id(said.page_id, said.number) for said in places]
 
-    def in_words(self, session: SessionId | None = None) -> str:
+    def in_words(self, session: SessionId | None = None, sees: Sees = EVERYTHING_SEEN) -> str:
         """How many turns and units, in words; empty where there is none of either."""
-        counts = ((self.turns(session), "turn"), (self.units(session), "unit"))
+        counts = ((self.turns(session, sees), "turn"), (self.units(session, sees), "unit"))
         return " and ".join(f"{number:,} {what}{'s' * (number != 1)}" for number, what in counts if number)
 
     def rarity(self, stem: str, *, indexed: int, known: float | None) -> float:
@@ -155,20 +173,25 @@ class Waiting:
         """Add units, those that are new here."""
         for unit in units:
             if unit.id not in self._units:
-                self._units[unit.id] = unit.session
+                self._units[unit.id] = None
                 self._by_unit.add(unit.text)
-                self._units_of[unit.session] += 1
+                self._units_of.setdefault(unit.session, {})[unit.id] = unit
 
     def take_in_page(self, page: Page, *, whole: bool) -> None:
         """Add the turns of a page that are newer than `mark`, or all of them; those that are new here."""
         for number, line in enumerate(page.lines):
             turn = line.turn
-            if turn is None or line.seq in self._taken or not (whole or line.seq > self.mark):
+            if (
+                turn is None
+                or turn.role in self.unsearched
+                or line.seq in self._taken
+                or not (whole or line.seq > self.mark)
+            ):
                 continue
             # What a question that runs meanwhile finds by its words must have its place by then.
-            self._turns.append(_TurnPlace(page.id, number, page.session, turn.said_at))
+            self._turns.append(_TurnPlace(page.id, number, page.session, turn.said_at, page.agent))
             self._by_turn.add(turn.text)
-            self._turns_of[page.session] += 1
+            self._turns_of[page.session, page.agent] += 1
             self._taken.add(line.seq)
             if turn.speaker != turn.role:
                 self.speakers.update(words(turn.speaker))
@@ -177,14 +200,15 @@ class Waiting:
 class Backlog:
     """Keeps what waits for the index of one space, between questions."""
 
-    def __init__(self, ledger: ReadsLedger) -> None:
+    def __init__(self, ledger: ReadsLedger, *, unsearched: tuple[str, ...] = ()) -> None:
         self._ledger = ledger
+        self._unsearched = unsearched
         self._one_at_a_time = anyio.Lock()
         self._tier1: Tier1 | None = None
         self._aside: frozenset[PageId] = frozenset()
         self._upto = -1
         self._cold = ColdUnits(ledger.tier1)
-        self._waiting = Waiting(mark=-1, cold=self._cold)
+        self._waiting = Waiting(mark=-1, cold=self._cold, unsearched=unsearched)
 
     async def after(self, mark: int) -> Waiting:
         """What an index lacks that reflects the ledger up to record `mark`, all that is there now."""
@@ -195,7 +219,7 @@ class Backlog:
                 if self._tier1 is not tier1:
                     self._cold = ColdUnits(tier1)
                 self._tier1, self._aside, self._upto = None, aside, mark
-                self._waiting = Waiting(mark=mark, cold=self._cold)
+                self._waiting = Waiting(mark=mark, cold=self._cold, unsearched=self._unsearched)
             changes = await self._ledger.changes(self._upto, besides=aside if begins else ())
             self._waiting.take_in_units(changes.units)
             ids = [*(page.id for page in changes.pages), *(page.id for page in changes.filling)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 
 from anyio import to_thread
 
@@ -35,6 +36,7 @@ from tiermem.text import Source
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
+_NONE: Mapping[PageId, Page] = MappingProxyType({})
 ABSTENTION = "Nothing that was found in memory answers this."
 
 
@@ -160,7 +162,9 @@ class Composer:
         return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._noted())
 
     async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:
-        pages = await self._pages(span for item in cited for span in item.evidence.spans)
+        spans = [span for item in cited for span in item.evidence.spans]
+        pages = await self._pages(spans)
+        closed = (await self._view.fetch(span.page_id for span in spans)).closed
         exact = [_of_turns(item, pages, text, self._question) for item in cited]
         verdict = check(
             self._question,
@@ -173,7 +177,7 @@ class Composer:
         return Composed(
             text=text,
             abstained=False,
-            citations=citations(exact, pages, trust=self._view.trust),
+            citations=citations(exact, pages, trust=self._view.trust, closed=closed),
             cited=tuple(item.evidence for item in cited),
             facts=tuple(item.fact for item in cited if item.fact is not None),
             checks=(verdict,),
@@ -213,7 +217,7 @@ class Composer:
 
     async def _pages(self, spans: Iterable[Span]) -> Mapping[PageId, Page]:
         fetched = await self._view.fetch(span.page_id for span in spans)
-        for page_id, error in fetched.missing.items():
+        for page_id, error in fetched.unread.items():
             reason = f"{type(error).__name__}: {error}"
             self._note(
                 Degradation(stage="compose", reason=reason, fallback=f"without the words of {page_id}")
@@ -271,9 +275,11 @@ def citations(
     pages: Mapping[PageId, Page],
     *,
     trust: TrustLevels = DEFAULT_TRUST,
+    closed: Mapping[PageId, Page] = _NONE,
 ) -> tuple[Citation, ...]:
-    """Numbered sources with their words."""
-    return tuple(_citation(number, item, pages, trust) for number, item in enumerate(cited, start=1))
+    """Numbered sources with their words; of those on `closed` pages it is told who said them, and no word."""
+    numbered = enumerate(cited, start=1)
+    return tuple(_citation(number, item, pages, trust, closed) for number, item in numbered)
 
 
 def _of_turns(item: EvidenceItem, pages: Mapping[PageId, Page], answer: str, question: str) -> EvidenceItem:
@@ -291,9 +297,15 @@ def _of_turns(item: EvidenceItem, pages: Mapping[PageId, Page], answer: str, que
     return replace(item, evidence=replace(evidence, spans=spans))
 
 
-def _citation(number: int, item: EvidenceItem, pages: Mapping[PageId, Page], trust: TrustLevels) -> Citation:
+def _citation(
+    number: int,
+    item: EvidenceItem,
+    pages: Mapping[PageId, Page],
+    trust: TrustLevels,
+    closed: Mapping[PageId, Page],
+) -> Citation:
     evidence, spans = item.evidence, item.evidence.spans
-    turns = _turns(spans, pages)
+    turns = _turns(spans, {**pages, **closed})
     quote = " … ".join(words(pages[span.page_id], span) for span in spans if span.page_id in pages)
     claimed = evidence.source == "unit" or item.fact is not None
     return Citation(

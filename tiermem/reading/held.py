@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pagestore import Page, PageId, PageLine, Turn
-from pagestore.codec import open_page_id
+from pagestore.codec import opened_as
 from tiermem.index.interface import turn_id
 from tiermem.model import Evidence, Named
-from tiermem.reading.quoting import lines, turn_evidence
+from tiermem.proof import withheld
+from tiermem.reading.quoting import lines, page_evidence, quoted, turn_evidence
 from tiermem.reading.view import View
+from tiermem.text.unicode import replace_surrogates
 from tiermem.workspace import UNKNOWN_IMPORTANCE
 
 
@@ -19,12 +21,14 @@ class Known:
     """What memory knows of a piece of evidence: its key, how much it matters, how far it is believed.
 
     The key is the id of the unit; of a page or a turn it is made of the id that its page had from the first
-    turn on, which `memory.page` knows after it has sealed as well.
+    turn on, which `memory.page` knows after it has sealed as well. `part_of` is the record with which a turn
+    begins of which the evidence is a part.
     """
 
     key: str
     importance: float
     trust: Named | None
+    part_of: int | None = None
 
 
 async def known(view: View, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
@@ -36,22 +40,55 @@ async def known(view: View, items: Sequence[Evidence]) -> tuple[Known | None, ..
 def _known(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> Known | None:
     if item.source == "unit":
         unit = view.unit(item.unit_id) if item.unit_id is not None else None
-        if unit is None or (unit.text, unit.spans) != (item.text, item.spans):
+        own = None if unit is None else (unit.text, unit.spans, unit.said_at, unit.event_at)
+        if unit is None or own != (item.text, item.spans, item.said_at, item.event_at):
             return None
-        return Known(key=unit.id, importance=unit.importance, trust=unit.trust)
+        if not _quotes(item, pages):
+            return None
+        return Known(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
     if not item.spans or any(span.page_id not in pages for span in item.spans):
         return None
     placed = [(pages[span.page_id], line) for span in item.spans for line in lines(pages[span.page_id], span)]
     if not placed or any(_is_gone(view, page, line) for page, line in placed):
         return None
     page, first = placed[0]
-    own = open_page_id(page.space, page.session, page.number)
-    if item.source == "page":
-        return Known(key=own, importance=UNKNOWN_IMPORTANCE, trust=None)
-    if said_by(placed).text != item.text or first.turn is None:
+    own_id = opened_as(page.space, page)
+    there = _page_like(page, item.text) if item.source == "page" else said_by(placed)
+    if not _same(item, there) or first.turn is None:
         return None
-    key = turn_id(own, page.lines.index(first))
-    return Known(key=key, importance=importance_of(first.turn), trust=first.turn.trust)
+    if item.source == "page":
+        return Known(key=own_id, importance=UNKNOWN_IMPORTANCE, trust=None)
+    return Known(
+        key=turn_id(own_id, page.lines.index(first)),
+        importance=importance_of(first.turn),
+        trust=first.turn.trust,
+        part_of=None if len(dict.fromkeys(placed)) >= first.parts else first.seq - first.part + 1,
+    )
+
+
+def _same(item: Evidence, there: Evidence) -> bool:
+    """Whether evidence says no more and no other than what stands there; a page is known by either id."""
+    places = [[(span.start, span.end) for span in one.spans] for one in (item, there)]
+    own, stands = ((one.text, one.quote, one.said_at, one.event_at) for one in (item, there))
+    return own == stands and places[0] == places[1]
+
+
+def _page_like(page: Page, text: str) -> Evidence:
+    """The page as evidence, without the turns that are withheld in this text of it."""
+    said = replace_surrogates(page.text)
+    seen = withheld(page, lambda line: text[line.start : line.end] == said[line.start : line.end])
+    return page_evidence(seen)
+
+
+def _quotes(item: Evidence, pages: Mapping[PageId, Page]) -> bool:
+    """Whether the quote of a unit is of words that it rests on, in their order."""
+    left = item.quote
+    for span in item.spans:
+        words = quoted([span], pages)
+        if left == words:
+            return True
+        left = left.removeprefix(f"{words} … ") if words else left
+    return not left
 
 
 def said_by(placed: Sequence[tuple[Page, PageLine]]) -> Evidence:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from tiermem.text import stems
 
 K1, B = 1.5, 0.75
+"""Okapi's saturation and length weight, the defaults of rank-bm25."""
 _NOBODY: Sequence[int] = ()
 
 

@@ -52,6 +52,8 @@ class ReadingOptions:
     """Pages a reranker is shown in a round, where one is given."""
     protected_similarity: float = 0.6
     """A page found with at least this cosine is never pushed back by a reranker."""
+    unsearched_roles: tuple[str, ...] = ()
+    """Roles of turns that are stored, and found by no search."""
     trust: TrustLevels = DEFAULT_TRUST
     context_chars: int = 160
     """Characters an audit shows before and after cited words."""

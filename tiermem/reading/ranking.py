@@ -42,14 +42,23 @@ class RankingOptions:
     candidates: int = 30
     """Turns taken from each of the index's three rankings."""
     exchange: float = 6.0
+    """The cosine of the turn and the one before it, taken together."""
     meaning: float = 4.0
+    """The cosine of its best sentence."""
     coverage: float = 4.0
+    """The share of the question's words, by rarity, that it and the turns beside it say."""
     around: float = 4.0
+    """The BM25 score of the conversation around it, as a share of the rarity of the question's words."""
     named: float = 2.5
+    """Said by whom the question names, or by the user where that is who asks."""
     time: float = 2.5
+    """Tells a time where the question asks for one."""
     dated: float = 2.5
+    """Said on a day that the question names."""
     content: float = 1.25
+    """The logarithm of its content words, up to `enough`."""
     asks: float = -1.0
+    """It ends with a question mark."""
     enough: int = 12
     """Content words after which more of them make a turn no better."""
     signals_weight: float = 0.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import islice
@@ -14,9 +15,10 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
+from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import About, Collection, Hit, Searches
-from tiermem.ledger import NOT_RECORDED
+from tiermem.ledger import EVERYTHING_SEEN, NOT_RECORDED, AnswerInfo, Sees
 from tiermem.llm.meter import Meter
 from tiermem.model import (
     Answer,
@@ -27,6 +29,7 @@ from tiermem.model import (
     Finding,
     MarkedPage,
     MarkedPageInfo,
+    SummaryUnit,
     UnitId,
 )
 from tiermem.proof import marked
@@ -100,11 +103,23 @@ class Reader:
         self._counter = counter
         self._options = options
         self._reranker = reranker
-        self._backlog = Backlog(ledger)
+        self._backlog = Backlog(ledger, unsearched=options.unsearched_roles)
+        self._sees = EVERYTHING_SEEN
+
+    def seen_by(self, sees: Sees) -> Reader:
+        """The same reader for somebody who may not see everything."""
+        found = copy(self)
+        found._sees = sees  # noqa: SLF001
+        return found
+
+    @property
+    def sees(self) -> Sees:
+        """Who reads, and what that one may see."""
+        return self._sees
 
     def over(self, ledger: ReadsLedger, index: Searches | None = None) -> Reader:
         """The same reader for another state of the space, with the same index or another."""
-        return Reader(
+        over = Reader(
             ledger,
             index or self._index,
             self._engine,
@@ -112,6 +127,7 @@ class Reader:
             self._options,
             reranker=self._reranker,
         )
+        return over.seen_by(self._sees)
 
     async def ask(
         self,
@@ -241,7 +257,7 @@ class Reader:
 
     async def audit(self, answer_id: AnswerId) -> Audit:
         """The trail from an answer to the words it rests on, read from the pages; raises `UnknownId`."""
-        answer = await self._ledger.answer(answer_id)
+        answer = await self.answer(answer_id)
         view = await self._view(EVERYTHING, whole=True)
         spans = [span for citation in answer.citations for span in citation.spans]
         spans += [s for one in answer.derivations for term in one.terms for s in term.spans]
@@ -251,29 +267,91 @@ class Reader:
     async def page(self, page_id: PageId) -> MarkedPage:
         """A page with all its words, and which were taken back; raises `PageNotFound`, `Corrupt`."""
         page = await self._ledger.page(page_id)
+        if not self._sees.page(page):
+            raise PageNotFound(f"space {page.space!r} has no page {page_id!r}")
         return MarkedPage(**_fields(page), taken_back=self._ledger.tier1.taken_back(page.id))
+
+    async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
+        """The pages being filled, with their words."""
+        return tuple(filter(self._sees.page, await self._ledger.open_pages(session)))
+
+    async def units(
+        self, session: SessionId | None = None, *, as_of: datetime | None = None
+    ) -> tuple[SummaryUnit, ...]:
+        """What Tier 1 holds, now or as it stood, of that which may be seen now."""
+        tier1 = self._ledger.tier1 if as_of is None else (await self._ledger.as_of(as_of))[0]
+        return tuple(filter(self._sees.unit, tier1.units(session)))
+
+    def unit(self, unit_id: UnitId) -> SummaryUnit:
+        """A unit, also one that no longer holds; raises `UnknownId`, as for one that there is not."""
+        unit = self._ledger.tier1.unit(unit_id)
+        if unit is None or not self._sees.unit(unit):
+            raise unknown_unit(self._ledger.space, unit_id)
+        return unit
+
+    def answers(self) -> tuple[AnswerInfo, ...]:
+        """Every answer that was given, oldest first."""
+        return tuple(filter(self._sees.answer, self._ledger.tier1.answers.values()))
+
+    async def answer(self, answer_id: AnswerId) -> Answer:
+        """One answer with its trace; raises `UnknownId`, as for one that there is not.
+
+        It is seen by whoever may see who asked, and everything that it was made of.
+        """
+        known = self._ledger.tier1.answers.get(answer_id)
+        if self._sees.all or (known is None and answer_id.startswith(NOT_RECORDED)):
+            return await self._ledger.answer(answer_id)
+        if known is None or not self._sees.answer(known):
+            raise unknown_answer(self._ledger.space, answer_id)
+        answer = await self._ledger.answer(answer_id)
+        if not await self._sees_all_of(answer):
+            raise unknown_answer(self._ledger.space, answer_id)
+        return answer
+
+    async def _sees_all_of(self, answer: Answer) -> bool:
+        """Whether everything that was put before the engine for an answer may be seen."""
+        tier1, shown = self._ledger.tier1, answer.trace.candidates
+        units = (tier1.unit(item.unit_id) for item in shown if item.unit_id is not None)
+        if not all(unit is None or self._sees.unit(unit) for unit in units):
+            return False
+        spans = (span for item in shown if item.unit_id is None for span in item.spans)
+        rounds = (page_id for one in answer.trace.rounds for page_id in one.pages)
+        ids = dict.fromkeys((*(span.page_id for span in spans), *rounds))
+        read = await self._ledger.read(tuple(ids))
+        return all(self._sees.page(page) for page in read if isinstance(page, Page))
 
     async def pages(self, session: SessionId | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and what of them was taken back."""
-        pages, tier1 = await self._ledger.pages(session), self._ledger.tier1
+        pages, tier1 = filter(self._sees.page, await self._ledger.pages(session)), self._ledger.tier1
         return tuple(MarkedPageInfo(**_fields(page), taken_back=tier1.taken_back(page.id)) for page in pages)
 
     async def trail(self, unit_id: UnitId) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
         view = await self._view(EVERYTHING, whole=True)
-        if view.tier1.unit(unit_id) is None:
-            raise UnknownId(f"space {view.space!r} has no unit {unit_id!r}; list them with `units`")
-        units = related(view.tier1, unit_id)
+        self.unit(unit_id)
+        units = tuple(filter(self._sees.unit, related(view.tier1, unit_id)))
         fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
-        return tuple(unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
+        found = (unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
+        return tuple(found) if self._sees.all else tuple(map(self._history_seen, found))
+
+    def _history_seen(self, history: UnitHistory) -> UnitHistory:
+        """It without the ids of units and answers that may not be seen."""
+        tier1 = self._ledger.tier1
+        newer = (tier1.unit(unit_id) for unit_id in history.superseded_by)
+        judged = ((one, tier1.answers.get(one.answer_id)) for one in history.outcomes if one.answer_id)
+        return replace(
+            history,
+            superseded_by=tuple(one.id for one in newer if one is not None and self._sees.unit(one)),
+            outcomes=tuple(one for one, of in judged if of is not None and self._sees.answer(of)),
+        )
 
     async def signals(self, unit_id: UnitId, *, as_of: datetime | None = None) -> Signals:
         """What is known of a unit besides what it says, now or at a past moment; raises `UnknownId`."""
         view = await self._view(Scope(as_of=as_of), whole=True)
         unit = view.tier1.unit(unit_id)
-        if unit is None:
-            raise UnknownId(f"space {view.space!r} has no unit {unit_id!r}; list them with `units`")
+        if unit is None or not self._sees.unit(unit):
+            raise unknown_unit(view.space, unit_id)
         fetched = await view.fetch(span.page_id for span in unit.spans)
         return view.tier1.signals(unit, roles_under(unit.spans, fetched.pages))
 
@@ -283,7 +361,7 @@ class Reader:
         if await view.mark() is None:
             return None
         waiting = await view.waiting()
-        return waiting.turns() + waiting.units()
+        return waiting.turns(sees=self._sees) + waiting.units(sees=self._sees)
 
     async def _found(
         self, lookup: LookUp, query: str, limit: int, kind: Kind
@@ -328,11 +406,21 @@ class Reader:
         return await View.open(
             self._ledger,
             self._index,
-            scope,
+            replace(scope, sees=self._sees, unsearched=() if whole else self._options.unsearched_roles),
             backlog=self._backlog,
             trust=self._options.trust,
             whole=whole,
         )
+
+
+def unknown_unit(space: str, unit_id: str) -> UnknownId:
+    """What is said of a unit that there is not, or that may not be seen."""
+    return UnknownId(f"space {space!r} has no unit {unit_id!r}; list them with `units`")
+
+
+def unknown_answer(space: str, answer_id: str) -> UnknownId:
+    """The same of an answer."""
+    return UnknownId(f"space {space!r} gave no answer {answer_id!r}; list them with `answers`")
 
 
 def _fields(value: Page | PageInfo) -> dict[str, Any]:

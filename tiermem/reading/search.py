@@ -16,7 +16,7 @@ from typing import Literal
 from anyio import to_thread
 
 from pagestore import Page, PageId
-from pagestore.codec import open_page_id
+from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound, PageStoreError
 from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
@@ -30,7 +30,7 @@ from tiermem.errors import (
 )
 from tiermem.index.bm25 import query_stems
 from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id, turn_place
-from tiermem.model import Degradation, Evidence, SummaryUnit
+from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
@@ -147,8 +147,8 @@ class LookUp:
             return await self._found_units(found.hits, limit, found.degradations), len(found.hits)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
         waiting, wanted = await self._waiting(), stems(query)
-        by_words = [Hit(id=unit, score=score) for unit, score in waiting.best_units(wanted)]
-        cold = [Hit(id=unit, score=score) for unit, score in waiting.cold.best(wanted)]
+        by_words = self._seen(waiting.best_units(wanted))
+        cold = self._seen(waiting.cold.best(wanted))
         if self._mode != "hybrid":
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
             return await self._found_units(hits, limit, found.degradations), len(hits)
@@ -158,6 +158,12 @@ class LookUp:
         hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
         return await self._found_units(hits, limit, degradations), len(hits)
+
+    def _seen(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
+        """The units that whoever asks may see, each with its score."""
+        sees, tier1 = self.view.scope.sees, self.view.tier1
+        known = ((tier1.unit(unit_id), score) for unit_id, score in units)
+        return [Hit(id=unit.id, score=score) for unit, score in known if unit is not None and sees.unit(unit)]
 
     async def _found_units(
         self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]
@@ -169,7 +175,7 @@ class LookUp:
         return Found(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
             # Where something is not to be seen, most other hits are simply out of sight.
-            dropped=len(hits) - len(known) if self.view.scope.is_open else 0,
+            dropped=len(hits) - len(known) if self.view.scope.is_open and self.view.scope.sees.all else 0,
             degradations=degradations,
         )
 
@@ -240,13 +246,13 @@ class LookUp:
 
     async def _with_waiting(self, found: _Candidates, question: Question, limit: int) -> _Candidates:
         """What the index found, with the turns it lacks that share most words with the question."""
-        waiting, session = await self._waiting(), self.view.scope.session
+        waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
         if not waiting.turns():
             return found
         named = found.named | waiting.speakers.intersection(question.words)
         stems = query_stems(question.text, without=named)
         newer = await to_thread.run_sync(
-            partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods)
+            partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods, sees=sees)
         )
         indexed = await self._turns_indexed() if found.rarity else 0
         rarity = {stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem)) for stem in stems}
@@ -285,6 +291,7 @@ class LookUp:
             session=scope.session,
             periods=question.periods,
             within=scope.within,
+            owners=scope.sees.owners,
         )
         hits = {hit.id: hit for hit in found.hits}
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
@@ -315,7 +322,7 @@ class LookUp:
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
         waiting = await self._waiting()
-        best = waiting.best_pages(stems(query), self.view.scope.session)
+        best = waiting.best_pages(stems(query), self.view.scope.session, self.view.scope.sees)
         return tuple(Hit(id=page, score=score) for page, score in best[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
@@ -335,6 +342,8 @@ class LookUp:
                     dropped += 1
                 else:
                     degradations.append(_degraded(error, f"without page {page_id}"))
+        # What is kept from whoever asks is not to be told from what there is not.
+        dropped = dropped if self.view.scope.sees.all else 0
         return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
 
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
@@ -360,7 +369,7 @@ class LookUp:
             return self._without_index(error)
 
     async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
-        index = await self.view.index()
+        index, sees = await self.view.index(), self.view.scope.sees
         return await index.search(
             self.view.ledger.indexed_as,
             collection,
@@ -370,22 +379,25 @@ class LookUp:
             session=self.view.scope.session,
             inactive=self.view.scope.as_of is not None,
             within=self.view.scope.within,
+            owners=sees.owners_of_units if collection == "units" else sees.owners,
         )
 
     async def undated(self) -> int | None:
         """How many turns, or units where it is asked when things happened, tell no time, so that no timeframe
-        finds them; `None` where the index cannot tell.
+        finds them; `None` where the index cannot tell, as which of them a filter would leave out.
         """
         scope = self.view.scope
         about: About = "said" if scope.happened is None else "event"
         try:
             index = await self.view.index()
-            return await index.undated(
+            there = await index.undated(
                 self.view.ledger.indexed_as,
                 "turns" if about == "said" else "units",
                 about=about,
                 session=scope.session,
+                owners=scope.sees.owners if about == "said" else scope.sees.owners_of_units,
             )
+            return there if not there or scope.by_times_alone else None
         except SummaryIndexError:
             return None
         except (TierMemError, PageStoreError):
@@ -402,8 +414,11 @@ class LookUp:
         """Said where the index was asked and lacks something of what may be seen; the same all along."""
         if self._behind is None:
             waiting = await self._waiting()
-            lacking = waiting.in_words(self.view.scope.session)
-            unread = [_degraded(why, f"without page {page}") for page, why in waiting.unread.items()]
+            sees = self.view.scope.sees
+            lacking = waiting.in_words(self.view.scope.session, sees)
+            # Whose a page is that cannot be read, nobody knows.
+            unreadable = waiting.unread.items() if sees.all else ()
+            unread = [_degraded(why, f"without page {page}") for page, why in unreadable]
             self._behind = tuple(unread)
             if lacking:
                 reason = f"the index has yet to take in {lacking}"
@@ -418,7 +433,7 @@ class LookUp:
 
 def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
     """The hits, those found by the id of an open page that is sealed by now by the sealed page's."""
-    sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
+    sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
     places = ((turn_place(id_), hit) for id_, hit in hits.items())
     return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
 
@@ -426,7 +441,7 @@ def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dic
 def _where_they_stand(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
     """The hits, best first, whose turn stands on one of the pages and may be read, each once."""
     by_id = {page.id: page for page in pages}
-    sealed = {open_page_id(p.space, p.session, p.number): p.id for p in pages if p.sealed_at is not None}
+    sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
     found: dict[int, FoundTurn] = {}
     for hit in hits:
         page_id, number = turn_place(hit.id)

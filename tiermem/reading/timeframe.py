@@ -6,6 +6,7 @@ is. A time with a zone is a moment. Both ends count in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -13,9 +14,11 @@ from datetime import date, datetime, time, timedelta
 from pagestore import Turn
 from tiermem.index.interface import Period
 from tiermem.model import TurnFilter
-from tiermem.text import DateMention, parse_iso, resolve_dates
+from tiermem.text import parse_iso
+from tiermem.text.date_ranges import DateRange, date_ranges, date_ranges_in
 from tiermem.text.dates import without_dates
 
+_ISO = re.compile(r"\d{4}(?:-\d{1,2}(?:-\d{1,2}(?:T[\d:.]+)?)?)?", re.ASCII)
 _ZONES = timedelta(days=2)
 """By how much the day on a clock may differ from that of a moment in another zone, at most."""
 
@@ -56,6 +59,11 @@ class SaidThen(TurnFilter):
 
     times: tuple[Between, ...] = ()
 
+    @property
+    def by_times_alone(self) -> bool:
+        """Whether nothing else is asked for."""
+        return self == SaidThen(times=self.times)
+
     def keeps(self, turn: Turn) -> bool:
         """Whether the turn is all that is asked for."""
         return TurnFilter.keeps(self, turn) and any(one.holds(turn) for one in self.times)
@@ -63,49 +71,52 @@ class SaidThen(TurnFilter):
 
 def whole_days(first: date, last: date) -> Between:
     """All of some days."""
-    return Between(since=datetime.combine(first, time.min), until=datetime.combine(last, time.max))
+    return _days(first, last)
 
 
-def times_named(text: str, asked_at: datetime) -> tuple[Between, ...]:
-    """The times that words name, counted from `asked_at` where they have to be; none where they name none.
+def times_named(text: str, asked_at: datetime, *, past: bool = True) -> tuple[Between, ...]:
+    """The times that words name, counted from `asked_at` where they have to be; none where they name none, or
+    say more than can be read.
 
-    ISO 8601 ("2023-05", "2023-05-01/2023-05-07", with an open end "2023-05-01/") or as people say it.
+    ISO 8601 ("2023-05", "2023-05-01/2023-05-07", with an open end "2023-05-01/") or as people say it ("since
+    May 2023", "between March and May"). With `past` what names no year is not to come.
     """
-    written = _interval(text.strip())
-    return (written,) if written is not None else _said(_mentions(text, asked_at))
+    first, slash, last = text.strip().partition("/")
+    if not slash:
+        return _read(first, asked_at, past=past)
+    ends = tuple(_read(end, asked_at, past=past) if end.strip() else () for end in (first, last))
+    if any(end.strip() and len(read) != 1 for end, read in zip((first, last), ends, strict=True)):
+        return _read(text, asked_at, past=past)
+    since, until = (read[0] if read else Between() for read in ends)
+    return () if since == until == Between() else (Between(since=since.since, until=until.until),)
 
 
-def taken_out(topic: str, asked_at: datetime) -> tuple[str, tuple[Between, ...] | None]:
+def taken_out(topic: str, asked_at: datetime, *, past: bool = True) -> tuple[str, tuple[Between, ...] | None]:
     """A topic without the times it names, and these; as it is, and `None`, where it names none.
 
     A topic that is nothing but a time stays as it is: there would be nothing to look for.
     """
-    mentions = _mentions(topic, asked_at)
-    if not mentions:
+    found = date_ranges_in(topic, asked_at.date(), past=past)
+    if not found:
         return topic, None
-    left = " ".join(without_dates(topic, mentions).split())
-    return (left if any(map(str.isalnum, left)) else topic), _said(mentions)
+    left = " ".join(without_dates(topic, found).split())
+    return (left if any(map(str.isalnum, left)) else topic), _said(found)
 
 
-def _mentions(text: str, asked_at: datetime) -> tuple[DateMention, ...]:
-    """The dates of a text: those named outright, from which the others are counted, or all."""
-    found = resolve_dates(text, asked_at)
-    return tuple(one for one in found if one.kind == "absolute") or found
+def _said(ranges: Iterable[DateRange]) -> tuple[Between, ...]:
+    return tuple(dict.fromkeys(_days(one.first, one.last) for one in ranges))
 
 
-def _said(mentions: Iterable[DateMention]) -> tuple[Between, ...]:
-    return tuple(dict.fromkeys(whole_days(one.first, one.last) for one in mentions))
-
-
-def _interval(text: str) -> Between | None:
-    """What ISO 8601 writes, with a slash between its ends, one of which may be left out."""
-    first, slash, last = text.partition("/")
-    ends = (first, last if slash else first)
-    days = [parse_iso(end) if end else None for end in ends]
-    if any(end and found is None for end, found in zip(ends, days, strict=True)) or days == [None, None]:
-        return None
-    since, until = days
+def _days(first: date | None, last: date | None) -> Between:
     return Between(
-        since=None if since is None else datetime.combine(since[0], time.min),
-        until=None if until is None else datetime.combine(until[1], time.max),
+        since=None if first is None else datetime.combine(first, time.min),
+        until=None if last is None else datetime.combine(last, time.max),
     )
+
+
+def _read(text: str, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
+    """A day, a month or a year as ISO 8601 writes it, or what words name."""
+    written = parse_iso(text.strip()) if _ISO.fullmatch(text.strip()) else None
+    if written is not None:
+        return (whole_days(*written),)
+    return _said(date_ranges(text, asked_at.date(), past=past))

@@ -7,13 +7,13 @@ step asks, and however often: the ledger is folded once, and a page that was rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
 from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
-from pagestore.codec import open_page_id
-from pagestore.errors import PageStoreError
+from pagestore.codec import opened_as
+from pagestore.errors import PageNotFound, PageStoreError
 from tiermem.errors import (
     IndexMismatch,
     IndexUnavailable,
@@ -23,9 +23,9 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.interface import Period, Searches, Timeframe
-from tiermem.ledger import Around, Tier1, Unread
+from tiermem.ledger import EVERYTHING_SEEN, Around, Sees, Tier1, Unread
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
-from tiermem.proof import at_least, withheld, without
+from tiermem.proof import at_least, closed, searched, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.quoting import lines
@@ -41,7 +41,8 @@ class Scope:
     """What a question is confined to: a session (`None`: all), a past moment (`None`: now), the level
     of trust below which nothing is seen (`None`: everything is), and the turns that alone are seen, with the
     units that rest on nothing else (`None`: all). `happened` are days: only units are seen then, of what
-    happened in one of them (`None`: all is).
+    happened in one of them (`None`: all is). `sees` is who asks, and what that one may see;
+    turns of `unsearched` roles nobody does.
     """
 
     session: SessionId | None = None
@@ -49,6 +50,8 @@ class Scope:
     min_trust: str | None = None
     turns: TurnFilter | None = None
     happened: tuple[Period, ...] | None = None
+    sees: Sees = EVERYTHING_SEEN
+    unsearched: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -59,6 +62,12 @@ class Scope:
     def filters(self) -> bool:
         """Whether something is asked of what is seen beside session, moment and trust."""
         return self.turns is not None or self.happened is not None
+
+    @property
+    def by_times_alone(self) -> bool:
+        """Whether nothing but a session and a timeframe confines what is seen."""
+        plain = self.turns is None or (isinstance(self.turns, SaidThen) and self.turns.by_times_alone)
+        return plain and self.as_of is None and self.min_trust is None
 
     @property
     def within(self) -> Timeframe | None:
@@ -80,6 +89,13 @@ class FetchedPages:
 
     pages: Mapping[PageId, Page]
     missing: Mapping[PageId, Unread]
+    closed: Mapping[PageId, Page] = field(default_factory=dict)
+    """Those that may not be seen: who speaks on them and where, without a word. They are `missing` too."""
+
+    @property
+    def unread(self) -> Mapping[PageId, Unread]:
+        """Why pages cannot be read that may be seen."""
+        return {page_id: why for page_id, why in self.missing.items() if page_id not in self.closed}
 
 
 class View:
@@ -115,6 +131,7 @@ class View:
         self._only = only
         self._whole = whole
         self._read: dict[PageId, Page | Unread] = {}
+        self._closed: dict[PageId, Page] = {}
         self._of_units: dict[PageId, None] = {}
         self._waiting: Waiting | None = None
         self._mark: History | None = None
@@ -216,7 +233,7 @@ class View:
 
     def _shows(self, unit: SummaryUnit) -> bool:
         """Whether a unit is of this session and time, trusted, and rests on nothing that may not be seen."""
-        if not self._trusts(unit):
+        if not self._trusts(unit) or not self.scope.sees.unit(unit):
             return False
         if self.scope.session not in (None, unit.session) or not self._happened(unit):
             return False
@@ -250,8 +267,10 @@ class View:
         """Whether the page, as it is seen, belongs to the session and has a turn that may be seen."""
         if self.scope.session not in (None, page.session):
             return False
+        if not self.scope.sees.page(page):
+            return False
         asked = self.scope.min_trust is not None or self.scope.turns is not None
-        withholds = asked or self.taken_back(page)
+        withholds = asked or self.scope.unsearched or self.taken_back(page)
         if withholds and all(line.turn is None for line in page.lines):
             return False
         return self._around is None or any(self._said_by_then(line) for line in page.lines)
@@ -265,6 +284,11 @@ class View:
         are not trusted enough, or that are not asked for.
         """
         page = without(page, self.taken_back(page))
+        sees = self.scope.sees
+        if self.scope.unsearched:
+            page = searched(page, self.scope.unsearched)
+        if not sees.all:
+            page = withheld(page, lambda line: line.turn is not None and sees.turn(line.turn))
         if self._around is not None and not all(map(self._said_by_then, page.lines)):
             page = withheld(page, self._said_by_then)
         turns = self.scope.turns
@@ -298,12 +322,16 @@ class View:
         return FetchedPages(
             pages={page_id: found for page_id, found in read.items() if isinstance(found, Page)},
             missing={page_id: found for page_id, found in read.items() if not isinstance(found, Page)},
+            closed={page_id: self._closed[page_id] for page_id in wanted if page_id in self._closed},
         )
 
     def _keep(self, page_id: PageId, found: Page | Unread) -> None:
+        if isinstance(found, Page) and not self.scope.sees.page(found):
+            self._closed[page_id] = closed(found)
+            found = PageNotFound(f"space {found.space!r} has no page {page_id!r}")
         if isinstance(found, Page):
             known = self._read.get(found.id)
-            opened = open_page_id(found.space, found.session, found.number)
+            opened = opened_as(found.space, found)
             if known is None and self._hides(found.id, opened):
                 known = self._set_aside(found.id, opened)
             found = known if known is not None else self._as_seen(found)
@@ -344,7 +372,9 @@ class View:
         return self._only is not None and self._only.isdisjoint(ids)
 
     def _set_aside(self, *ids: PageId) -> PageSetAside:
-        return PageSetAside(next((self._aside[one] for one in ids if one in self._aside), "not looked at"))
+        why = next((self._aside[one] for one in ids if one in self._aside), "not looked at")
+        # Whose page it is, only reading it would tell.
+        return PageSetAside(why if self.scope.sees.all else "not looked at")
 
     async def waiting(self, *, usable: bool = True) -> Waiting:
         """What the index lacks of what the ledger holds: everything, where the index cannot be used.

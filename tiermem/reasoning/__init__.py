@@ -26,6 +26,7 @@ from tiermem.reasoning.interface import (
 
 if TYPE_CHECKING:
     from tiermem.reasoning.fixed import always, never
+    from tiermem.reasoning.learned.engine import by_reader
     from tiermem.reasoning.model import by_model
     from tiermem.reasoning.named import ENGINES, ROUTERS, as_published, engine_named, with_router
     from tiermem.reasoning.rules import by_rules
@@ -38,6 +39,7 @@ _HOME_OF = {
     "always": "fixed",
     "as_published": "named",
     "by_model": "model",
+    "by_reader": "learned.engine",
     "by_rules": "rules",
     "engine_named": "named",
     "never": "fixed",
@@ -64,6 +66,7 @@ __all__ = [
     "always",
     "as_published",
     "by_model",
+    "by_reader",
     "by_rules",
     "engine_named",
     "never",

@@ -28,10 +28,14 @@ class Calls:
         self.closing = False
         self._ended = anyio.Condition()
 
-    async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
-        """What `call` gives. Raises `MemoryClosed` once `end` was called, without `finish` also half-way."""
+    def demand_open(self) -> None:
+        """Raise `MemoryClosed` once `end` was called."""
         if self.closing:
             raise MemoryClosed(CLOSED)
+
+    async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
+        """What `call` gives. Raises `MemoryClosed` once `end` was called, without `finish` also half-way."""
+        self.demand_open()
         scope = anyio.CancelScope()
         self._under_way[scope] = finish
         try:

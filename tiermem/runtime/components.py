@@ -97,6 +97,11 @@ class Components:
         return self.opening.settings
 
     @property
+    def shares_all(self) -> bool:
+        """Whether every unit is everybody's, whosever it is."""
+        return self.settings.share == "semantic"
+
+    @property
     def read_only(self) -> bool:
         """Whether nothing may be written."""
         return self.opening.read_only

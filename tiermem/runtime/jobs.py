@@ -21,6 +21,9 @@ log = logging.getLogger("tiermem")
 _LONGEST_WAIT = 3600.0
 """Seconds; a job that looks whether it is due is begun then."""
 
+CONSOLIDATING = "consolidating"
+"""The job that works step by step, so that nobody need wait for the end of it."""
+
 Job = Callable[[], Awaitable[object]]
 
 
@@ -97,15 +100,15 @@ class Jobs:
             runs -= 1
         return True
 
-    async def wait_for_requested(self) -> None:
-        """Wait until every run asked for by now is over, and for none that is asked for meanwhile."""
-        for name in list(self._running):
+    async def wait_for_requested(self, *, but: str | None = None) -> None:
+        """Wait until every run asked for by now is over, `but` one job's, and for no later one."""
+        for name in [name for name in self._running if name != but]:
             await self.wait(name, limit=math.inf)
 
-    async def drain(self) -> None:
-        """Wait until nothing runs and nothing is waiting to run."""
-        while self._running:
-            await asyncio.gather(*self._running.values())
+    async def drain(self, *, but: str | None = None) -> None:
+        """Wait until nothing runs and nothing is waiting to run, `but` one job."""
+        while running := [task for name, task in self._running.items() if name != but]:
+            await asyncio.gather(*running)
 
     async def _run(self, name: str, job: Job) -> None:
         try:

@@ -23,7 +23,7 @@ from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
 from tiermem.runtime.asking import Asking
 from tiermem.runtime.components import Components
-from tiermem.runtime.jobs import Jobs
+from tiermem.runtime.jobs import CONSOLIDATING, Jobs
 from tiermem.runtime.lock import ReadWriteLock
 
 
@@ -58,7 +58,8 @@ class Opened:
         async with self.changing:
             self.ending = self.users <= {user}
             # First: what works for a memory that nobody holds any more holds it until it is done.
-            await self.jobs.wait_for_requested()
+            # A pass of consolidating goes on for the others, or ends before its next step.
+            await self.jobs.wait_for_requested(but=CONSOLIDATING)
             self.users.discard(user)
             if not self.users:
                 await self.closed()

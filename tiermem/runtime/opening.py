@@ -256,6 +256,7 @@ def _reading(settings: Settings) -> ReadingOptions:
         recall_by=settings.recall_by,
         search_first=settings.search_first,
         unproved=settings.unproved,
+        unsearched_roles=settings.unsearched_roles,
         trust=TrustLevels(names=settings.trust_levels),
     )
 
@@ -268,5 +269,6 @@ def _writing(settings: Settings, embedder: Embedder) -> WriterOptions:
         concurrency=settings.distil_concurrency,
         page_tokens=settings.page_tokens,
         idle_seal=settings.idle_seal,
+        unsearched_roles=settings.unsearched_roles,
         embedder=embedder.name,
     )

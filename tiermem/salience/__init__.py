@@ -16,7 +16,17 @@ from tiermem.salience.score import (
     strength,
     two_stages,
 )
-from tiermem.salience.signals import Judgement, Outcome, Signals, Tier, Weight, tier_of, weight_of
+from tiermem.salience.signals import (
+    Judgement,
+    Outcome,
+    Signals,
+    Tier,
+    Weight,
+    promoted,
+    promotion,
+    tier_of,
+    weight_of,
+)
 
 __all__ = [
     "PUBLISHED",
@@ -32,6 +42,8 @@ __all__ = [
     "chosen_sessions",
     "decay",
     "order_by_signals",
+    "promoted",
+    "promotion",
     "score",
     "shares",
     "strength",

@@ -107,7 +107,7 @@ def difference(one: SummaryUnit, other: SummaryUnit) -> str:
     lost = (*unsupported_literals(one.text, [other.text]), *unsupported_literals(other.text, [one.text]))
     if lost:
         return f"one of them alone holds {lost[0]!r}"
-    return "" if _telling(one.text) == _telling(other.text) else "their wording differs"
+    return "" if telling(one.text) == telling(other.text) else "their wording differs"
 
 
 def _days(unit: SummaryUnit) -> list[tuple[object, object]]:
@@ -115,9 +115,9 @@ def _days(unit: SummaryUnit) -> list[tuple[object, object]]:
     return [(found.first, found.last) for found in resolve_dates(unit.text, unit.said_at)]
 
 
-def _telling(text: str) -> list[str]:
+def telling(text: str) -> tuple[str, ...]:
     """The words of a text as it has them, but for light ones, capitals and how it ends."""
-    return [word for word in normalise(text).text.rstrip(" .!").split() if word not in _LIGHT]
+    return tuple(word for word in normalise(text).text.rstrip(" .!").split() if word not in _LIGHT)
 
 
 def apart(one: SummaryUnit, other: SummaryUnit, similarity: float, reason: str) -> NearUnits:

@@ -26,6 +26,7 @@ PLAINLY_MEANT = 2.0
 STAGE_ONE = 5
 """Units whose sessions are looked into."""
 MULTIPLIERS: dict[Tier, float] = {"episodic": 1.0, "semantic": 1.2, "procedural": 1.4}
+"""MemTier's μ of each tier."""
 _SECONDS_A_DAY = 86_400
 
 

@@ -26,7 +26,10 @@ RATE = 0.1
 """How far the whole credit for one success moves a weight (MemTier, §3.5)."""
 MOST_A_DAY = 0.3
 """How far a weight is moved from where it stood when the day (of UTC) began, whatever is reported in it."""
+PROMOTED_WEIGHT, PROMOTED_USES = 0.5, 3
+"""What a unit weighs more than, and how many answers cite it at least, that matters more than was thought."""
 _DIGITS = 9
+"""Decimals of a weight that are kept: the order of adding must not show."""
 """Ten tenths are one: a weight does not depend on how sums of fractions are rounded."""
 
 
@@ -34,8 +37,9 @@ _DIGITS = 9
 class Signals:
     """What is known of a unit besides what it says.
 
-    `importance` is from 0 to 1 (.5 where nobody judged), `uses` counts the answers that cited it, the last of
-    them at `last_used`, and `weight`, from -1 to 1, says how answers turned out that rested on it.
+    `importance` is from 0 to 1 (.5 where nobody judged, more while it is promoted), `uses` counts the answers
+    that cited it, the last of them at `last_used`, and `weight`, from -1 to 1, says how answers turned out
+    that rested on it.
     """
 
     importance: float
@@ -88,6 +92,18 @@ class Weight:
 def weight_of(judged: Iterable[Judgement]) -> Weight:
     """The weight that judgements come to, taken in their order."""
     return reduce(Weight.moved, judged, Weight())
+
+
+def promotion(uses: int, weight: float) -> str | None:
+    """Why a unit matters more than was thought, by what came of it; `None` where it does not."""
+    if weight <= PROMOTED_WEIGHT or uses < PROMOTED_USES:
+        return None
+    return f"{uses} answers cited it, and what came of them gives it the weight {weight:g}"
+
+
+def promoted(importance: float) -> float:
+    """The importance of a unit that is promoted: half of what it lacked of all there is, more."""
+    return (1.0 + importance) / 2
 
 
 def tier_of(roles: Iterable[str | None]) -> Tier:

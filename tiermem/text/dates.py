@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, Protocol
 
 from tiermem.text.words import lower, word_list
 
@@ -172,7 +172,21 @@ def resolve_dates(
     return tuple(sorted(found, key=lambda mention: mention.start))
 
 
-def without_dates(text: str, mentions: Iterable[DateMention]) -> str:
+class Placed(Protocol):
+    """Words that stand somewhere in a text."""
+
+    @property
+    def start(self) -> int:
+        """Where they begin."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """Where they end."""
+        ...
+
+
+def without_dates(text: str, mentions: Iterable[Placed]) -> str:
     """`text` with its date expressions blanked out, every other offset unchanged."""
     parts: list[str] = []
     at = 0
@@ -233,12 +247,14 @@ def _weekday_number(name: str) -> int:
     return next(n for n, weekday in enumerate(WEEKDAYS) if weekday.startswith(short))
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """The number that a word of a date tells: "3", "three", "a couple of"; raises `KeyError` for others."""
     text = " ".join(lower(text).split())
     return int(text) if text.isdigit() else _COUNTS[text]
 
 
-def _add_months(day: date, months: int) -> date:
+def add_months(day: date, months: int) -> date:
+    """The first day of the month so many months later."""
     index = day.year * 12 + day.month - 1 + months
     return date(index // 12, index % 12 + 1, 1)
 
@@ -332,7 +348,7 @@ def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
     if said is None:
         return None
     day = int(match["day"])
-    near = [_add_months(said, step) for step in (-1, 0, 1)]
+    near = [add_months(said, step) for step in (-1, 0, 1)]
     days = [date(at.year, at.month, day) for at in near if 1 <= day <= monthrange(at.year, at.month)[1]]
     if not days:
         return None
@@ -390,7 +406,7 @@ def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
             lower(match["which"]).split()[-1], 0
         )
     else:
-        steps = _count(match["n"]) * (-1 if groups.get("ago") else 1)
+        steps = count(match["n"]) * (-1 if groups.get("ago") else 1)
     if unit == "day":
         return _one_day(match, said + timedelta(days=steps))
     if unit == "week":
@@ -398,7 +414,7 @@ def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
     if unit == "weekend":
         return _weekend_of(match, said + timedelta(weeks=steps))
     if unit == "month":
-        return _month_of(match, _add_months(said, steps))
+        return _month_of(match, add_months(said, steps))
     return _year_of(match, said.year + steps)
 
 
@@ -434,7 +450,7 @@ def _season(match: re.Match[str], said: date | None) -> DateMention | None:
     which = lower(groups.get("which") or "").split()[-1:] or [""]
     year = said.year
     if which[0] in ("last", "past"):
-        year -= _add_months(date(said.year, start, 1), 3) > said
+        year -= add_months(date(said.year, start, 1), 3) > said
     elif which[0] == "next":
         year += start <= said.month
     return _season_of(match, year, start)
@@ -442,7 +458,7 @@ def _season(match: re.Match[str], said: date | None) -> DateMention | None:
 
 def _season_of(match: re.Match[str], year: int, start: int, *, kind: Kind = "relative") -> DateMention:
     first = date(year, start, 1)
-    return _mention(match, first, _add_months(first, 3) - timedelta(days=1), "season", kind=kind)
+    return _mention(match, first, add_months(first, 3) - timedelta(days=1), "season", kind=kind)
 
 
 def _since(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -450,11 +466,11 @@ def _since(match: re.Match[str], said: date | None) -> DateMention | None:
     unit = lower(match["unit"])
     if said is None or (match["n"].lower() in ("a", "an") and unit != "year"):
         return None
-    steps = -_count(match["n"])
+    steps = -count(match["n"])
     if unit == "year":
         return replace(_year_of(match, said.year + steps), kind="duration")
     if unit == "month":
-        return replace(_month_of(match, _add_months(said, steps)), kind="duration")
+        return replace(_month_of(match, add_months(said, steps)), kind="duration")
     return None
 
 
@@ -467,7 +483,7 @@ _WHICH = (
     r"(?P<which>this past|this coming|the past|the last|the next|"
     r"last|past|next|previous|following|this|coming)"
 )
-_MAYBE_YEAR = r"(?:,?\s++" + _YEAR + ")?"
+_MAYBE_YEAR = r"(?:(?:,\s*+|\s++)" + _YEAR + ")?"
 _TO = r"\s*+(?:-|–|to|until)\s*+"
 _DATE = _DAY + r"\s++" + _MONTH + _MAYBE_YEAR
 # In "Tuesday, June 11" the weekday belongs to the date and is not the Tuesday nearest to what was said.

@@ -32,7 +32,7 @@ class Admitted:
 
 
 class ActiveSet:
-    """Items by key, within `max_tokens`. `on_evicted` is told who left for want of room, once they have."""
+    """Items by key, within `max_tokens`."""
 
     def __init__(
         self,
@@ -40,12 +40,10 @@ class ActiveSet:
         policy: Eviction = Hybrid(),  # noqa: B008  (frozen: sharing the default is safe)
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        on_evicted: Callable[[tuple[Item, ...]], None] | None = None,
     ) -> None:
         self._max_tokens = max_tokens
         self._policy = policy
         self._clock = clock
-        self._on_evicted = on_evicted
         self._lock = RLock()
         self._held: dict[str, Item] = {}
         """In the order of their use, the newest last."""
@@ -117,8 +115,7 @@ class ActiveSet:
             self._places[item.key] = next(self._coming)
             taken = replace(item, added_at=added, last_used=used)
             self._put(taken, now)
-        self._tell(evicted)
-        return Admitted(admitted=True, evicted=evicted, item=taken)
+            return Admitted(admitted=True, evicted=evicted, item=taken)
 
     def get(self, key: str) -> Item | None:
         """The item, used now once more; `None` where there is none."""
@@ -177,9 +174,7 @@ class ActiveSet:
             if self._pinned > max_tokens:
                 raise ValueError(f"what is pinned takes {self._pinned:,} tokens, more than {max_tokens:,}")
             self._max_tokens = max_tokens
-            evicted = self._make_room(0, self.now())
-        self._tell(evicted)
-        return evicted
+            return self._make_room(0, self.now())
 
     def _make_room(self, tokens: int, now: datetime) -> tuple[Item, ...]:
         """Let items leave until so many tokens fit in: no more of them than are needed."""
@@ -216,7 +211,3 @@ class ActiveSet:
         self._tokens -= item.tokens
         self._pinned -= item.tokens if item.pinned else 0
         self._queue.remove(item.key)
-
-    def _tell(self, evicted: tuple[Item, ...]) -> None:
-        if evicted and self._on_evicted is not None:
-            self._on_evicted(evicted)

@@ -10,12 +10,14 @@ from pagestore import PageInfo
 def batches(pages: Iterable[PageInfo], *, page_tokens: int) -> tuple[tuple[PageInfo, ...], ...]:
     """The pages in their order, as many together as hold `page_tokens`; one that holds more is alone.
 
-    Pages of different sessions and days share a batch; no page is cut, left out or moved before another.
+    Pages of different sessions and days share a batch, those of different agents never: whoever summarises
+    may tell of one what stood on another. No page is cut, left out or moved before another.
     """
     found: list[tuple[PageInfo, ...]] = []
     batch: tuple[PageInfo, ...] = ()
     for page in pages:
-        if batch and sum(info.tokens for info in batch) + page.tokens > page_tokens:
+        full = sum(info.tokens for info in batch) + page.tokens > page_tokens
+        if batch and (full or batch[-1].agent != page.agent):
             found.append(batch)
             batch = ()
         batch = (*batch, page)

@@ -5,7 +5,7 @@ that tell the same are merged. The rules:
 - A merge says nothing new: it is the wording of one of its units, resting on the words of all, each of which
   tells all of it. It goes into the ledger with its reason, and withdrawing it brings the units back.
 - What every question may see is seen as before: units are merged only where the turns they rest on are of one
-  session and alike in speaker, role, trust and metadata.
+  session and alike in speaker, role, trust, metadata and agent, and all of them shared or none.
 - Each piece of work, a page, the findings of an answer, one look for what is near, one merge, waits for a
   `moment` of its own. Between any two of them the pass may end, and the next one goes on.
 """
@@ -25,10 +25,10 @@ from pagestore import Page, PageId, SessionId, Span, Turn
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import BudgetExceeded, MemoryClosed, TierMemError
 from tiermem.index.interface import Index
-from tiermem.ledger import Consolidated, Ledger, Tier1, merged_unit_id
+from tiermem.ledger import Consolidated, Ledger, Tier1, merged_unit_id, owner_of
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.salience.propose import Merge, NearUnits, Pair, Proposals, apart, near_for, propose
+from tiermem.salience.propose import Merge, NearUnits, Pair, Proposals, apart, near_for, propose, telling
 from tiermem.writing.batches import batches
 from tiermem.writing.edit import Neighbour, grounds_of, latest, why_not_one
 from tiermem.writing.values import Consolidation, MergedUnits, Progress, WriterOptions
@@ -205,9 +205,12 @@ class Consolidator:
             return None
 
     async def _proposals(self, one: _Pass, moment: Moment, *, since: int) -> Proposals:
-        """Of the units that came or changed after record `since`, and hold, which are told twice."""
+        """Of the units that came or changed after record `since`, and hold, which are told twice. What is
+        cold and tells just the same is looked at with them.
+        """
         tier1 = self._ledger.tier1
-        units = [unit for unit in tier1.changed_since(since) if tier1.is_active(unit.id)]
+        changed = [unit for unit in tier1.changed_since(since) if tier1.is_active(unit.id)]
+        units = [*changed, *await to_thread.run_sync(_cold_twins, changed, tier1)]
         one.expects(len(units))
         age = {unit.id: number for number, unit in enumerate(tier1.all_units())}
         found: dict[tuple[int, int], Pair] = {}
@@ -227,13 +230,22 @@ class Consolidator:
         """The units that hold and are near this one, of the same session, with the cosine."""
         tier1, least = self._ledger.tier1, near_for(self._options.embedder)
         hits = await self._index.search(
-            self._ledger.indexed_as, "units", unit.text, limit=_NEIGHBOURS, mode="dense", session=unit.session
+            self._ledger.indexed_as,
+            "units",
+            unit.text,
+            limit=_NEIGHBOURS,
+            mode="dense",
+            session=unit.session,
+            owners=(owner_of(unit.agents),) if unit.agents else (),
         )
         others = ((tier1.unit(UnitId(hit.id)), hit.score) for hit in hits if hit.score >= least)
         return [
             (other, score)
             for other, score in others
-            if other is not None and other.id != unit.id and tier1.is_active(other.id)
+            if other is not None
+            and other.id != unit.id
+            and tier1.is_active(other.id)
+            and other.agents == unit.agents
         ]
 
     async def _entry(self, one: _Pass, merge: Merge) -> Consolidated | None:
@@ -262,6 +274,10 @@ class Consolidator:
         for unit in (kept, other):
             if tier1.unit(unit.id) != unit or not tier1.is_active(unit.id):
                 return "one of them changed meanwhile"
+        if kept.agents != other.agents:
+            return "they are of different agents"
+        if (kept.id in tier1.shared) != (other.id in tier1.shared):
+            return "one of them is shared, and the other is not"
         try:
             one, two = await self._side(kept), await self._side(other)
         except (PageNotFound, Corrupt) as error:
@@ -285,6 +301,18 @@ class _Side:
 
     neighbour: Neighbour
     told_by: list[Turn]
+
+
+def _cold_twins(units: Sequence[SummaryUnit], tier1: Tier1) -> list[SummaryUnit]:
+    """The cold units, which no index can find for others, that tell just what one of these tells."""
+    known = {unit.id for unit in units}
+    wanted = {(unit.session, telling(unit.text)) for unit in units} if tier1.cold else set()
+    cold = (tier1.unit(unit_id) for unit_id in tuple(tier1.cold) if unit_id not in known)
+    return [
+        unit
+        for unit in cold
+        if unit is not None and tier1.is_active(unit.id) and (unit.session, telling(unit.text)) in wanted
+    ]
 
 
 def _told_by(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:

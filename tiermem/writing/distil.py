@@ -14,7 +14,17 @@ from anyio import to_thread
 from pagestore import Page, PageId
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
-from tiermem.model import Claim, LinkedFact, Rejected, SummaryUnit, UnitId, UnitKind, Usage, is_proved
+from tiermem.model import (
+    Claim,
+    LinkedFact,
+    Rejected,
+    SummaryUnit,
+    UnitId,
+    UnitKind,
+    Usage,
+    is_proved,
+    together,
+)
 from tiermem.proof import link, proof_rank, quotations
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
@@ -144,4 +154,5 @@ def _unit(
         trust=trust.names[rank],
         support=fact.support,
         derivations=fact.derivations,
+        agents=together(one.agent for one in pages),
     )

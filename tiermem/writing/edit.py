@@ -4,6 +4,7 @@ The engine proposes, this file disposes. It may name only units it was shown. A 
 told by its two sides and must forget none of their literals, otherwise the fact is added by itself.
 A fact supersedes only what was said no later, and nothing that somebody trusted more has said. Units
 of different trust are not merged: the lower would gain words it did not prove, the higher lose its standing.
+Nor are those of different agents: they are not shown beside each other.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Proved:
     fact: LinkedFact
     session: SessionId
     grounds: Grounds
+    agents: tuple[str, ...] = ()
+    """To whom it belongs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +233,7 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
         trust=proved.grounds.level,
         support=fact.support,
         derivations=fact.derivations,
+        agents=proved.agents,
     )
 
 

@@ -18,7 +18,7 @@ from typing import Literal
 from anyio import from_thread, to_thread
 
 from pagestore import OpenInfo, Page, PageId, PageInfo, SessionId, Turn
-from pagestore.codec import open_page_id
+from pagestore.codec import opened_as
 from pagestore.errors import PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
@@ -36,6 +36,8 @@ class Selection:
     page: PageId | None = None
     session: SessionId | None = None
     space: bool = False
+    agent: str | None = None
+    """Whose things alone may be taken; `None` for anybody's."""
 
     def __post_init__(self) -> None:
         whole = sum((self.page is not None, self.space, self.session is not None and self.turn is None))
@@ -144,7 +146,8 @@ class Eraser:
 
         Raises why a page that goes as a whole cannot be read.
         """
-        infos: Sequence[PageInfo | OpenInfo] = (*await self._ledger.pages(), *await self._ledger.filling())
+        there: Sequence[PageInfo | OpenInfo] = (*await self._ledger.pages(), *await self._ledger.filling())
+        infos = [info for info in there if selection.agent in (None, info.agent)]
         if selection.turn is None:
             wanted = [info for info in infos if self._goes(selection, info)]
         else:
@@ -156,13 +159,13 @@ class Eraser:
             if not isinstance(page, Page) and selection.turn is None:
                 raise page
         parts = {
-            (page.session, number)
+            (page.session, page.agent, number)
             for page in read
             if isinstance(page, Page)
             for reach in [max((line.parts for line in page.lines), default=1)]
             for number in range(page.number - reach + 1, page.number + reach)
-        } - {(info.session, info.number) for info in wanted}
-        near = [info.id for info in infos if (info.session, info.number) in parts]
+        } - {(info.session, info.agent, info.number) for info in wanted}
+        near = [info.id for info in infos if (info.session, info.agent, info.number) in parts]
         read = (*read, *await self._ledger.read(near))
         pages = tuple(page for page in read if isinstance(page, Page))
         return pages, tuple(page for page in read if not isinstance(page, Page))
@@ -170,7 +173,7 @@ class Eraser:
     def _goes(self, selection: Selection, info: PageInfo | OpenInfo) -> bool:
         """Whether a selection names a page, its session, or the space."""
         if selection.page is not None:
-            return selection.page in (info.id, open_page_id(self._ledger.space, info.session, info.number))
+            return selection.page in (info.id, opened_as(self._ledger.space, info))
         return selection.session in (None, info.session)
 
     async def _erased_turns(self, announced: Erasing) -> ErasedTurns:
@@ -178,9 +181,10 @@ class Eraser:
         read = {page.id: page for page in [await self._ledger.page(page_id) for page_id in named]}
         affected = tuple(read.values())
         seqs = frozenset(turn.seq for turn in announced.turns)
-        known = read | {open_page_id(page.space, page.session, page.number): page for page in affected}
+        known = read | {opened_as(page.space, page): page for page in affected}
         pages = await self._saying_the_same(affected, seqs)
-        names = (*await self._ledger.sessions(), *await self._speakers(affected, seqs))
+        agents = (page.agent for page in affected if page.agent is not None)
+        names = (*await self._ledger.sessions(), *await self._speakers(affected, seqs), *agents)
         words, also = await to_thread.run_sync(lambda: _words(pages, seqs, names))
         return ErasedTurns(
             pages=known,
@@ -228,7 +232,7 @@ def _announced(
     found = [
         (page, line)
         for page in pages
-        if (selection.page in (None, page.id, open_page_id(page.space, page.session, page.number)))
+        if (selection.page in (None, page.id, opened_as(page.space, page)))
         and selection.session in (None, page.session)
         for line in page.lines
         if selection.turn is None
@@ -251,7 +255,8 @@ def _announced(
     }
     if unread and not wanted.issubset(line.seq for page in pages for line in page.lines):
         raise unread[0]
-    whole = selection.turn is None and selection.page is None
+    # What was asked of a session by others stays where one agent takes its own out of it.
+    whole = selection.turn is None and selection.page is None and selection.agent is None
     return Erasing(
         turns=tuple(
             sorted(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pagestore import PageId, Span
-from tiermem.ledger import Feedback, Tier1
+from tiermem.ledger import EVERYTHING_SEEN, Feedback, Sees, Tier1
 from tiermem.model import Answer, AnswerId, Evidence, UnitId
 from tiermem.salience import Outcome, shares
 
@@ -45,6 +45,7 @@ def feedback_on_answer(
     output: str | None,
     by: str,
     sealed: Mapping[PageId, PageId] = _NONE,
+    sees: Sees = EVERYTHING_SEEN,
 ) -> Feedback:
     """What came of an answer: of the units it cites, and of those it was shown, as far as the output says so.
 
@@ -56,7 +57,7 @@ def feedback_on_answer(
     cited = [
         one
         for citation in answer.citations
-        for one in _units(tier1, citation.unit_id, citation.spans, sealed)
+        for one in _units(tier1, citation.unit_id, citation.spans, sealed, sees)
     ]
     in_view = (one.unit_id for one in answer.trace.candidates if one.unit_id is not None)
     found = shares(cited, _texts(tier1, in_view), output)
@@ -71,13 +72,14 @@ def feedback_on_sources(
     output: str | None,
     by: str,
     sealed: Mapping[PageId, PageId] = _NONE,
+    sees: Sees = EVERYTHING_SEEN,
 ) -> Feedback:
     """What came of sources: all alike, or by what of them the output says. A turn stands for its units."""
     named = [
         unit_id
         for one in sources
         for unit_id in (
-            _units(tier1, one.unit_id, one.spans, sealed) if isinstance(one, Evidence) else (one,)
+            _units(tier1, one.unit_id, one.spans, sealed, sees) if isinstance(one, Evidence) else (one,)
         )
     ]
     found = shares(named, {}) if output is None else shares((), _texts(tier1, named), output)
@@ -85,7 +87,11 @@ def feedback_on_sources(
 
 
 def _units(
-    tier1: Tier1, unit_id: UnitId | None, spans: Iterable[Span], sealed: Mapping[PageId, PageId]
+    tier1: Tier1,
+    unit_id: UnitId | None,
+    spans: Iterable[Span],
+    sealed: Mapping[PageId, PageId],
+    sees: Sees,
 ) -> tuple[UnitId, ...]:
     """The unit itself, or those that hold and rest on some of the same words."""
     if unit_id is not None:
@@ -96,7 +102,7 @@ def _units(
             unit.id
             for span in placed
             for unit in tier1.units_of_page(span.page_id)
-            if any(_overlap(span, other) for other in unit.spans)
+            if sees.unit(unit) and any(_overlap(span, other) for other in unit.spans)
         )
     )
 

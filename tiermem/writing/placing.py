@@ -55,7 +55,7 @@ async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> P
         if taken in ("same", "erased"):
             found[n] = turn if taken == "same" else None
     if any(n not in found and how[n] in ("free", "other") for n in files):
-        stored = await _stored(ledger, session)
+        stored = await _stored(ledger, session, {turn.agent for turn in turns})
         beside = _beside(files, stored)
         for n, place in _elsewhere(files, stored, beside).items():
             known = stored[place].turn
@@ -95,11 +95,13 @@ async def _new(
     return found
 
 
-async def _stored(ledger: Ledger, session: SessionId) -> list[_Stored]:
-    """The turns of the session in order, each whole."""
+async def _stored(ledger: Ledger, session: SessionId, agents: Collection[str | None]) -> list[_Stored]:
+    """The turns of these agents in the session in order, each whole."""
     filling = await ledger.open_pages(session)  # before the sealed ones: one that seals meanwhile is in both
-    sealed = await ledger.read([info.id for info in await ledger.pages(session)])
-    pages = (*(page for page in sealed if isinstance(page, Page)), *filling)
+    infos = [info for info in await ledger.pages(session) if info.agent in agents]
+    sealed = await ledger.read([info.id for info in infos])
+    opened = (page for page in filling if page.agent in agents)
+    pages = (*(page for page in sealed if isinstance(page, Page)), *opened)
     lines = {line.seq: line for page in pages for line in page.lines}
     turns: list[list[PageLine]] = []
     for _, line in sorted(lines.items()):

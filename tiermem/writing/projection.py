@@ -25,13 +25,14 @@ from uuid import uuid4
 import anyio
 
 from pagestore import History, OpenInfo, Page, PageId, PageInfo, PageLine
-from pagestore.codec import open_page_id
+from pagestore.codec import opened_as
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, TurnContext, turn_id
-from tiermem.ledger import Changes, Ledger, SetAside
-from tiermem.model import SummaryUnit, UnitId
+from tiermem.ledger import Changes, Ledger, SetAside, owner_of
+from tiermem.model import SummaryUnit, UnitId, together
+from tiermem.proof import searched
 from tiermem.text import parse_iso
 from tiermem.writing.values import Projected, Unfinished
 
@@ -49,8 +50,10 @@ _Item = TypeVar("_Item")
 class Projection:
     """Keeps the units and pages of one space findable."""
 
-    def __init__(self, ledger: Ledger, index: Index) -> None:
+    def __init__(self, ledger: Ledger, index: Index, *, unsearched: tuple[str, ...] = ()) -> None:
+        """Turns of `unsearched` roles are not put."""
         self._ledger = ledger
+        self._unsearched = unsearched
         self._index = index
         self._one_at_a_time = anyio.Lock()
         self._mark: History | None = None
@@ -129,7 +132,7 @@ class Projection:
     async def _put_pages_again(self, erased: Sequence[Page]) -> None:
         """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
         space, old = self._ledger.indexed_as, {page.id: page for page in erased}
-        now = [await self._ledger.page(page_id) for page_id in old]
+        now = [await self._page(page_id) for page_id in old]
         await self._index.put(space, "pages", [_page_entry(page) for page in now])
         after = [page for one in now if (page := await self._after(one)) is not None and page.id not in old]
         for page in (*now, *after):
@@ -237,7 +240,7 @@ class Projection:
     async def _set_aside(self, changes: Changes, aside: Mapping[PageId, str]) -> None:
         """Record which pages did not go through, and which did that had not before."""
         space = self._ledger.space
-        opened = [open_page_id(space, info.session, info.number) for info in changes.pages]
+        opened = [opened_as(space, info) for info in changes.pages]
         tried = {*map(_page_id, changes.pages), *map(_page_id, changes.filling), *opened}
         through = [page_id for page_id in aside if page_id in tried and page_id not in self._failed]
         entries = [SetAside(page_id=page_id, step="index", reason=None) for page_id in through]
@@ -257,7 +260,7 @@ class Projection:
     async def _put_sealed(self, pages: Sequence[PageInfo]) -> None:
         """Sealed pages and their turns."""
         space = self._ledger.indexed_as
-        read = [await self._ledger.page(info.id) for info in pages]
+        read = [await self._page(info.id) for info in pages]
         await self._index.put(space, "pages", [_page_entry(page) for page in read])
         for page in read:
             await self._put_turns(page)
@@ -282,14 +285,14 @@ class Projection:
     async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
         """The open pages that these sealed pages were, and their turns."""
         space = self._ledger.indexed_as
-        opened = {open_page_id(self._ledger.space, info.session, info.number): info for info in pages}
+        opened = {opened_as(self._ledger.space, info): info for info in pages}
         turns = [turn_id(page_id, number) for page_id, info in opened.items() for number in range(info.turns)]
         await self._index.remove(space, "turns", turns)
         await self._index.remove(space, "pages", list(opened))
 
     async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
         """Open pages, and of their turns those that are new and those that these stand around."""
-        read = [await self._ledger.page(info.id) for info in filling]
+        read = [await self._page(info.id) for info in filling]
         # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
         read = [page for page in read if page.sealed_at is None]
         await self._index.put(self._ledger.indexed_as, "pages", [_page_entry(page) for page in read])
@@ -330,22 +333,33 @@ class Projection:
             event=parse_iso(unit.event_at) if unit.event_at is not None else None,
             active=self._ledger.tier1.is_active(unit.id),
             scene=unit.scene or "",
+            owner=_owner(() if unit.id in self._ledger.tier1.shared else unit.agents),
         )
 
     async def _before(self, page: Page) -> Page | None:
-        """The sealed page of the same session before this one."""
-        numbered = await self._ledger.pages(page.session)
+        """The sealed page of the same session and agent before this one."""
+        numbered = await self._pages_beside(page)
         found = bisect_left(numbered, page.number, key=_number)
-        return await self._ledger.page(numbered[found - 1].id) if found else None
+        return await self._page(numbered[found - 1].id) if found else None
 
     async def _after(self, page: Page) -> Page | None:
-        """The page of the same session after this one, sealed or filling."""
-        numbered = await self._ledger.pages(page.session)
+        """The page of the same session and agent after this one, sealed or filling."""
+        numbered = await self._pages_beside(page)
         found = bisect_right(numbered, page.number, key=_number)
         if found < len(numbered):
-            return await self._ledger.page(numbered[found].id)
+            return await self._page(numbered[found].id)
         filling = await self._ledger.open_pages(page.session)
-        return next((one for one in filling if one.number > page.number), None)
+        beside = (one for one in filling if one.agent == page.agent)
+        after = next((one for one in beside if one.number > page.number), None)
+        return None if after is None else searched(after, self._unsearched)
+
+    async def _page(self, page_id: PageId) -> Page:
+        """A page as it is to be found."""
+        return searched(await self._ledger.page(page_id), self._unsearched)
+
+    async def _pages_beside(self, page: Page) -> Sequence[PageInfo]:
+        """The sealed pages of the same session and agent."""
+        return [info for info in await self._ledger.pages(page.session) if info.agent == page.agent]
 
 
 def _holds_nothing(index: Index) -> bool:
@@ -373,6 +387,10 @@ def _page_id(info: PageInfo | OpenInfo) -> PageId:
     return info.id
 
 
+def _owner(agents: Sequence[str]) -> str:
+    return owner_of(agents) if agents else ""
+
+
 def _page_entry(page: Page) -> Entry:
     times = [line.turn.said_at for line in page.lines if line.turn is not None and line.turn.said_at]
     # Everybody's own clock decides which day it is.
@@ -383,6 +401,7 @@ def _page_entry(page: Page) -> Entry:
         text=page.text.encode(errors="replace").decode(),  # an index cannot carry lone surrogates
         said_at=times[0] if times else None,
         said_until=times[-1] if times else None,
+        owner=_owner(together([page.agent])),
     )
 
 
@@ -403,6 +422,7 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
             session=page.session,
             text=texts[at],
             said_at=line.turn.said_at if line.turn else None,
+            owner=_owner(together([page.agent])),
             context=TurnContext(
                 speaker=_name(line),
                 before=_spoken(turns[at - 1][2]) if at else "",

@@ -29,6 +29,8 @@ class WriterOptions:
     trust: TrustLevels = DEFAULT_TRUST
     write_back_trust: str | None = None
     """The level below which a finding is not written back; `None` for any."""
+    unsearched_roles: tuple[str, ...] = ()
+    """Roles of turns that are stored, and found by no search."""
     embedder: str = ""
     """Whose vectors the index compares: from which cosine on units are near each other depends on it."""
 

@@ -18,7 +18,7 @@ from pagestore import Page, PageLine, Span
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import TierMemError, unexpected
 from tiermem.index.interface import Index, turn_place
-from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id
+from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id, owner_of
 from tiermem.llm.meter import Meter, current, metered, step
 from tiermem.model import (
     Claim,
@@ -30,8 +30,9 @@ from tiermem.model import (
     WriteBack,
     WriteBackVariant,
     is_proved,
+    together,
 )
-from tiermem.proof import link, proof_rank, without
+from tiermem.proof import in_words_of, link, proof_rank, without
 from tiermem.reasoning.interface import Engine
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
@@ -184,8 +185,29 @@ class WriteBacks:
             reason = f"its source is trusted as {grounds.level!r}, and {floor!r} is asked for"
             await self._write(run, skipped(finding.id, reason))
             return ()
-        proved = Proved(finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds)
+        agents = await self._owners(finding, fact, pages)
+        proved = Proved(
+            finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds, agents=agents
+        )
         return (_ProvedFinding(finding, proved, pages),)
+
+    async def _owners(self, finding: Finding, fact: LinkedFact, pages: Sequence[Page]) -> tuple[str, ...]:
+        """To whom a finding belongs: those whose pages it rests on.
+
+        A word of it that stands on none of these may be of anything that whoever worded it was shown.
+        """
+        own = together(page.agent for page in pages)
+        values = [one.value for one in fact.derivations]
+        if in_words_of(fact.claim, pages, computed=values):
+            return own
+        trace = (await self._ledger.answer(finding.answer_id)).trace
+        units = (self._ledger.tier1.unit(item.unit_id) for item in trace.candidates if item.unit_id)
+        of_units = (unit.agents for unit in units if unit is not None)
+        spans = dict.fromkeys(span.page_id for item in trace.candidates for span in item.spans)
+        of_rounds = dict.fromkeys(page_id for one in trace.rounds for page_id in one.pages)
+        read = await self._ledger.read(tuple({**spans, **of_rounds}))
+        of_pages = (page.agent for page in read if isinstance(page, Page))
+        return together(own, (trace.agent,), of_pages, *of_units)
 
     async def _selected(self, candidates: Sequence[_ProvedFinding]) -> frozenset[int]:
         pages = {page.id: page for candidate in candidates for page in candidate.pages}
@@ -201,7 +223,7 @@ class WriteBacks:
         if same is not None:
             already = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
             return replace(already, shown=(same.id,))
-        shown = [] if variant == "no-recall" else await self._neighbours(proved.fact)
+        shown = [] if variant == "no-recall" else await self._neighbours(proved.fact, proved.agents)
         with step("reconcile"):
             operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
         neighbours = {neighbour.unit.id: neighbour for neighbour in shown}
@@ -214,24 +236,30 @@ class WriteBacks:
         )
         return replace(settled, shown=tuple(neighbours))
 
-    async def _neighbours(self, fact: LinkedFact) -> list[Neighbour]:
-        """The nearest active units, by the fact and not by the question, with what their spans hold."""
+    async def _neighbours(self, fact: LinkedFact, agents: tuple[str, ...]) -> list[Neighbour]:
+        """The nearest active units, by the fact and not by the question, with what their spans hold.
+
+        None of whom the fact is not, and none that an agent shared: who reads it would read the fact in it.
+        """
         await self._projection.show()
+        owners = (owner_of(agents),) if agents else ()
         hits = await self._index.search(
-            self._ledger.indexed_as, "units", fact.claim, limit=self._options.neighbours
+            self._ledger.indexed_as, "units", fact.claim, limit=self._options.neighbours, owners=owners
         )
         tier1 = self._ledger.tier1
-        units = [tier1.unit(UnitId(hit.id)) for hit in hits]
+        found = [tier1.unit(UnitId(hit.id)) for hit in hits]
         if tier1.cold:
-            units += await self._cold_neighbours(fact)
-        return [
-            await self._neighbour(unit) for unit in units if unit is not None and tier1.is_active(unit.id)
-        ]
+            found += await self._cold_neighbours(fact, owners)
+        theirs = (unit for unit in found if unit is not None and unit.agents == agents)
+        units = [unit for unit in theirs if unit.id not in tier1.shared]
+        return [await self._neighbour(unit) for unit in units if tier1.is_active(unit.id)]
 
-    async def _cold_neighbours(self, fact: LinkedFact) -> list[SummaryUnit]:
+    async def _cold_neighbours(self, fact: LinkedFact, owners: Sequence[str]) -> list[SummaryUnit]:
         """Cold units that rest on the turns nearest the fact, as many as of others."""
         space, tier1 = self._ledger.indexed_as, self._ledger.tier1
-        turns = await self._index.search(space, "turns", fact.claim, limit=self._options.neighbours)
+        turns = await self._index.search(
+            space, "turns", fact.claim, limit=self._options.neighbours, owners=owners
+        )
         places = [turn_place(hit.id) for hit in turns]
         found: dict[UnitId, SummaryUnit] = {}
         for (_, number), page in zip(places, await self._ledger.read([p for p, _ in places]), strict=True):

@@ -30,15 +30,19 @@ from tiermem.errors import (
 )
 from tiermem.index.interface import Index
 from tiermem.ledger import (
+    EVERYTHING_SEEN,
     Answered,
     Bounded,
     Distilled,
     Feedback,
+    Granted,
     Ledger,
     Redistilled,
     Reinstated,
     Retired,
+    Sees,
     SetAside,
+    Shared,
     Spent,
     Stated,
 )
@@ -54,7 +58,7 @@ from tiermem.model import (
     Usage,
     WriteBackVariant,
 )
-from tiermem.proof import Fingerprints, without
+from tiermem.proof import Fingerprints, searched, without
 from tiermem.reasoning.interface import Engine
 from tiermem.salience import Outcome
 from tiermem.text import omissions
@@ -95,7 +99,7 @@ class Writer:
         self._ledger = ledger
         self._engine = engine
         self._options = options or WriterOptions()
-        self._projection = Projection(ledger, index)
+        self._projection = Projection(ledger, index, unsearched=self._options.unsearched_roles)
         self._write_backs = WriteBacks(ledger, index, engine, self._projection, self._options)
         self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
@@ -247,15 +251,38 @@ class Writer:
         """Record an answer with its trace; its findings are pending from now on."""
         return await self._ledger.write(Answered(answer=answer, findings=tuple(findings)))
 
+    async def grant(self, agent: str, to_see: str, *, given: bool) -> None:
+        """Record that an agent may see another one's, or no longer; nothing that is so already."""
+        async with self._one_decides:
+            if self._ledger.tier1.may_see(agent, to_see) != given:
+                await self._ledger.write(Granted(agent=agent, to_see=to_see, given=given))
+
+    async def share(self, unit_ids: Sequence[UnitId], reason: str, *, given: bool) -> tuple[SummaryUnit, ...]:
+        """Record that units are everybody's, or no longer; those for which that is new come back."""
+        async with self._one_decides:
+            known = self._ledger.tier1.shared
+            new = tuple(one for one in dict.fromkeys(unit_ids) if (one in known) != given)
+            units = tuple(map(self._unit, new))
+            if units:
+                await self._ledger.write(Shared(unit_ids=new, reason=reason, given=given))
+                await self._projection.attempt()
+        return units
+
     async def feedback(
-        self, of: AnswerId | Sequence[Evidence | UnitId], *, outcome: Outcome, output: str | None, by: str
+        self,
+        of: AnswerId | Sequence[Evidence | UnitId],
+        *,
+        outcome: Outcome,
+        output: str | None,
+        by: str,
+        sees: Sees = EVERYTHING_SEEN,
     ) -> Judged:
         """Record what came of an answer, or of sources, and tell what that did to the weights of units.
 
-        Raises `UnknownId` for an answer, or a unit, that there is not.
+        Only what `sees` may see is credited. Raises `UnknownId` for an answer, or a unit, that there is not.
         """
         async with self._one_decides:
-            entry = await self._feedback(of, outcome, output, by)
+            entry = await self._feedback(of, outcome, output, by, sees)
             before = self._weights(entry)
             await self._ledger.write(entry)
             after = self._weights(entry)
@@ -269,19 +296,26 @@ class Writer:
         )
 
     async def _feedback(
-        self, of: AnswerId | Sequence[Evidence | UnitId], outcome: Outcome, output: str | None, by: str
+        self,
+        of: AnswerId | Sequence[Evidence | UnitId],
+        outcome: Outcome,
+        output: str | None,
+        by: str,
+        sees: Sees,
     ) -> Feedback:
         tier1 = self._ledger.tier1
         if isinstance(of, str):
             answer = await self._ledger.answer(of)
             sealed = await self._sealed_as(answer.citations)
-            return feedback_on_answer(tier1, answer, outcome=outcome, output=output, by=by, sealed=sealed)
+            return feedback_on_answer(
+                tier1, answer, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees
+            )
         for one in of:
             unit_id = one.unit_id if isinstance(one, Evidence) else one
-            if unit_id is not None:
-                self._unit(unit_id)
+            if unit_id is not None and not sees.unit(self._unit(unit_id)):
+                raise self._unknown(unit_id)
         sealed = await self._sealed_as(one for one in of if isinstance(one, Evidence))
-        return feedback_on_sources(tier1, of, outcome=outcome, output=output, by=by, sealed=sealed)
+        return feedback_on_sources(tier1, of, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees)
 
     async def _sealed_as(self, sources: Iterable[Citation | Evidence]) -> dict[PageId, PageId]:
         """The ids of today, by those that the words of single turns were known by."""
@@ -411,8 +445,11 @@ class Writer:
     def _unit(self, unit_id: UnitId) -> SummaryUnit:
         unit = self._ledger.tier1.unit(unit_id)
         if unit is None:
-            raise UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
+            raise self._unknown(unit_id)
         return unit
+
+    def _unknown(self, unit_id: UnitId) -> UnknownId:
+        return UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
 
     def _beside(self, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:
         """The units that hold and rest on some of the same words, each once."""
@@ -426,8 +463,11 @@ class Writer:
         )
 
     def _readable(self, page: Page) -> Page:
-        """The page as an engine may read it: without what was taken back, which no look brings back."""
-        return without(page, self._ledger.tier1.taken_back(page.id))
+        """The page as an engine may read it: without what was taken back, which no look brings back, and
+        without what no search is to find.
+        """
+        page = without(page, self._ledger.tier1.taken_back(page.id))
+        return searched(page, self._options.unsearched_roles)
 
     async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
         """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""

@@ -6,6 +6,27 @@ _TIER1 = ("tests/ledger", "tests/writing", "tests/api")
 
 BUGS = (
     Bug(
+        name="an agent sees what belongs to others",
+        file="tiermem/ledger/sees.py",
+        before="return self.agents is None or all(one is None or one in self.agents for one in agents)",
+        after="return True",
+        found_by=("tests/api/test_agents.py",),
+    ),
+    Bug(
+        name="an agent sees what belongs to it and another together",
+        file="tiermem/ledger/sees.py",
+        before="return self.agents is None or all(",
+        after="return self.agents is None or not agents or any(",
+        found_by=("tests/ledger/test_sees.py",),
+    ),
+    Bug(
+        name="an agent changes what is nobody's",
+        file="tiermem/ledger/sees.py",
+        before="return self.all or set(agents) == {self.agent}",
+        after="return self.all or self.of(agents)",
+        found_by=("tests/api/test_agents.py",),
+    ),
+    Bug(
         name="a retired unit is still recalled",
         file="tiermem/ledger/folds/units.py",
         before="if unit_id not in self._units or unit_id in self._retired:",

@@ -6,6 +6,13 @@ _ALL = ("tests/writing", "tests/api")
 
 BUGS = (
     Bug(
+        name="pages of different agents are summarised together",
+        file="tiermem/writing/batches.py",
+        before="if batch and (full or batch[-1].agent != page.agent):",
+        after="if batch and full:",
+        found_by=("tests/writing/test_batches.py",),
+    ),
+    Bug(
         name="a finding of before brings back what was withdrawn",
         file="tiermem/writing/write_back.py",
         before="pages = (without(page, tier1.taken_back(page.id)) for page in read)",
@@ -57,7 +64,7 @@ BUGS = (
     Bug(
         name="near is the same",
         file="tiermem/salience/propose.py",
-        before='return "" if _telling(one.text) == _telling(other.text) else "their wording differs"',
+        before='return "" if telling(one.text) == telling(other.text) else "their wording differs"',
         after='return ""',
         found_by=("tests/salience/test_propose.py",),
     ),
@@ -190,8 +197,8 @@ BUGS = (
     Bug(
         name="inactive units are shown as neighbours",
         file="tiermem/writing/write_back.py",
-        before="for unit in units if unit is not None and tier1.is_active(unit.id)",
-        after="for unit in units if unit is not None",
+        before="for unit in units if tier1.is_active(unit.id)",
+        after="for unit in units",
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),
     Bug(

@@ -48,6 +48,10 @@ COMMANDS = {
     "remember": "Keep a fact word for word, as a turn and a unit of its own; without a model call.",
     "correct": "Remember a fact in place of a unit, which it supersedes.",
     "feedback": "Record how an answer turned out, and credit the units behind it.",
+    "grant": "Let an agent see what belongs to another.",
+    "revoke": "Undo a grant: the agent sees nothing of the other any more.",
+    "grants": "List which agents may see whose things.",
+    "share": "Let every agent see units of one of them, as they read; the words they rest on stay its own.",
     "signals": "Tell how much a unit matters, how often it was cited, and how that turned out.",
     "trail": "Show what a unit superseded and what superseded it, each with the words it rests on.",
     "backup": "Write one file of a store: every page and everything concluded, without the index.",
@@ -57,6 +61,8 @@ COMMANDS = {
     "doctor": "Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing).",
     "spaces": "List the spaces of a store.",
     "mcp": "Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP.",
+    "serve": "Serve the memories of a store over HTTP, to whoever has a key.",
+    "keys": "Make, list and revoke the keys of `tiermem serve`.",
     "eval": "Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, beside baselines.",
 }
 """Every command in the order of `tiermem --help`, with the first line of its own help."""

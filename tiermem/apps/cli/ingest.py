@@ -20,6 +20,7 @@ from tiermem.apps.present.tables import counted, table
 
 if TYPE_CHECKING:
     from tiermem.dialogue import Conversation, DialogueSession
+    from tiermem.trust import TrustLevels
 
 
 class DialogueFormat(StrEnum):
@@ -40,6 +41,7 @@ class DialogueFormat(StrEnum):
     SUBTITLES = "subtitles"
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
+    MEMTIER = "memtier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,7 @@ def ingest(
         bool,
         typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
     ] = False,
+    agent: options.Agent = None,
     engine: options.Engine = options.AUTO,
     output: options.Output,
 ) -> None:
@@ -116,6 +119,7 @@ def ingest(
         engine=engine.value,
         said={"trust": trust, "metadata": known, "importance": importance},
         stamps=stamps,
+        agent=agent,
     )
     output.show({"store": store, "spaces": results}, lambda: _ingested(results))
     raising = sum(result.raising for result in results)
@@ -138,11 +142,12 @@ def ingest_into(
     engine: options.EngineName,
     said: tiermem.Attribution | None = None,
     stamps: bool = False,
+    agent: str | None = None,
 ) -> tuple[Ingested, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
     A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
-    with every turn.
+    with every turn, and `agent` whose all of it is.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
@@ -151,7 +156,9 @@ def ingest_into(
     for conversation in conversations:
         placed.setdefault(space or conversation.space_hint or options.DEFAULT_SPACE, []).append(conversation)
     return tuple(
-        _ingest(store, name, there, engine, apart=space is not None, said=said or {}, stamps=stamps)
+        _ingest(
+            store, name, there, engine, apart=space is not None, said=said or {}, stamps=stamps, agent=agent
+        )
         for name, there in placed.items()
     )
 
@@ -165,13 +172,15 @@ def _ingest(
     apart: bool,
     said: tiermem.Attribution,
     stamps: bool,
+    agent: str | None,
 ) -> Ingested:
     started = time.monotonic()
     turns = sum(conversation.turns for conversation in conversations)
     raising = 0
     if not stamps:
         conversations, raising = _doubted(conversations, said.get("trust"))
-    with tiermem.open(store, space=space, engine=engine, distil="deferred") as memory:
+    whole = tiermem.open(store, space=space, engine=engine, distil="deferred")
+    with options.as_agent(whole, agent) as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
             added = _store(memory, conversations, report, total=turns, apart=apart, said=said)
@@ -196,14 +205,19 @@ def _ingest(
     )
 
 
+def _levels() -> TrustLevels:
+    from tiermem.trust import TrustLevels
+
+    return TrustLevels(names=tiermem.Settings().trust_levels)
+
+
 def _doubted(
     conversations: Sequence[Conversation], trust: str | None
 ) -> tuple[tuple[Conversation, ...], int]:
     """The conversations without stamps that would raise a turn, and how many turns brought such a one."""
-    from tiermem.trust import TrustLevels, lowered
+    from tiermem.trust import lowered
 
-    levels = TrustLevels(names=tiermem.Settings().trust_levels)
-    raising = 0
+    levels, raising = _levels(), 0
 
     def doubted(session: DialogueSession) -> DialogueSession:
         nonlocal raising
@@ -227,11 +241,8 @@ def _store(
     apart: bool,
     said: tiermem.Attribution,
 ) -> list[tiermem.Added]:
-    from tiermem.trust import TrustLevels
-
     added: list[tiermem.Added] = []
-    done = 0
-    levels = TrustLevels(names=tiermem.Settings().trust_levels)
+    done, levels = 0, _levels()
     for session in (session for conversation in conversations for session in conversation.sessions):
         for turn in session.turns:
             if turn.trust is not None:

@@ -34,7 +34,8 @@ async def _serve(place: options.Place, engine: options.EngineName, read_only: bo
 
     memory, looks = await _opened(place, engine, read_only)
     async with memory:
-        made = server(memory, read_only=looks)
+        seen = memory if place.agent is None else memory.as_agent(place.agent)
+        made = server(seen, read_only=looks)
         if port is None:
             await made.run_stdio_async()
         else:

@@ -11,6 +11,7 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -47,6 +48,11 @@ class EngineChoice(StrEnum):
 
 
 Store = Annotated[Path, typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.")]
+Opened = AbstractContextManager["tiermem.Memory"]
+Agent = Annotated[
+    str | None,
+    typer.Option("--agent", envvar="TIERMEM_AGENT", help="As this agent, which sees its own (the owner)."),
+]
 Session = Annotated[str | None, typer.Option("--session", help="Only this session.")]
 Engine = Annotated[
     EngineChoice,
@@ -88,12 +94,15 @@ class Place:
         typer.Option("--space", envvar="TIERMEM_SPACE", help="Whose memory. Not needed where there is one."),
     ] = None
 
-    def open(self, *, engine: EngineName = "local", read_only: bool = False) -> tiermem.Memory:
+    agent: Agent = None
+
+    def open(self, *, engine: EngineName = "local", read_only: bool = False) -> Opened:
         """The memory, which must exist. Without the name of a space: the only one, or the default one."""
         space = self.space or _only_space(self.store)
-        return tiermem.open(self.store, space=space, engine=engine, read_only=read_only, create=False)
+        memory = tiermem.open(self.store, space=space, engine=engine, read_only=read_only, create=False)
+        return as_agent(memory, self.agent)
 
-    def look(self, *, engine: EngineName = "local", read_only: bool) -> tiermem.Memory:
+    def look(self, *, engine: EngineName = "local", read_only: bool) -> Opened:
         """The memory; read-only where asked to, and while another process has it open for writing."""
         if not read_only:
             try:
@@ -186,6 +195,17 @@ class Looking(_Shows):
         bool, typer.Option("--read-only", help="Take no lock and write nothing: this command never does.")
     ] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
+
+
+def as_agent(memory: tiermem.Memory, agent: str | None) -> Opened:
+    """The memory, or as an agent sees it; it is closed with either."""
+    return memory if agent is None else _seen_by(memory, agent)
+
+
+@contextmanager
+def _seen_by(memory: tiermem.Memory, agent: str) -> Iterator[tiermem.Memory]:
+    with memory:
+        yield memory.as_agent(agent)
 
 
 def answer_named(memory: tiermem.Memory, written: str | None) -> str:

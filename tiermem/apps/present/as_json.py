@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Any
+
+from tiermem.wire import plain
+
+__all__ = ["plain", "print_json"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -24,18 +23,3 @@ def print_json(value: object) -> None:
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
         escaped = json.dumps(plain(value), indent=2)
     sys.stdout.write(f"{escaped}\n")
-
-
-def plain(value: object) -> Any:
-    """`value` in dicts, lists, texts and numbers."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Path):
-        return str(value)
-    return value

@@ -4,12 +4,12 @@ from tiermem.ledger.folds.answers import AnswerInfo, AnswersFold
 from tiermem.ledger.folds.erasures import ErasuresFold
 from tiermem.ledger.folds.findings import FindingsFold
 from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
+from tiermem.ledger.folds.sharing import ALL, Grant, SharingFold
 from tiermem.ledger.folds.spending import SpendingFold
-from tiermem.ledger.folds.tiers import TiersFold
 from tiermem.ledger.folds.units import Merged
 
-__all__ = ["AnswerInfo", "Folds", "Loss", "Merged", "PageSummary"]
+__all__ = ["ALL", "AnswerInfo", "Folds", "Grant", "Loss", "Merged", "PageSummary"]
 
 
-class Folds(TiersFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):
+class Folds(SharingFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):
     """All that records are folded into."""

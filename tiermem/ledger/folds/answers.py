@@ -23,6 +23,8 @@ class AnswerInfo:
     raw_tokens: int
     seq: int
     summary_tokens: int = 0
+    agent: str | None = None
+    """Who asked; `None` where it was no agent."""
 
 
 class AnswersFold:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from tiermem.ledger.folds.units import UnitsFold
-from tiermem.model import AnswerId, UnitId
-from tiermem.salience import Judgement, Weight, weight_of
+from tiermem.model import AnswerId, SummaryUnit, UnitId
+from tiermem.salience import Judgement, Weight, promoted, promotion, weight_of
 
 _UNJUDGED = Weight()
 
@@ -45,6 +45,15 @@ class SignalsFold(UnitsFold):
         if self.merged(unit_id):
             return weight_of(self.judgements(unit_id)).value
         return self._weights.get(unit_id, _UNJUDGED).value
+
+    def promotion(self, unit_id: UnitId) -> str | None:
+        """Why the unit matters more than its maker thought; `None` where it does not, or was withdrawn."""
+        withdrawn = self.retired_because(unit_id) is not None
+        return None if withdrawn else promotion(self.uses(unit_id), self.weight(unit_id))
+
+    def importance(self, unit: SummaryUnit) -> float:
+        """How much the unit matters, 0 to 1: as its maker judged, and more while it is promoted."""
+        return unit.importance if self.promotion(unit.id) is None else promoted(unit.importance)
 
     def judgements(self, unit_id: UnitId) -> tuple[Judgement, ...]:
         """The judgements that make up the unit's weight, in their order."""

@@ -76,7 +76,7 @@ class TiersFold(SignalsFold):
         """What it is worth to be found by meaning; units that do not hold go first."""
         if not self.is_active(unit_id):
             return -1.0
-        return worth(self._units[unit_id].importance, self.uses(unit_id))
+        return worth(self.importance(self._units[unit_id]), self.uses(unit_id))
 
     def warm_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
         """Record `seq`, an answer that cites these units among others, makes those hot that hold."""

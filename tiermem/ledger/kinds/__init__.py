@@ -14,10 +14,12 @@ from tiermem.ledger.kinds import (
     erased,
     erasing,
     feedback,
+    granted,
     redistilled,
     reinstated,
     retired,
     set_aside,
+    shared,
     spent,
     stated,
     wrote_back,
@@ -40,6 +42,8 @@ KINDS: Mapping[str, Kind[Any]] = {
         bounded.KIND,
         consolidated.KIND,
         feedback.KIND,
+        granted.KIND,
+        shared.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

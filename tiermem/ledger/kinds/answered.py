@@ -49,6 +49,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
         raw_tokens=answer.trace.raw_tokens,
         seq=record.seq,
         summary_tokens=answer.trace.summary_tokens,
+        agent=answer.trace.agent,
     )
     folds.put_answer(given)
     cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)

@@ -40,7 +40,8 @@ class WordsOnPage:
 class AuditedCitation:
     """One citation, the step that chose it, and its words as they stand now.
 
-    `intact` says that they are the words that were cited; `missing` names what cannot be read.
+    `intact` says that they are the words that were cited; `missing` names what cannot be read. Of words that
+    are `withheld` from whoever looks, places and speakers stand here without them, and nothing is compared.
     """
 
     citation: Citation
@@ -48,6 +49,7 @@ class AuditedCitation:
     words_on_page: tuple[WordsOnPage, ...]
     missing: tuple[str, ...]
     intact: bool
+    withheld: tuple[WordsOnPage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,8 @@ def _cited_in_words(cited: AuditedCitation) -> str:
         rows.append(f"    {where} (page id {place.page_id})")
         rows.append(f"    {place.speaker}, {time}, characters {place.start} to {place.end}:")
         rows += [f"    | {row}" for row in f"{place.before}«{place.words}»{place.after}".splitlines()]
+    for place in cited.withheld:
+        rows.append(f"    {place.speaker}: words that are withheld (page id {place.page_id})")
     rows += [f"    MISSING: {what}" for what in cited.missing]
     if not cited.intact:
         rows.append("    NOT INTACT: what stands there is not what was cited")
@@ -163,13 +167,17 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
 
 def _audited(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
     words_on_page = words_on_pages(citation.spans, fetched.pages, context=context)
-    unread = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in fetched.missing)
+    kept = [span for span in citation.spans if span.page_id in fetched.closed]
+    why = fetched.unread
+    unread = dict.fromkeys(span.page_id for span in citation.spans if span.page_id in why)
+    shown = " … ".join(place.words for place in words_on_page)
     return AuditedCitation(
         citation=citation,
         chosen_by=chosen_by(citation, trace),
         words_on_page=words_on_page,
-        missing=tuple(f"{type(fetched.missing[i]).__name__}: {fetched.missing[i]}" for i in unread),
-        intact=not unread and citation.quote == " … ".join(place.words for place in words_on_page),
+        missing=tuple(f"{type(why[i]).__name__}: {why[i]}" for i in unread),
+        intact=not unread and citation.quote == shown,
+        withheld=tuple(_withheld(fetched.closed[span.page_id], span) for span in kept),
     )
 
 
@@ -196,6 +204,11 @@ def _words_on_page(page: Page, span: Span, context: int) -> WordsOnPage:
         words=words(page, span),
         after=replace_surrogates(page.text[span.end : span.end + context]),
     )
+
+
+def _withheld(page: Page, span: Span) -> WordsOnPage:
+    """A place on a closed page: who spoke there."""
+    return replace(_words_on_page(page, span, 0), words="")
 
 
 def chosen_by(citation: Citation, trace: Trace) -> str:

@@ -10,7 +10,7 @@ from anyio import to_thread
 from pagestore import Page, PageId, SessionId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
-from tiermem.ledger import Loss
+from tiermem.ledger import EVERYTHING_SEEN, Loss, Sees
 from tiermem.model import SummaryUnit
 from tiermem.proof import without
 from tiermem.reading.interface import ReadsLedger
@@ -68,14 +68,18 @@ class OmissionReport:
 
 
 async def omission_report(
-    ledger: ReadsLedger, *, page: PageId | None = None, session: SessionId | None = None
+    ledger: ReadsLedger,
+    *,
+    page: PageId | None = None,
+    session: SessionId | None = None,
+    sees: Sees = EVERYTHING_SEEN,
 ) -> OmissionReport:
     """Read the distilled pages again (one page, one session, or all) and compare them with their units.
 
     What was taken back is not counted: that no unit keeps it is meant.
     Raises `PageNotFound`, and `InvalidInput` for a page that is not distilled.
     """
-    wanted = await _wanted(ledger, page, session)
+    wanted = await _wanted(ledger, page, session, sees)
     found: list[PageOmissions] = []
     unreadable: list[PageId] = []
     for page_id in wanted:
@@ -85,7 +89,7 @@ async def omission_report(
         except (PageNotFound, Corrupt):
             unreadable.append(page_id)
             continue
-        found.append(await to_thread.run_sync(_of_page, ledger, read))
+        found.append(await to_thread.run_sync(_of_page, ledger, read, sees))
     losses = [loss for loss in ledger.tier1.losses if loss.page_id in set(wanted)]
     return OmissionReport(pages=tuple(found), over_time=over_time(losses), unreadable=tuple(unreadable))
 
@@ -104,18 +108,23 @@ def over_time(losses: list[Loss]) -> tuple[OmissionsAt, ...]:
     return tuple(points)
 
 
-async def _wanted(ledger: ReadsLedger, page: PageId | None, session: SessionId | None) -> list[PageId]:
+async def _wanted(
+    ledger: ReadsLedger, page: PageId | None, session: SessionId | None, sees: Sees
+) -> list[PageId]:
     distilled = ledger.tier1.pages
     if page is not None:
         read = await ledger.page(page)
+        if not sees.page(read):
+            raise PageNotFound(f"space {read.space!r} has no page {page!r}")
         if read.id not in distilled:
             raise InvalidInput(f"page {read.id!r} is not summarised yet: `index_pending` does it")
         return [read.id] if session in (None, read.session) else []
-    return [info.id for info in await ledger.pages(session) if info.id in distilled]
+    seen = filter(sees.page, await ledger.pages(session))
+    return [info.id for info in seen if info.id in distilled]
 
 
-def _of_page(ledger: ReadsLedger, page: Page) -> PageOmissions:
-    units: tuple[SummaryUnit, ...] = ledger.tier1.units_of_page(page.id)
+def _of_page(ledger: ReadsLedger, page: Page, sees: Sees) -> PageOmissions:
+    units: tuple[SummaryUnit, ...] = tuple(filter(sees.unit, ledger.tier1.units_of_page(page.id)))
     first = next(loss for loss in ledger.tier1.losses if loss.page_id == page.id)
     return PageOmissions(
         page_id=page.id,

@@ -20,7 +20,8 @@ class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
 
     One that was `merged` tells the same as the unit that stands for it (the first of `superseded_by`).
-    `outcomes` are the judgements that make up its weight, oldest first.
+    `outcomes` are the judgements that make up its weight, oldest first,
+    and `promoted` says why it matters more than its maker judged, where they make it.
     """
 
     unit: SummaryUnit
@@ -30,6 +31,7 @@ class UnitHistory:
     superseded_by: tuple[UnitId, ...] = ()
     because: str | None = None
     outcomes: tuple[Judgement, ...] = ()
+    promoted: str | None = None
 
 
 def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
@@ -63,6 +65,7 @@ def unit_history(
         superseded_by=newer,
         because=because,
         outcomes=tier1.judgements(unit.id),
+        promoted=tier1.promotion(unit.id),
     )
 
 

@@ -28,6 +28,7 @@ decides between pages of which the model thinks alike. So HTM-EAR's code has it;
 WORD_PIECES = 512
 """What is read at once, question and passage together."""
 _OVERLAP = 64
+"""Word pieces that two windows of a long passage share."""
 _QUESTION = 400
 """Characters of the question that are read."""
 _BATCH = 16

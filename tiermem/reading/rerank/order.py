@@ -38,7 +38,7 @@ async def reranked(
 
 def _found(hit: Hit, page: Page, view: View) -> FoundPage:
     units = view.tier1.units_of_page(page.id)
-    importance = max((unit.importance for unit in units), default=_UNKNOWN)
+    importance = max(map(view.tier1.importance, units), default=_UNKNOWN)
     return FoundPage(page=page, similarity=hit.similarity, importance=importance)
 
 

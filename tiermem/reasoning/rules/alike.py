@@ -6,6 +6,7 @@ from tiermem.text import negated, normalise, stems, unsupported_literals
 from tiermem.text.readings import speech
 
 _ENTAILED = 0.8
+"""The share of a fact's words that another telling must hold to say the same."""
 
 
 def speaker(text: str) -> str:

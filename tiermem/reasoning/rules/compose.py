@@ -21,6 +21,7 @@ ENOUGH_WITH_SIMILARITY = 0.6
 _UNRELATED = 0.3
 """Cosine below which two texts of the same dialogue have nothing to do with each other."""
 _LISTED = 4
+"""Statements that a list is made of at most."""
 _TRIED = 200
 """Statements that are looked into for an answer, from the best on."""
 _AS_GOOD = 0.75

@@ -24,6 +24,7 @@ from tiermem.text.words import STOP_WORDS, word_list
 _LONGEST = 320
 """Characters of a unit; a run of salient sentences is cut there."""
 _LONGEST_QUESTION = 160
+"""Characters up to which the question before an answer is told with it."""
 
 _SMALL_TALK = frozenset(
     map(
@@ -39,6 +40,20 @@ _SMALL_TALK = frozenset(
         """),
     )
 )
+_WEIGHTS = {
+    "content": (0.1, 8),
+    "numbers": (0.3, 2),
+    "dates": (1.2, 2),
+    "names": (0.3, 3),
+    "own": (0.25, 1),
+    "asked": (0.8, 1),
+}
+"""What each of these adds to a sentence's salience, and how many of a kind count: a logistic regression of
+"is annotated as evidence", rounded."""
+_FULL = 3
+"""The weight that is salience 1."""
+_AROUND, _SCENE = 2, 3
+"""Turns to either side whose words make a scene, and words of one."""
 SALIENT = 0.21
 """From this salience on a sentence becomes a unit.
 
@@ -179,10 +194,7 @@ def _continues(run: Sequence[PageSentence], placed: PageSentence) -> bool:
 
 @lru_cache(maxsize=1024)
 def _salience(placed: PageSentence, people: frozenset[str]) -> float:
-    """0 for small talk and questions, up to 1 for sentences full of dates, names and numbers.
-
-    The weights are those of a logistic regression of "is annotated as evidence", rounded.
-    """
+    """0 for small talk and questions, up to 1 for sentences full of dates, names and numbers."""
     said = placed.sentence
     content = set(stems(said.text)) - _SMALL_TALK - people
     if said.text.endswith("?") or not content or len(words(said.text)) < 3:
@@ -190,15 +202,16 @@ def _salience(placed: PageSentence, people: frozenset[str]) -> float:
     found = literals(said.text, said.said_at)
     # Whom a sentence addresses is no detail of it.
     named = [name for name in found.names if not set(map(stem, words(name))) <= people]
-    weight = (
-        0.1 * min(len(content), 8)
-        + 0.3 * min(len(found.numbers), 2)
-        + 1.2 * min(len(found.dates), 2)
-        + 0.3 * min(len(named), 3)
-        + 0.25 * bool(_OWN.search(said.text))
-        + 0.8 * bool(said.asked)
-    )
-    return min(1.0, weight / 3)
+    counted = {
+        "content": len(content),
+        "numbers": len(found.numbers),
+        "dates": len(found.dates),
+        "names": len(named),
+        "own": bool(_OWN.search(said.text)),
+        "asked": bool(said.asked),
+    }
+    weight = sum(each * min(counted[what], most) for what, (each, most) in _WEIGHTS.items())
+    return min(1.0, weight / _FULL)
 
 
 def _claim(page: Page, run: Sequence[PageSentence], people: frozenset[str], scene: str | None) -> Claim:
@@ -245,7 +258,9 @@ def _matters(body: str) -> tuple[str, ...]:
 def _scene(page: Page, at: int, people: frozenset[str]) -> str | None:
     """What the turns around are about: the words they repeat."""
     counts: Counter[str] = Counter()
-    for near in range(max(0, at - 2), min(at + 3, len(page.lines))):
+    for near in range(max(0, at - _AROUND), min(at + _AROUND + 1, len(page.lines))):
         counts.update(_matters(_body(page, near)))
     plain = [word for word, count in counts.most_common() if count > 1 and _is_text(word)]
-    return " ".join(sorted([word for word in plain if stem(word) not in _SMALL_TALK | people][:3])) or None
+    return (
+        " ".join(sorted([word for word in plain if stem(word) not in _SMALL_TALK | people][:_SCENE])) or None
+    )

@@ -39,6 +39,7 @@ _PHRASE_HANGS = frozenset(word_list("and or the a an my our"))
 _TOKEN = re.compile(r"\w+")
 _NEAR = 400
 """Characters after a word in which the phrase that it opens ends."""
+_DAYS_A_WEEK = 7
 _PLACES = 20
 """Places of a statement where such a phrase is looked for."""
 _ABOUT = r"(?:about |around |over |almost |nearly |at least )?"
@@ -124,6 +125,8 @@ _LIGHT = frozenset(
 )
 
 
+_A_SHARED_WORD, _NEW_AT_MOST = 5, 4
+"""What a clause's word of the question counts beside a new one, and how many new ones count."""
 _LIKELY = 0.6
 """Coverage from which a statement may be a yes or a no."""
 _REASON_WORDS = 3
@@ -195,7 +198,7 @@ def _date_words(mention: DateMention, sentence: EvidenceSentence) -> str:
     said = sentence.said_at
     if said is not None and mention.precision in ("week", "weekend") and mention.kind == "relative":
         gap = (said.date() - mention.last).days
-        if 0 < gap <= 7:
+        if 0 < gap <= _DAYS_A_WEEK:
             return f"the {mention.precision} before {said.day} {said:%B %Y}"
     if said is not None and mention.precision == "season":
         return f"{mention.text.split()[-1]} {mention.first.year}"
@@ -399,8 +402,8 @@ def _clause(question: ParsedQuestion, best: Scored) -> str | None:
 
 def _news(clause: str, question: ParsedQuestion, best: Scored) -> float:
     shared = sum(stem(word) in best.matched for word in words(clause))
-    new = min(_new_words(clause, question), 4)
-    return 5 * shared + new if new else 0
+    new = min(_new_words(clause, question), _NEW_AT_MOST)
+    return _A_SHARED_WORD * shared + new if new else 0
 
 
 def _new_words(text: str, question: ParsedQuestion) -> int:

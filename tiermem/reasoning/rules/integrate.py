@@ -13,7 +13,9 @@ from tiermem.reasoning.rules.questions import ParsedQuestion, missing_terms, par
 from tiermem.reasoning.rules.sentences import Matcher
 
 _LEAST = 0.35
+"""The score from which a statement of a page is taken for evidence."""
 _FACTS = 6
+"""Statements that one look at pages brings at most."""
 
 
 async def integrate(

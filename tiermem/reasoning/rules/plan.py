@@ -19,7 +19,9 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _DONE = 0.75
+"""The score of a statement after which nothing more is looked for."""
 _SEARCHES = 2
+"""Searches of one round."""
 
 
 async def plan(

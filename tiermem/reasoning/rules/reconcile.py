@@ -14,6 +14,7 @@ from tiermem.text.readings import speech
 _VAGUE = 0.6
 """Share of a unit's content words that a fact must hold to be a more specific telling of the same."""
 _SAME_SUBJECT = 0.5
+"""Share of a unit's content words that a fact must hold to correct it."""
 _CHANGE = re.compile(
     r"\b(?:now|no longer|any ?more|changed|switched|moved|instead|actually|used to|quit|stopped|new)\b",
     re.IGNORECASE,

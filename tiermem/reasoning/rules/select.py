@@ -12,6 +12,9 @@ from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import literals, stems
 
 _RELEVANT = 0.45
+"""The score from which a fact is about the question."""
+_NEW_WORDS = 3
+"""Content words beside the question's that make a fact specific."""
 
 
 async def select(question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]) -> tuple[int, ...]:
@@ -34,4 +37,4 @@ def worth_keeping(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]
 
 
 def _specific(fact: LinkedFact, known: Sequence[str]) -> bool:
-    return len(literals(fact.claim)) > 1 or len(set(stems(fact.claim)) - set(known)) >= 3
+    return len(literals(fact.claim)) > 1 or len(set(stems(fact.claim)) - set(known)) >= _NEW_WORDS

@@ -26,10 +26,17 @@ _THIRD_PERSON = re.compile(r"\b(?:he|she|his|her|him|they|their|them)\b", re.IGN
 OTHER_PERSON = 0.3
 """What the score of a sentence about somebody else is multiplied with."""
 UNCLEAR_PERSON = 0.8
+"""The same for a sentence that does not say whom it is about."""
 _CATEGORY = 0.5
 """What the word for the kind of thing counts: the answer to "which instrument" seldom says instrument."""
 _AROUND = 0.5
 """What a term counts that stands beside the sentence: in its turn, or in the question it replies to."""
+_ASKS = 0.5
+"""What the score of a question is multiplied with."""
+_A_PLACE, _PLACES = 0.02, 10
+"""What a source loses of its score for each one found before it, and places after which none is lost."""
+_FEW_SENTENCES = 30
+"""Sentences added to those that were found, so that among a few none of the words seems rare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +145,9 @@ class Matcher:
     def __init__(self, question: ParsedQuestion, found: Sequence[EvidenceSentence]) -> None:
         self._question = question
         counts = {term: sum(term in p.near for p in found) for term in question.terms}
-        self._weight = {term: math.log(1 + (len(found) + 30) / (count + 1)) for term, count in counts.items()}
+        self._weight = {
+            term: math.log(1 + (len(found) + _FEW_SENTENCES) / (count + 1)) for term, count in counts.items()
+        }
         if question.kind in ("what", "list") and question.head in self._weight:
             self._weight[question.head] *= _CATEGORY
         self._speakers = {sentence.speaker for sentence in found} - {""}
@@ -167,11 +176,11 @@ class Matcher:
         gained += around * sum(self._weight[term] for term in self._content if sentence.beside(term))
         coverage = gained / self._total if self._total else 0.0
         person = self._person(sentence, matched) if coverage else 1.0
-        asks = 0.5 if sentence.text.endswith("?") else 1.0
+        asks = _ASKS if sentence.text.endswith("?") else 1.0
         return Scored(
             sentence=sentence,
             coverage=coverage,
-            score=coverage * person * asks * (1 - 0.02 * min(sentence.source, 10)),
+            score=coverage * person * asks * (1 - _A_PLACE * min(sentence.source, _PLACES)),
             right_person=person > OTHER_PERSON,
             matched=matched,
         )

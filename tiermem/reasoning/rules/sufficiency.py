@@ -28,6 +28,7 @@ class SufficiencyOptions:
     very_similar: float = 0.75
     """Cosine from which `coverage` may be `relief` lower."""
     relief: float = 0.15
+    """How much lower."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,101 @@
+"""`python -m eval train`: a small reader from the installed weights, and what it is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eval.options import AsJson, Cache, PageTo
+
+
+def train_command(
+    *,
+    data: Annotated[Path, typer.Option("--data", help="The folder of data, with a folder for each source.")],
+    out: Annotated[Path, typer.Option("--out", help="Where weights, curves and answers go.")],
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            "--sources", help="What is learned from, comma-separated; `all` (what may be given away)."
+        ),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option("--measure", help="Conversations whose half B is answered.")
+    ] = "locomo",
+    seed: Annotated[int, typer.Option("--seed", help="Decides what is drawn, and in which order.")] = 0,
+    rank: Annotated[
+        int, typer.Option("--rank", min=0, help="Of the adapters; 0 learns every matrix of the layers.")
+    ] = 32,
+    lessons: Annotated[
+        int | None, typer.Option("--lessons", min=1, help="Lessons drawn of those there are (all).")
+    ] = None,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each is learned.")] = 1,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="Threads of PyTorch and of the reader.")
+    ] = 1,
+    weights: Annotated[
+        Path | None,
+        typer.Option("--weights", help="Folder of MiniLM's weights, instead of looking for them."),
+    ] = None,
+    find: Annotated[
+        bool,
+        typer.Option(
+            "--find/--found-only", help="Ask the product what it finds, or use what it found before alone."
+        ),
+    ] = True,
+    cache: Cache = None,
+    page: PageTo = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a small reader (needs the extra `train`); goes on where it stopped."""
+    from functools import partial
+
+    import anyio
+
+    from eval.reproduction import present
+    from eval.training.data.sources import SOURCES, shippable
+
+    _check_installed()
+    from eval.training.reader.loop import Recipe
+    from eval.training.reader.run import Training, run
+
+    named = {None: shippable(), "all": tuple(n for n, of in SOURCES.items() if not of.test_only)}
+    chosen = named.get(sources) or _names(sources or "")
+    rate = 1e-3 if rank else 5e-5
+    training = Training(
+        data=data,
+        out=out,
+        sources=chosen,
+        measure=_names(measure),
+        recipe=Recipe(seed=seed, rank=rank, epochs=epochs, pieces=2048, rate=rate, looks=4, threads=threads),
+        lessons=lessons,
+        weights=weights,
+        find=find,
+        cache=cache,
+        command=_again(sources, seed, rank, lessons, epochs, find=find),
+    )
+    present(anyio.run(partial(run, training)), page_to=page, as_json=as_json)
+
+
+def _check_installed() -> None:
+    from importlib.util import find_spec
+
+    from tiermem.errors import InvalidInput
+
+    if find_spec("torch") is None:
+        raise InvalidInput("training needs PyTorch: pip install 'tiermem[train]', on a machine without a GPU "
+                           "with --extra-index-url https://download.pytorch.org/whl/cpu")  # fmt: skip
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def _again(sources: str | None, seed: int, rank: int, lessons: int | None, epochs: int, *, find: bool) -> str:
+    """The command as somebody else would type it."""
+    parts = ["python -m eval train --data ../shared/data --out runs/reader"]
+    parts += [f"--sources {sources}"] if sources else []
+    parts += [f"--seed {seed} --rank {rank} --epochs {epochs}"]
+    parts += [f"--lessons {lessons}"] if lessons else []
+    return " ".join([*parts, *([] if find else ["--found-only"])])

@@ -1,0 +1,198 @@
+"""The training itself: fixed order, one seed, a checkpoint now and then to go on from."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from eval.progress import Watcher
+from eval.training.reader.encode import Encoded, batch, batches
+from eval.training.reader.network import Reader, loss_of
+from eval.types import CaseId
+from tiermem.errors import InvalidInput
+
+_SHARE: Final = {"span": 1.0, "suffices": 0.5, "bears": 0.5, "grade": 0.5}
+"""How much the tasks count."""
+_AT_ONCE: Final = 32
+"""Lessons read at once where nothing is learned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What is chosen for a training. `rank` 0 learns every matrix; `pieces` are those of one step."""
+
+    seed: int = 0
+    rank: int = 32
+    epochs: int = 2
+    pieces: int = 4096
+    rate: float = 1e-3
+    warm: float = 0.06
+    threads: int = 1
+    looks: int = 8
+    """How often the lessons of `dev` are looked at."""
+    steps: int | None = None
+    """Steps to stop after; `None` for all there are."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Curve:
+    """Losses by step, and what looking at `dev` found; `seconds` of this processor's time so far."""
+
+    losses: list[dict[str, float]] = field(default_factory=list)
+    looks: list[dict[str, float]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+Look = Callable[[Sequence[Mapping[str, NDArray[np.float32]]]], dict[str, float]]
+"""What the outputs for the lessons of `dev`, in their order, are worth."""
+
+
+def train(
+    weights: Mapping[str, NDArray[np.float32]],
+    lessons: Sequence[Encoded],
+    dev: Sequence[Encoded],
+    look: Look,
+    *,
+    recipe: Recipe,
+    folder: Path,
+    watcher: Watcher,
+    save_every: float = 120.0,
+) -> tuple[Reader, Curve]:
+    """The trained network and how it went. Goes on from the checkpoint in `folder`, if one is there.
+
+    `InvalidInput` where that checkpoint is of another recipe or of other lessons.
+    """
+    torch.set_num_threads(recipe.threads)
+    torch.manual_seed(recipe.seed)
+    reader = Reader(weights, rank=recipe.rank)
+    order = list(_order(lessons, recipe))
+    optimizer = torch.optim.AdamW(
+        [one for one in reader.parameters() if one.requires_grad], lr=recipe.rate, weight_decay=0.01
+    )
+    state = _State(reader, optimizer, Curve(), folder / "checkpoint.pt", _named(recipe, lessons))
+    first = state.resume()
+    watcher.starts("train", len(order) - first)
+    saved, began = time.monotonic(), time.process_time() - state.curve.seconds
+    every = max(1, len(order) // recipe.looks)
+    for step in range(first, len(order)):
+        optimizer.param_groups[0]["lr"] = recipe.rate * _ramp(step, len(order), recipe.warm)
+        losses = _step(reader, optimizer, [lessons[at] for at in order[step]])
+        state.curve.losses.append({"step": float(step), **losses})
+        last = step + 1 == len(order)
+        if last or (step + 1) % every == 0:
+            found = look(outputs(reader, dev))
+            state.curve.looks.append({"step": step + 1.0, **found})
+        watcher.step("train", CaseId(" ".join(f"{name} {value:.3f}" for name, value in losses.items())))
+        state.curve.seconds = time.process_time() - began
+        if last or time.monotonic() - saved > save_every:
+            state.save(step + 1)
+            saved = time.monotonic()
+    return reader, state.curve
+
+
+def _order(lessons: Sequence[Encoded], recipe: Recipe) -> Iterator[list[int]]:
+    lengths = [len(one.ids) for one in lessons]
+    made = (
+        of
+        for epoch in range(recipe.epochs)
+        for of in batches(lengths, pieces=recipe.pieces, seed=1000 * recipe.seed + epoch)
+    )
+    for step, of in enumerate(made):
+        if recipe.steps is not None and step >= recipe.steps:
+            return
+        yield of
+
+
+def _ramp(step: int, steps: int, warm: float) -> float:
+    """Up to the full rate, and down to nothing in a straight line."""
+    rise = max(1, round(warm * steps))
+    return (step + 1) / rise if step < rise else (steps - step) / max(1, steps - rise)
+
+
+def _step(reader: Reader, optimizer: torch.optim.Optimizer, of: Sequence[Encoded]) -> dict[str, float]:
+    made = batch(of)
+    mask = torch.from_numpy(made.mask)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = reader(torch.from_numpy(made.ids), mask, torch.from_numpy(made.types))
+    losses = loss_of(found, torch.from_numpy(made.labels), mask)
+    total = sum((_SHARE[name] * value for name, value in losses.items()), torch.zeros(()))
+    optimizer.zero_grad(set_to_none=True)
+    total.backward()
+    torch.nn.utils.clip_grad_norm_([one for one in reader.parameters() if one.requires_grad], 1.0)
+    optimizer.step()
+    return {name: float(value.detach()) for name, value in losses.items()}
+
+
+def outputs(reader: Reader, of: Sequence[Encoded]) -> list[dict[str, NDArray[np.float32]]]:
+    """What the network says of every lesson, in their order, in 32 bits."""
+    found: list[dict[str, NDArray[np.float32]]] = [{} for _ in of]
+    by_length = sorted(range(len(of)), key=lambda at: len(of[at].ids))
+    with torch.inference_mode():
+        for start in range(0, len(of), _AT_ONCE):
+            places = by_length[start : start + _AT_ONCE]
+            made = batch([of[at] for at in places])
+            said = reader(*map(torch.from_numpy, (made.ids, made.mask, made.types)))
+            for row, at in enumerate(places):
+                length = len(of[at].ids)
+                found[at] = {
+                    name: (values[row, :length] if name == "span" else values[row]).numpy()
+                    for name, values in said.items()
+                }
+    return found
+
+
+class _State:
+    """What a training goes on from."""
+
+    def __init__(
+        self, reader: Reader, optimizer: torch.optim.Optimizer, curve: Curve, file: Path, named: str
+    ) -> None:
+        self.reader = reader
+        self.optimizer = optimizer
+        self.curve = curve
+        self._file = file
+        self._named = named
+
+    def resume(self) -> int:
+        """The step to go on with; 0 where nothing was done yet."""
+        if not self._file.exists():
+            return 0
+        there: dict[str, Any] = torch.load(self._file, weights_only=True)
+        if there["named"] != self._named:
+            raise InvalidInput(
+                f"{str(self._file)!r} is of another training: delete it, or name another --out"
+            )
+        self.reader.load_state_dict(there["reader"])
+        self.optimizer.load_state_dict(there["optimizer"])
+        self.curve = Curve(**json.loads(there["curve"]))
+        return int(there["step"])
+
+    def save(self, step: int) -> None:
+        """Written beside and put in place whole."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        curve = {"losses": self.curve.losses, "looks": self.curve.looks, "seconds": self.curve.seconds}
+        beside = self._file.with_suffix(".new")
+        torch.save(
+            {
+                "named": self._named,
+                "step": step,
+                "reader": self.reader.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "curve": json.dumps(curve),
+            },
+            beside,
+        )
+        beside.replace(self._file)
+
+
+def _named(recipe: Recipe, lessons: Sequence[Encoded]) -> str:
+    """One training from another: by its recipe, and the number and length of its lessons."""
+    return f"{recipe!r} over {len(lessons)} lessons of {sum(len(one.ids) for one in lessons)} pieces"

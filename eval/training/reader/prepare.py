@@ -1,0 +1,49 @@
+"""What a training begins with: as many lessons as are wanted, drawn by the seed, as numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.training.data.examples import Example
+from eval.training.reader.encode import Encoded, encoded_one
+from tiermem.embedding.onnx import tokenizer
+from tiermem.embedding.weights import TOKENIZER
+from tiermem.reasoning.learned.pieces import Pieces, encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Lessons, their pieces and their numbers, in one order."""
+
+    lessons: Sequence[Example]
+    pieces: Sequence[Pieces]
+    encoded: Sequence[Encoded]
+
+
+def drawn(lessons: Sequence[Example], count: int | None, *, seed: int) -> list[Example]:
+    """So many of the lessons, or all there are, chosen by seed and name alone; in their own order."""
+    if count is None or count >= len(lessons):
+        return list(lessons)
+    by_chance = sorted(
+        range(len(lessons)), key=lambda at: hashlib.sha256(f"{seed}:{lessons[at].id}".encode()).digest()
+    )
+    return [lessons[at] for at in sorted(by_chance[:count])]
+
+
+def whole_tokenizer(weights: Path) -> Any:
+    """The tokenizer beside the weights, cutting and padding nothing."""
+    made = tokenizer(weights / TOKENIZER)
+    made.no_truncation()
+    made.no_padding()
+    return made
+
+
+def prepared(lessons: Sequence[Example], by: Any) -> Prepared:
+    """The lessons as numbers, by this tokenizer."""
+    pieces = [encode(by, one.first, one.second) for one in lessons]
+    numbers = [encoded_one(one, cut) for one, cut in zip(lessons, pieces, strict=True)]
+    return Prepared(lessons=lessons, pieces=pieces, encoded=numbers)

@@ -1,0 +1,109 @@
+"""A server in this process: requests go to its application, and no socket is opened."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import tiermem
+from tests.api.conftest import OpenMemory
+from tiermem.apps.http.app import application
+from tiermem.apps.http.keys import Keys
+from tiermem.apps.http.limits import Limits
+from tiermem.apps.http.run import server
+from tiermem.apps.http.service import Service
+
+SETTINGS: dict[str, Any] = {
+    "engine": "local",
+    "embedder": "hashed",
+    "distil": "inline",
+    "write_back": "inline",
+}
+SAID = "My dog Biscuit is allergic to chicken."
+
+Serving = Callable[..., contextlib.AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Keys:
+    """Keys beside a store; there is no file until one is made."""
+    return Keys(tmp_path / "store.keys.json")
+
+
+@pytest.fixture
+def serving(tmp_path: Path, keys: Keys) -> Serving:
+    """A client of a server of the store, while it runs."""
+
+    @contextlib.asynccontextmanager
+    async def serve(**given: Any) -> AsyncIterator[httpx.AsyncClient]:
+        service = Service(tmp_path / "store", keys=keys, **(SETTINGS | given))
+        app = application(service)
+        async with app.router.lifespan_context(app):
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+                yield client
+
+    return serve
+
+
+def bearer(token: str) -> dict[str, str]:
+    """The headers that show a key."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+class Server(threading.Thread):
+    """A server of a store on a port of its own, in this process, with settings of its own."""
+
+    def __init__(self, store: Path, **settings: Any) -> None:
+        super().__init__(daemon=True)
+        service = Service(store, keys=keys_of(store), limits=Limits(rate=0, grace=2), **settings)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._server = server(service, host="127.0.0.1", port=0)
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.settings = settings
+        self.start()
+
+    def run(self) -> None:
+        """Serve until it is stopped."""
+        self._server.run([self._socket])
+
+    def stop(self) -> None:
+        """Stop, with all that is open closed."""
+        self._server.should_exit = True
+        self.join(30)
+        assert not self.is_alive()
+
+
+def keys_of(store: Path) -> Keys:
+    """The keys beside a store."""
+    return Keys(store.with_name(f"{store.name}.keys.json"))
+
+
+@pytest.fixture
+def open_remote(tmp_path: Path) -> Iterator[OpenMemory]:
+    """As `open_memory`, but each memory is one over HTTP, of a server with those settings."""
+    servers: list[Server] = []
+    opened: list[tiermem.Memory] = []
+
+    def _open(**given: Any) -> tiermem.Memory:
+        own = {name: given.pop(name) for name in ("space", "create") if name in given}
+        store, settings = given.pop("path", tmp_path / "store"), SETTINGS | given
+        if store == ":memory:":
+            store = tmp_path / f"store-{len(opened)}"
+        if not servers or servers[-1].settings != settings:
+            while servers:
+                servers.pop().stop()
+            servers.append(Server(store, **settings))
+        opened.append(tiermem.open(servers[-1].url, **own))
+        return opened[-1]
+
+    yield _open
+    for memory in opened:
+        memory.close()
+    for one in servers:
+        one.stop()

@@ -1,0 +1,34 @@
+"""A server in a process of its own: it stops when it is told to, and loses nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.torture.serving import Process, stopped_under_load
+from tiermem.apps.http.keys import Keys, keys_beside
+
+
+@pytest.mark.timeout(300)
+def test_a_server_that_is_stopped_under_load_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
+    outcome, acknowledged = stopped_under_load(tmp_path / "store", after=0.2)
+    assert not outcome.violations
+    assert acknowledged >= 18
+
+
+@pytest.mark.timeout(300)
+def test_a_server_logs_no_key_and_says_where_it_listens(tmp_path: Path) -> None:
+    import tiermem
+    from tiermem.errors import Forbidden
+
+    server = Process(tmp_path / "store")
+    token, key = Keys(keys_beside(tmp_path / "store")).make("ann", spaces=["ann"], rights=["read", "write"])
+    with tiermem.open(server.url, space="ann", key=token) as memory:
+        memory.add("My dog Biscuit is allergic to chicken.")
+    with pytest.raises(Forbidden):
+        tiermem.open(server.url, space="bob", key=token)
+    code, said = server.stop()
+    assert code == 0
+    assert f"listening at {server.url}" in said
+    assert f"add by {key.id}: 200" in said
+    assert f"open by {key.id}: 403" in said
+    assert token.split("_", 2)[2] not in said

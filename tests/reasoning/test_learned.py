@@ -1,0 +1,265 @@
+"""The learned reader without its training: what it reads, what it points at, and what it is made of."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import tiermem
+from tests.embedding.plain_minilm import PlainMiniLM
+from tests.reasoning.learned import learned, splitting
+from tiermem.embedding.tensors import read_safetensors
+from tiermem.embedding.weights import WEIGHTS, find_weights
+from tiermem.errors import EmbedderUnavailable, InvalidInput
+from tiermem.model import Evidence
+from tiermem.reasoning import by_reader
+from tiermem.reasoning.learned.answering import point
+from tiermem.reasoning.learned.decode import LONGEST, best_span
+from tiermem.reasoning.learned.engine import spoken_turn
+from tiermem.reasoning.learned.factors import merged, pack, unpack
+from tiermem.reasoning.learned.graph import LearnedReader, Precision
+from tiermem.reasoning.learned.passage import READ, SpokenTurn, passage_of, window_of
+from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
+
+SAID_BY = (
+    ("Ann", "I adopted a rescue dog called Biscuit."),
+    ("Bo", "The new roof of the pottery studio cost 1,450 dollars."),
+    ("Ann", "Biscuit is allergic to chicken."),
+    ("Bo", "I never learned to swim."),
+)
+SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+TURNS = [
+    SpokenTurn(speaker="Ann", text="I adopted a rescue dog called Biscuit yesterday.", said_at=SAID),
+    SpokenTurn(speaker="Bo", text="My sister moved to Oslo.", said_at=SAID),
+]
+
+
+class Pointing:
+    """A reader that points at every piece of the words it was given."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._text = ""
+
+    def pieces(self, first: str, second: str) -> Pieces:
+        self._text = second
+        return encode(splitting(), first, second)
+
+    def outputs(self, pieces: Pieces) -> dict[str, Any]:
+        at = self._text.index(self._words)
+        place = pieces.at(at, at + len(self._words))
+        assert place is not None
+        span = np.zeros((len(pieces.ids), 2), np.float32)
+        span[place[0], 0] = span[place[1], 1] = 5.0
+        return {"span": span, "suffices": np.ones(1, np.float32)}
+
+
+def pointed(words: str, question: str, turns: list[SpokenTurn] = TURNS) -> Any:
+    return point(Pointing(words), question, turns)  # type: ignore[arg-type]
+
+
+def test_a_passage_tells_who_and_when_and_where_the_words_of_each_turn_are() -> None:
+    passage = passage_of("Where is Oslo?", TURNS)
+    assert passage.text.splitlines()[1] == "Bo (8 May 2023): My sister moved to Oslo."
+    start = passage.text.index("Oslo")
+    assert passage.turn_of(start, start + 4) == (1, 19, 23)
+    assert passage.turn_of(start - 20, start) is None
+    assert passage.turn_of(start + 3, start + 3) is None
+
+
+def test_no_more_turns_are_read_than_are_read_at_once() -> None:
+    assert len(passage_of("Who?", TURNS * READ).lines) == READ
+
+
+def test_of_a_long_turn_the_part_is_read_that_the_question_is_about() -> None:
+    text = "It rained again. " * 100 + "The violin is in the attic. " + "Nothing else. " * 100
+    turn = SpokenTurn(speaker="Ann", text=text)
+    passage = passage_of("Where is the violin?", [turn])
+    start = passage.text.index("attic")
+    found = passage.turn_of(start, start + 5)
+    assert found is not None
+    assert text[found[1] : found[2]] == "attic"
+    assert len(passage.text) < 500
+
+
+def test_a_window_has_the_turns_beside() -> None:
+    assert window_of(TURNS, 1).splitlines()[1].startswith("before: Ann (8 May 2023): I adopted")
+    assert "after: Bo" in window_of(TURNS, 0)
+
+
+def test_both_texts_are_cut_to_what_is_read() -> None:
+    pieces = encode(splitting(), "why " * 500, "so it is " * 500)
+    assert len(pieces.ids) == WIDTH
+    assert pieces.second == FIRST + 1
+    assert len(pieces.offsets) == WIDTH - FIRST - 2
+    assert pieces.at(0, 2) == (pieces.second, pieces.second)
+    assert pieces.at(0, 4000) is None
+    empty = encode(splitting(), "", "")
+    assert (list(empty.ids), empty.offsets) == ([1, 2, 2], [])
+
+
+def test_the_best_span_is_in_order_short_enough_and_within_its_bounds() -> None:
+    drawn = np.random.default_rng(3)
+    for _ in range(20):
+        scores = drawn.normal(size=(60, 2)).astype(np.float32)
+        found = best_span(scores, 5, 55)
+        pairs = [
+            (scores[a, 0] + scores[b, 1], a, b) for a in range(5, 55) for b in range(a, min(55, a + LONGEST))
+        ]
+        best, start, end = max(pairs)
+        assert found is not None
+        assert (found.start, found.end) == (start, end)
+        assert found.margin == pytest.approx(best - scores[0].sum(), abs=1e-5)
+    assert best_span(np.zeros((3, 2), np.float32), 2, 2) is None
+
+
+def test_what_is_pointed_at_stands_in_a_turn_character_for_character() -> None:
+    found = pointed("Oslo", "Where did the sister move?")
+    assert (found.text, found.turn) == ("Oslo", 1)
+    assert TURNS[1].text[found.start : found.end] == "Oslo"
+    assert found.margin == 10.0
+
+
+def test_when_something_was_is_the_day_its_words_mean() -> None:
+    assert pointed("adopted", "When did Ann adopt a dog?").text == "7 May 2023"
+    assert pointed("moved", "When did the sister move?").text == "8 May 2023"
+
+
+def test_a_turn_of_another_speaker_than_the_one_asked_about_leads_by_less() -> None:
+    assert pointed("Oslo", "Where did Ann's sister move?").margin == 6.0
+    assert pointed("Oslo", "Where did Bo's sister move?").margin == 10.0
+    assert pointed("Oslo", "Where did Ann and Bo move?").margin == 10.0
+
+
+def test_without_words_there_is_no_answer() -> None:
+    class Silent(Pointing):
+        def outputs(self, pieces: Pieces) -> dict[str, Any]:
+            return {"span": np.zeros((len(pieces.ids), 2), np.float32), "suffices": np.zeros(1, np.float32)}
+
+    assert point(Silent(""), "Who?", []) is None  # type: ignore[arg-type]
+
+
+def test_factors_come_back_from_their_file_nearly_as_they_were() -> None:
+    drawn = np.random.default_rng(1)
+    tensors = {
+        "small": drawn.normal(size=9).astype(np.float32),
+        "large": drawn.normal(size=(90, 64)).astype(np.float32),
+    }
+    raw = pack(tensors, {"trained_on": "[]"})
+    back, header = unpack(raw)
+    assert header == {"trained_on": "[]"}
+    assert (back["small"] == tensors["small"]).all()
+    assert 0 < np.abs(back["large"] - tensors["large"]).max() < 0.02
+    assert pack(tensors, {"trained_on": "[]"}) == raw
+    for broken in (b"", b"<html>", raw[:20]):
+        with pytest.raises(ValueError, match="no file of"):
+            unpack(broken)
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    try:
+        return find_weights()
+    except EmbedderUnavailable as error:
+        pytest.skip(str(error))
+
+
+def test_the_graph_computes_the_model_written_out_in_numpy(weights: Path) -> None:
+    """Heads are linear: their mean over the pieces is what they make of the mean vector."""
+    made = learned(read_safetensors(weights / WEIGHTS))
+    reader = LearnedReader(weights, pack(made, {}), precision="fp32")
+    pieces = reader.pieces("Where does she work?", "Ann (8 May 2023): I have a job at the bakery.")
+    mean = (reader.outputs(pieces)["span"] - made["heads.span.bias"]).mean(axis=0)
+    vector = PlainMiniLM(weights / WEIGHTS).vector(list(pieces.ids))
+    wanted = made["heads.span.weight"] @ vector
+    assert mean[0] / mean[1] == pytest.approx(wanted[0] / wanted[1], rel=1e-4)
+
+
+def test_eight_bits_point_where_thirty_two_point(weights: Path) -> None:
+    raw = pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {})
+    both = [LearnedReader(weights, raw, precision=precision) for precision in get_args(Precision)]
+    pieces = both[0].pieces("What is Biscuit allergic to?", passage_of("", TURNS).text)
+    exact, small = (reader.outputs(pieces) for reader in both)
+    assert exact.keys() == small.keys() == {"span", "suffices", "bears", "grade"}
+    assert np.corrcoef(exact["span"].ravel(), small["span"].ravel())[0, 1] > 0.97
+    assert exact["grade"].shape == small["grade"].shape == (3,)
+
+
+def test_factors_are_merged_onto_the_installed_weights(weights: Path) -> None:
+    installed = read_safetensors(weights / WEIGHTS)
+    name = "encoder.layer.3.attention.self.key.weight"
+    same = merged(installed, learned(installed))
+    other = merged(installed, learned(installed, up=0.1))
+    assert (same[name] == installed[name]).all()
+    assert np.linalg.matrix_rank(other[name] - installed[name], tol=1e-3) == 4
+
+
+@pytest.mark.parametrize("precision", get_args(Precision))
+def test_the_graph_that_is_shipped_is_made_again_byte_for_byte(precision: Precision) -> None:
+    pytest.importorskip("onnx", reason="the graphs are made with `onnx`, which is no need of the package")
+    from tests.reasoning.reader_graph import built, shipped
+
+    assert built(precision) == shipped(precision).read_bytes()
+    assert shipped(precision).stat().st_size < 16_000
+
+
+@pytest.fixture(scope="module")
+def factors(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("reader") / "reader.safetensors"
+    file.write_bytes(pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {}))
+    return file
+
+
+@pytest.mark.parametrize(
+    "question", ["What is Biscuit allergic to?", "When was the roof done?", "Who swims?"]
+)
+def test_whatever_a_reader_has_learned_it_says_nothing_but_words_of_a_page(
+    factors: Path, question: str
+) -> None:
+    engine = by_reader(factors, threshold=float("-inf"))
+    with tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory") as memory:
+        for speaker, text in SAID_BY:
+            memory.add(text, speaker=speaker, said_at="2023-05-08T13:56")
+        memory.flush()
+        answer = memory.ask(question)
+        assert not answer.abstained
+        assert answer.support in ("stated", "derived")
+        (cited,) = answer.citations
+        assert answer.text in cited.quote or answer.text == "8 May 2023"
+        assert memory.audit(answer.id).intact
+
+
+def test_below_its_threshold_a_reader_is_silent(factors: Path) -> None:
+    engine = by_reader(factors, threshold=float("inf"))
+    with tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory") as memory:
+        memory.add("Biscuit is allergic to chicken.", speaker="Ann")
+        assert memory.ask("What is Biscuit allergic to?").abstained
+
+
+def test_dates_are_worded_by_rules_first(factors: Path) -> None:
+    engine = by_reader(factors, threshold=float("inf"))
+    with tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory") as memory:
+        memory.add("I adopted Biscuit yesterday.", speaker="Ann", said_at="2023-05-08T13:56")
+        assert memory.ask("When did Ann adopt Biscuit?").text == "7 May 2023"
+
+
+def test_without_a_reader_it_is_said_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"no reader at .*eval train"):
+        by_reader(tmp_path / "reader.safetensors")
+    (tmp_path / "page.html").write_text("<html>not found</html>")
+    broken = by_reader(tmp_path / "page.html", threshold=0.0)
+    with tiermem.open(":memory:", engine=broken, embedder="hashed", index="memory") as memory:
+        memory.add("Biscuit is allergic to chicken.", speaker="Ann")
+        with pytest.raises(InvalidInput, match="cannot be opened as a reader"):
+            memory.ask("What is Biscuit allergic to?")
+
+
+def test_turns_and_the_words_of_units_are_read_and_pages_are_not() -> None:
+    turn = Evidence(text="Ann: It rained: twice.", spans=(), score=1.0, source="turn", said_at=SAID)
+    assert spoken_turn(turn) == SpokenTurn(speaker="Ann", text="It rained: twice.", said_at=SAID)
+    unit = Evidence(text="Ann says so.", quote='Ann: "It rained."', spans=(), score=1.0, source="unit")
+    assert spoken_turn(unit) == SpokenTurn(speaker="Ann", text="It rained.")
+    assert spoken_turn(Evidence(text="Ann: a", spans=(), score=1.0, source="page")) is None
+    assert spoken_turn(Evidence(text="It rained.", spans=(), score=1.0, source="unit")) is None

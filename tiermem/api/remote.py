@@ -1,0 +1,227 @@
+"""A memory that a server keeps: the same methods, each of them a request.
+
+A memory's public methods are calls (`tiermem.runtime.calls`). Here a call is not run: its name and what it
+was given go to the server, and what comes back is made into the type that the method gives. So a method that
+is new is here too. What needs the memory in this process, a workspace, a ready part, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from io import TextIOBase
+from typing import IO, Any, Self, TypeVar, cast
+
+from pydantic import SecretStr
+
+from pagestore import SpaceId
+from pagestore.files import new_file
+from tiermem.api import arguments
+from tiermem.api.connection import EVENTS, Connection, events, is_url
+from tiermem.api.memory import AsyncMemory
+from tiermem.api.workspace import AsyncWorkspace
+from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, name_in
+from tiermem.runtime.calls import Calls
+from tiermem.wire import Operation, error_of, given_as_json, operations, read_as
+from tiermem.workspace import MOST_TOKENS, Eviction, Item
+
+_T = TypeVar("_T")
+
+_HINT = "`tiermem serve` serves memories; a Qdrant server is named by index=URL"
+_DEFAULT = {"engine": "auto"}
+
+OPERATIONS: Mapping[str, Operation] = operations(AsyncMemory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOpening:
+    """Which space of which server is to be opened."""
+
+    url: str
+    key: str | SecretStr | None
+    space: SpaceId
+    create: bool
+
+
+def remote_opening(
+    path: object, *, key: str | SecretStr | None, space: object, create: object, **local: object
+) -> RemoteOpening | None:
+    """What is asked for of a server; `None` where `path` is a directory.
+
+    `local` is what `open` takes besides. It is the server's to choose: `InvalidInput` names what was given.
+    """
+    if not is_url(path):
+        if key is not None:
+            raise InvalidInput("key is for a memory over HTTP, and path is a directory")
+        return None
+    for name, given in local.items():
+        if not any(given is one for one in (None, False)) and given != _DEFAULT.get(name):
+            raise InvalidInput(
+                f"{name} is for a memory in this process: the server at {path} chooses its own "
+                "(`tiermem serve --help`), and a key with the right read alone writes nothing"
+            )
+    return RemoteOpening(
+        url=str(path),
+        key=key,
+        space=SpaceId(name_in(space, "space")),
+        create=arguments.switch(create, "create"),
+    )
+
+
+async def connected(opening: RemoteOpening) -> RemoteMemory:
+    """The memory, once the server has said that the space is there, or has made it."""
+    connection = Connection(opening.url, opening.key)
+    try:
+        params = {"space": opening.space, "create": "true" if opening.create else "false"}
+        opened = await connection.json("/v1/open", params, again=True)
+        return RemoteMemory(connection, space=opening.space, engine=_engine(opened))
+    except RemoteError as error:
+        await connection.close()
+        if type(error) in (RemoteError, ServerUnavailable):
+            raise type(error)(f"{error} ({_HINT})") from error
+        raise
+    except BaseException:
+        await connection.close()
+        raise
+
+
+def _engine(opened: object) -> str:
+    if not isinstance(opened, dict) or "engine" not in opened:
+        raise RemoteError("what answered is no memory of ours")
+    return str(opened["engine"])
+
+
+class RemoteMemory(AsyncMemory):
+    """One space's memory, kept by a server. `AsyncMemory.open("http://…", key=…)` gives it."""
+
+    def __init__(self, connection: Connection, *, space: SpaceId, engine: str) -> None:
+        """Use `AsyncMemory.open`."""
+        self._connection = connection
+        self._space = space
+        self._engine = engine
+        self._calls = _Requests(connection, space)
+
+    def __repr__(self) -> str:
+        if self._calls.closing:
+            return f"<{AsyncMemory.__name__}, closed>"
+        return f"<{AsyncMemory.__name__} of space {self._space!r} at {self._connection.url!r}>"
+
+    @property
+    def space(self) -> SpaceId:
+        """See `AsyncMemory.space`."""
+        self._calls.demand_open()
+        return self._space
+
+    @property
+    def engine(self) -> str:
+        """See `AsyncMemory.engine`: as it was when the memory was opened."""
+        self._calls.demand_open()
+        return self._engine
+
+    @property
+    def agent(self) -> str | None:
+        """`None`: whoever has the key sees what the owner of the space sees."""
+        return None
+
+    def as_agent(self, name: str) -> Self:
+        """Refused: a key says what may be done, and not yet as which agent."""
+        raise InvalidInput(
+            "as_agent needs the memory itself, and this one is over HTTP: open it where its store is"
+        )
+
+    def workspace(
+        self,
+        *,
+        session: str = "main",
+        max_tokens: int = MOST_TOKENS,
+        policy: str | Eviction = "hybrid",
+        on_evicted: Callable[[tuple[Item, ...]], None] | None = None,
+    ) -> AsyncWorkspace:
+        """Refused: a workspace is held beside the memory itself."""
+        raise InvalidInput(
+            "a workspace is held beside the memory itself, and this one is over HTTP: `recall` and `context` "
+            "give what a workspace would be filled with"
+        )
+
+    async def close(self) -> None:
+        """See `AsyncMemory.close`. What the server has open stays open there."""
+        await self._calls.end()
+        await self._connection.close()
+
+
+class _Requests(Calls):
+    """Calls that are sent to a server."""
+
+    def __init__(self, connection: Connection, space: SpaceId) -> None:
+        super().__init__()
+        self._connection = connection
+        self._params = {"space": space}
+
+    async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
+        """What the server gives for the call. Raises what the memory raises there."""
+        method = cast("partial[Awaitable[_T]]", call)
+        operation, args = OPERATIONS[method.func.__name__], method.args[1:]
+        self.demand_open()
+        given = operation.signature.bind_partial(*args).arguments | method.keywords
+        body = given_as_json(operation, args, method.keywords)
+        return await super().run(partial(self._sent, operation, body, given), finish=finish)
+
+    async def _sent(self, operation: Operation, body: dict[str, Any], given: Mapping[str, Any]) -> Any:
+        path, progress = f"/v1/{operation.name}", arguments.progress(given.get("progress"))
+        if operation.makes_file:
+            if progress is not None:
+                raise InvalidInput(f"progress: {operation.name} over HTTP tells none; its file is what comes")
+            return await self._file(operation, path, body, given)
+        if progress is not None:
+            return _value(operation, await self._followed(path, body, progress))
+        answer = await self._connection.json(path, self._params, body, again=not operation.writes)
+        return _value(operation, answer)
+
+    async def _followed(self, path: str, body: object, progress: Callable[[int, int], None]) -> Any:
+        """What comes of an operation that tells how far it is."""
+        async with self._connection.answer(path, self._params, body, accept=EVENTS) as response:
+            async for name, told in events(response):
+                if name == "progress":
+                    progress(told["done"], told["known"])
+                elif name == "result":
+                    return told
+                elif name == "problem":
+                    raise error_of(told, told.get("status", 0))
+        raise RemoteError("the server ended before it said what came of this")
+
+    async def _file(self, operation: Operation, path: str, body: object, given: Mapping[str, Any]) -> Any:
+        """The file that an operation makes, written here; it gets its name when all of it has come."""
+        to, replace = given["to"], arguments.switch(given.get("replace", False), "replace")
+        if isinstance(to, TextIOBase):
+            raise InvalidInput("to must take bytes, like a file opened with mode 'wb', and this takes text")
+        place = None if hasattr(to, "write") else arguments.place(to, "to")
+        opened = nullcontext(cast("IO[bytes]", to)) if place is None else new_file(place, replace=replace)
+        with opened as out:
+            async with self._connection.answer(path, self._params, body, accept="*/*") as response:
+                async for part in response.aiter_bytes():
+                    out.write(part)
+                told = response.headers.get("tiermem-result", "")
+        return _value(operation, {**_object(told), "file": place})
+
+
+def _object(text: str) -> dict[str, Any]:
+    import json
+
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise RemoteError("the server did not say what its file is") from error
+    return found
+
+
+def _value(operation: Operation, answer: Any) -> Any:
+    """What the method gives, made of what came back."""
+    try:
+        return read_as(operation.gives, answer)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RemoteError(
+            f"{operation.name}: this version does not understand what the server answers ({error!r}): "
+            "have both of one version"
+        ) from error

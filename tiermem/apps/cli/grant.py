@@ -1,0 +1,20 @@
+"""`tiermem grant`: which agents may see whose now."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tiermem.apps.cli import options
+from tiermem.apps.cli.grants import listed
+
+Whom = Annotated[str, typer.Argument(metavar="AGENT", help="The agent that may see.")]
+ToSee = Annotated[str, typer.Argument(metavar="OTHER", help="Whose things: an agent, or * for every one.")]
+
+
+def grant(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Output) -> None:
+    """Let an agent see what belongs to another."""
+    with place.open() as memory:
+        stand = memory.grant(whom, to_see=to_see)
+    output.show({"grants": stand}, lambda: listed(stand))

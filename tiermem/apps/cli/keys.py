@@ -1,0 +1,96 @@
+"""`tiermem keys`: who may do what in the memories that `tiermem serve` serves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from tiermem.apps.cli import options
+from tiermem.apps.cli.app import with_options
+from tiermem.apps.cli.group import CommandGroup, remark
+from tiermem.apps.cli.serve import KeysFile
+from tiermem.apps.http.keys import ALL, Key, Keys, keys_beside
+from tiermem.apps.present.tables import table
+from tiermem.wire import Right
+
+app = typer.Typer(
+    name="keys",
+    cls=CommandGroup,
+    help="Make, list and revoke the keys of `tiermem serve`.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+
+def _shown(key: Key) -> dict[str, object]:
+    """What may be shown of a key: everything but its hash."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "spaces": key.spaces,
+        "rights": key.rights,
+        "made": key.made,
+        "expires": key.expires,
+    }
+
+
+@app.command("make")
+@with_options
+def make(
+    name: Annotated[str, typer.Argument(help="Whose it is, for you to know it by.")],
+    *,
+    spaces: Annotated[
+        list[str] | None,
+        typer.Option("--space", help=f"In this space (default); may be repeated, and {ALL} is all of them."),
+    ] = None,
+    may: Annotated[
+        str, typer.Option("--may", metavar="RIGHTS", help="Any of read, write, erase, admin; with commas.")
+    ] = "read,write",
+    days: Annotated[float | None, typer.Option("--days", help="It ends after so many.")] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    keys: KeysFile = None,
+    output: options.Output,
+) -> None:
+    """Make a key. It is shown now and never again: only a hash of it is kept."""
+    rights: list[Right] = [part.strip() for part in may.split(",") if part.strip()]  # type: ignore[misc]
+    kept = Keys(keys or keys_beside(store))
+    token, key = kept.make(name, spaces=spaces or [options.DEFAULT_SPACE], rights=rights, days=days)
+    output.show({**_shown(key), "key": token}, lambda: (token,))
+    remark("this is shown once; `tiermem keys revoke " + key.id + "` takes it away")
+
+
+@app.command("list")
+@with_options
+def list_(
+    *, store: options.Store = options.DEFAULT_STORE, keys: KeysFile = None, output: options.Output
+) -> None:
+    """List the keys, without what is secret of them."""
+    found = Keys(keys or keys_beside(store)).all()
+    output.show([_shown(key) for key in found], lambda: _table(found))
+
+
+@app.command("revoke")
+@with_options
+def revoke(
+    ident: Annotated[str, typer.Argument(metavar="ID", help="The id that `list` shows.")],
+    *,
+    store: options.Store = options.DEFAULT_STORE,
+    keys: KeysFile = None,
+    output: options.Output,
+) -> None:
+    """Take a key away: from now on a server that is running refuses it."""
+    taken = Keys(keys or keys_beside(store)).revoke(ident)
+    output.show(_shown(taken), lambda: f"revoked: {taken.id} ({taken.name})")
+
+
+def _table(found: tuple[Key, ...]) -> Table:
+    return table(
+        ("id", "name", "spaces", "may", "made", "expires"),
+        [
+            (one.id, one.name, ", ".join(one.spaces), ", ".join(one.rights), one.made, one.expires or "")
+            for one in found
+        ],
+        whole=("id",),
+    )

@@ -1,0 +1,56 @@
+"""A server process: listens, and ends on SIGTERM or SIGINT when what it has begun is finished."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from tiermem.apps.http.app import application
+from tiermem.apps.http.service import Service
+from tiermem.errors import InvalidInput
+
+try:
+    import uvicorn
+except ImportError as error:
+    raise InvalidInput(f"serving over HTTP needs an extra: pip install 'tiermem[serve]' ({error})") from error
+
+_MOST_CONNECTIONS = 1000
+
+
+def server(service: Service, *, host: str, port: int) -> uvicorn.Server:
+    """A server that listens there when it is run."""
+    config = uvicorn.Config(
+        application(service),
+        host=host,
+        port=port,
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=max(1, round(service.limits.grace)),
+    )
+    return uvicorn.Server(config)
+
+
+def run(service: Service, *, host: str, port: int) -> None:
+    """Serve until the process is told to end, by SIGTERM or Ctrl-C; raises `InvalidInput` where nobody can
+    listen there.
+    """
+    stopped: list[int] = []
+
+    def stop(number: int, _frame: Any) -> None:
+        stopped.append(number)
+
+    # The server raises the signal again when it has ended: that is to end nothing any more.
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        made = server(service, host=host, port=port)
+        made.run()
+    except SystemExit as error:
+        raise InvalidInput(f"nobody can listen at {host}:{port}: is something else there?") from error
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

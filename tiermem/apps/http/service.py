@@ -1,0 +1,247 @@
+"""What a request comes to: who asks, whether they may, and the one method of a memory that they named.
+
+Nothing here decides anything about memory, and nothing knows which framework brings the requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from anyio import to_thread
+
+import tiermem
+from pagestore import SpaceId, Store
+from pagestore.errors import Corrupt, PageStoreError, SpaceNotFound
+from tiermem.apps.http.access import Access, Caller
+from tiermem.apps.http.keys import Keys
+from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
+from tiermem.apps.http.metrics import Metrics
+from tiermem.apps.http.spaces import Spaces
+from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, UnknownId, unexpected
+from tiermem.wire import (
+    Operation,
+    Problem,
+    as_json,
+    operations,
+    plain,
+    problem_of,
+    taken_from_json,
+)
+
+log = logging.getLogger("tiermem.http")
+
+OPERATIONS: Mapping[str, Operation] = operations(tiermem.AsyncMemory)
+DEFAULT_SPACE = "default"
+_LONGEST_NAME = 200
+"""Characters of an Idempotency-Key."""
+
+Progress = Callable[[int, int], None]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One operation that somebody asks for, in a space; `body` is JSON, `once` an idempotency key."""
+
+    operation: Operation
+    space: str
+    body: bytes
+    once: str | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file that an operation wrote, and what it says of it; whoever sends it off removes the folder."""
+
+    file: Path
+    result: bytes
+    folder: TemporaryDirectory[str]
+
+
+class Service:
+    """The memories of a store, for callers that have keys."""
+
+    def __init__(
+        self,
+        store: Path,
+        *,
+        keys: Keys,
+        host: str = "127.0.0.1",
+        limits: Limits | None = None,
+        read_only: bool = False,
+        engine: Any = "auto",
+        **overrides: Any,
+    ) -> None:
+        """`overrides` are those of `tiermem.open`. Raises `InvalidInput` as `Access` does."""
+        self.limits = limits or Limits()
+        Store(store, read_only=read_only)  # makes it, or says what is there in its place
+        self.access = Access(keys, host=host)
+        self.metrics = Metrics()
+        self.stopping = False
+        self._store = store
+        self._read_only = read_only
+        self._open = partial(tiermem.AsyncMemory.open, store, engine=engine, read_only=read_only, **overrides)
+        self.spaces = Spaces(self._opened, most=self.limits.spaces, idle=self.limits.idle)
+        self._rates = Rates(self.limits.rate)
+        self._repeats = Repeats()
+        self._writing: set[asyncio.Task[Any]] = set()
+
+    def let_in(self, headers: Mapping[str, str]) -> Caller:
+        """Who asks; raises `Unauthorized`, `Forbidden`, `TooManyRequests`."""
+        caller = self.access.caller(
+            authorization=headers.get("authorization"), host=headers.get("host"), origin=headers.get("origin")
+        )
+        if caller.key is not None:
+            self._rates.take(caller.name)
+        return caller
+
+    async def spaces_of(self, caller: Caller) -> list[str]:
+        """The spaces of the store that the caller may name."""
+        there = await to_thread.run_sync(tiermem.spaces, self._store)
+        return [name for name in there if caller.key is None or caller.key.reaches(name)]
+
+    async def is_ready(self) -> bool:
+        """Whether the store can be read, and the server is not about to stop."""
+        try:
+            await to_thread.run_sync(tiermem.spaces, self._store)
+        except PageStoreError:
+            return False
+        return not self.stopping
+
+    async def open(self, caller: Caller, space: str, *, create: bool) -> bytes:
+        """What a client wants to know of a space first: its name, and who reasons. `create` makes it."""
+        caller.reaches(space)
+        create = create and caller.has("write") and not self._read_only
+        async with self.spaces.use(space, create=create) as memory:
+            return as_json({"space": memory.space, "engine": memory.engine, "version": tiermem.__version__})
+
+    async def call(self, caller: Caller, asked: Request) -> bytes | Made:
+        """What the operation gives, as JSON, or the file it wrote. Raises what the memory raises."""
+        operation = asked.operation
+        caller.may(operation.right, asked.space)
+        keywords = taken_from_json(operation, _parsed(asked.body))
+        if operation.makes_file:
+            return await self._in_time(self._file(asked, keywords))
+        if not operation.writes:
+            return await self._in_time(self._done(asked, keywords))
+        task = asyncio.ensure_future(self._written(caller, asked, keywords))
+        self._writing.add(task)
+        task.add_done_callback(self._over)
+        return await self._in_time(asyncio.shield(task))
+
+    def problem(self, error: Exception, *, operation: Operation | None = None) -> Problem:
+        """What is said of an error. What is the server's own fault is logged, in more words."""
+        doing = "a request" if operation is None else operation.name
+        if isinstance(error, Corrupt) and operation is not None and _takes_checkpoint(operation):
+            return replace(problem_of(error, status=409), detail=self._here(str(error)), next=_CHECKPOINT)
+        if not isinstance(error, TierMemError | PageStoreError):
+            unexpected(error, f"serving {doing}")
+            return problem_of(tiermem.errors.Unexpected())
+        wait = error.seconds if isinstance(error, SlowDown) else None
+        problem = problem_of(error, retry_after=wait)
+        if problem.status >= 500:
+            log.warning("serving %s: %s: %s", doing, type(error).__name__, error)
+        return replace(problem, detail=self._here(problem.detail))
+
+    async def close(self) -> None:
+        """Finish what is being written, and close every memory."""
+        self.stopping = True
+        if self._writing:
+            await asyncio.wait(self._writing, timeout=self.limits.grace)
+        await self.spaces.close()
+
+    async def _opened(self, space: str, create: bool) -> tiermem.AsyncMemory:
+        try:
+            return await self._open(space=space, create=create)
+        except (SpaceNotFound, UnknownId) as error:
+            raise UnknownId(f"there is no space {space!r}") from error
+        except InvalidInput as error:
+            unexpected(error, f"opening space {space!r}")
+            raise ServerUnavailable("the memory cannot be opened as the server is set up") from error
+
+    async def _written(self, caller: Caller, asked: Request, keywords: dict[str, Any]) -> bytes:
+        if asked.once is None:
+            return await self._done(asked, keywords)
+        if not 0 < len(asked.once) <= _LONGEST_NAME:
+            raise InvalidInput(f"an Idempotency-Key has 1 to {_LONGEST_NAME} characters")
+        digest = hashlib.sha256(asked.body).hexdigest()
+        key = (caller.name, asked.space, asked.once)
+        return await self._repeats.once(
+            key, f"{asked.operation.name} {digest}", lambda: self._done(asked, keywords)
+        )
+
+    async def _done(self, asked: Request, keywords: dict[str, Any]) -> bytes:
+        operation = asked.operation
+        reports = {"progress": asked.progress} if operation.reports and asked.progress else {}
+        create = operation.stores and not self._read_only
+        async with self.spaces.use(asked.space, create=create) as memory:
+            return as_json(await getattr(memory, operation.name)(**keywords, **reports))
+
+    async def _file(self, asked: Request, keywords: dict[str, Any]) -> Made:
+        folder = TemporaryDirectory(prefix="tiermem-", ignore_cleanup_errors=True)
+        try:
+            file = Path(folder.name) / asked.operation.name
+            async with self.spaces.use(asked.space, create=False) as memory:
+                result = plain(await getattr(memory, asked.operation.name)(to=file, **keywords))
+            return Made(file, as_json({name: one for name, one in result.items() if name != "file"}), folder)
+        except BaseException:
+            folder.cleanup()
+            raise
+
+    async def _in_time(self, doing: Coroutine[Any, Any, _T] | asyncio.Future[_T]) -> _T:
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                return await doing
+        except TimeoutError as error:
+            raise ServerUnavailable(
+                f"this took longer than the {self.limits.seconds:g} s that a request may take; what was to "
+                "be written is written all the same"
+            ) from error
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._writing.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever asked is told; that nobody waits any more is no fault
+
+    def _here(self, text: str) -> str:
+        """A text without the places of this machine."""
+        for place in (str(self._store.resolve()), str(self._store)):
+            text = (
+                text.replace(repr(place), "the store").replace(place, "the store") if len(place) > 1 else text
+            )
+        return text
+
+
+_CHECKPOINT = "the checkpoint is not of this log as it is: take it as evidence, or send the one you kept"
+
+
+def _takes_checkpoint(operation: Operation) -> bool:
+    return any("Checkpoint" in str(hint) for hint in operation.hints.values())
+
+
+def _parsed(body: bytes) -> object:
+    if not body.strip():
+        return {}
+    try:
+        return json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the body is no JSON: {error}") from error
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def space_named(name: str | None) -> SpaceId:
+    """The space that a request names; the default one where it names none."""
+    return SpaceId(DEFAULT_SPACE if name is None else name)

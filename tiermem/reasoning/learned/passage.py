@@ -1,0 +1,105 @@
+"""The passage a reader reads: the turns found best, each with who said it and on what day, one a line.
+
+Training and use make it here and nowhere else. Of a long turn it holds the part that shares most words with
+the question. A span of the passage's words is a span of one turn's words, character for character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from tiermem.text import sentences, stems
+
+READ: Final = 5
+"""Turns read at once."""
+_LONGEST: Final = 400
+"""Characters read of a turn."""
+_BESIDE: Final = 160
+"""Characters of a turn that stands beside the one judged."""
+_CANDIDATES: Final = 60
+"""Places in a long turn that are tried as a beginning, evenly drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenTurn:
+    """A turn as a reader sees it."""
+
+    speaker: str
+    text: str
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLine:
+    """Where a turn's words stand in the passage (half open), and how far into the turn they begin."""
+
+    start: int
+    end: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingPassage:
+    """The text, and by turn in the order given where its words stand."""
+
+    text: str
+    lines: tuple[TurnLine, ...]
+
+    def turn_of(self, start: int, end: int) -> tuple[int, int, int] | None:
+        """The turn that `start` to `end` stands in, and where in its text; `None` where it is no turn's words
+        (a name or date in front, or more than one turn).
+        """
+        for number, line in enumerate(self.lines):
+            if line.start <= start < end <= line.end:
+                moved = line.offset - line.start
+                return number, start + moved, end + moved
+        return None
+
+
+def passage_of(question: str, turns: Sequence[SpokenTurn]) -> ReadingPassage:
+    """The turns as one passage, in the order given, no more than are read at once."""
+    parts: list[str] = []
+    lines: list[TurnLine] = []
+    length = 0
+    for turn in turns[:READ]:
+        header = f"{heading(turn)}: "
+        offset = _beginning(question, turn.text)
+        words = turn.text[offset : offset + _LONGEST]
+        start = length + len(header)
+        lines.append(TurnLine(start=start, end=start + len(words), offset=offset))
+        parts.append(f"{header}{words}\n")
+        length += len(parts[-1])
+    return ReadingPassage(text="".join(parts), lines=tuple(lines))
+
+
+def heading(turn: SpokenTurn) -> str:
+    """Who, and the day if it is known: `Ann (8 May 2023)`."""
+    said = turn.said_at
+    return turn.speaker if said is None else f"{turn.speaker} ({said.day} {said:%b %Y})"
+
+
+def _beginning(question: str, text: str) -> int:
+    """Where the part begins that shares most words with the question; of equals the first."""
+    if len(text) <= _LONGEST:
+        return 0
+    asked = set(stems(question))
+    starts = [piece.start for piece in sentences(text)] or [0]
+    step = len(starts) // _CANDIDATES + 1
+    return max(starts[::step], key=lambda at: (len(asked & set(stems(text[at : at + _LONGEST]))), -at))
+
+
+def window_of(turns: Sequence[SpokenTurn], at: int) -> str:
+    """One turn to be judged, with the turn before it and the turn after it below, each cut short."""
+    parts = [_line(turns[at])]
+    if at > 0:
+        parts.append(f"before: {_line(turns[at - 1])[:_BESIDE]}")
+    if at + 1 < len(turns):
+        parts.append(f"after: {_line(turns[at + 1])[:_BESIDE]}")
+    return "\n".join(parts)
+
+
+def _line(turn: SpokenTurn) -> str:
+    return f"{heading(turn)}: {turn.text[:_LONGEST]}"

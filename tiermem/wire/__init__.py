@@ -1,0 +1,22 @@
+"""What goes over HTTP between a memory and its client: operations, values, errors. Both ends read it here."""
+
+from tiermem.wire.arguments import given_as_json, taken_from_json
+from tiermem.wire.operations import RIGHTS, Operation, Right, operations, summary
+from tiermem.wire.problems import Problem, error_of, problem_of
+from tiermem.wire.values import as_json, plain, read_as
+
+__all__ = [
+    "RIGHTS",
+    "Operation",
+    "Problem",
+    "Right",
+    "as_json",
+    "error_of",
+    "given_as_json",
+    "operations",
+    "plain",
+    "problem_of",
+    "read_as",
+    "summary",
+    "taken_from_json",
+]

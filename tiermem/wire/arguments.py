@@ -1,0 +1,121 @@
+"""What a method is given, as JSON and back. What a value means is checked where the memory is.
+
+JSON has fewer kinds than Python. Two things are therefore written in a form of their own: a `Turn` is
+`{"turn": {…}}`, beside messages, which are objects as they are; a pair of a timeframe is
+`{"since": …, "until": …}`, beside lists. A checkpoint and evidence are objects of their fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any, get_args
+
+from pagestore import Checkpoint, Turn
+from pagestore.values import checkpoint_of
+from tiermem.dialogue.metadata import metadata_in
+from tiermem.errors import InvalidInput, not_one_of, shown
+from tiermem.model import Answer, Budget, Evidence
+from tiermem.wire.operations import Operation
+from tiermem.wire.values import plain, read_as
+
+STAYS = ("progress", "into", "to", "replace")
+"""What is for the caller's own process alone: callbacks, workspaces, files."""
+
+
+def given_as_json(operation: Operation, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """What a method was given, by name, as JSON; what it takes by default is left out.
+
+    Raises `TypeError` as the method itself does, `InvalidInput` for what cannot go over HTTP.
+    """
+    for name in keywords.keys() - operation.hints.keys():
+        raise TypeError(f"the keyword {not_one_of(name, operation.hints)}")
+    given = operation.signature.bind(*args, **keywords).arguments
+    if given.get("into") is not None:
+        raise InvalidInput("into: a workspace is held beside the memory itself, and this one is over HTTP")
+    if given.get("all_spaces"):
+        raise InvalidInput("all_spaces: a store is backed up where it lies, by `tiermem backup`")
+    return {name: _written(name, value) for name, value in given.items() if name not in STAYS}
+
+
+def _written(name: str, value: Any) -> Any:
+    if name == "timeframe":
+        return _timeframe(value)
+    if name == "as_of" and isinstance(value, datetime) and value.tzinfo is None:
+        return value.astimezone().isoformat()  # meant on this machine's clock
+    if isinstance(value, Answer):
+        return value.id
+    return _json(name, getattr(value, "sources", value) if name == "sources" else value)
+
+
+def _timeframe(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_timeframe(one) for one in value]
+    if isinstance(value, tuple) and len(value) == 2:
+        return {"since": _json("timeframe", value[0]), "until": _json("timeframe", value[1])}
+    return _json("timeframe", value.date() if isinstance(value, datetime) else value)
+
+
+def _json(name: str, value: Any) -> Any:
+    """A value as JSON. What is known of turns must be JSON already, as where they are stored."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        value = dump(exclude_none=True)
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Turn):
+        return {"turn": plain(replace(value, metadata=metadata_in(value.metadata, f"{name}: metadata")))}
+    if isinstance(value, Evidence | Checkpoint | Budget):
+        return plain(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        metadata_in(value if name == "metadata" else value.get("metadata"), f"{name}: metadata")
+        return {key: one.isoformat() if isinstance(one, date) else one for key, one in value.items()}
+    if isinstance(value, bytes | bytearray) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name}: {shown(value)} cannot go over HTTP: give texts, numbers, values of ours")
+    each = enumerate(value, start=1)
+    return [_json(f"turn {number}" if name == "turns" else name, one) for number, one in each]
+
+
+def taken_from_json(operation: Operation, given: object) -> dict[str, Any]:
+    """The keywords that JSON gives a method; `InvalidInput` where it names others, or lacks some."""
+    if not isinstance(given, dict):
+        raise InvalidInput(f"the body must be a JSON object of what {operation.name} takes")
+    taken = {name: hint for name, hint in operation.hints.items() if name not in STAYS}
+    for name in given.keys() - taken.keys():
+        raise InvalidInput(f"{operation.name}: {not_one_of(name, taken, or_='nothing else')}")
+    for name, one in operation.signature.parameters.items():
+        if name in taken and name not in given and one.default is one.empty and one.kind != one.VAR_KEYWORD:
+            raise InvalidInput(f"{operation.name} needs {name!r}")
+    if given.get("all_spaces") not in (None, False):
+        raise InvalidInput("all_spaces: a store is backed up where it lies, by `tiermem backup`")
+    try:
+        return {name: _read(taken[name], value) for name, value in given.items()}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{operation.name}: what was given cannot be read: {error!r}") from error
+
+
+def _read(hint: Any, value: Any) -> Any:
+    """An argument as the method takes it; what needs no other form is left to the method's own checks."""
+    kinds = _kinds(hint)
+    if isinstance(value, list):
+        return [_read(hint, one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if Turn in kinds and value.keys() == {"turn"}:
+        return read_as(Turn, value["turn"])
+    if Checkpoint in kinds:
+        return checkpoint_of(value)
+    if Evidence in kinds:
+        return read_as(Evidence, value)
+    if date in kinds and value.keys() == {"since", "until"}:
+        return value["since"], value["until"]
+    return value
+
+
+def _kinds(hint: Any) -> frozenset[Any]:
+    """The types that a hint is made of."""
+    inner = (one for one in get_args(hint) if not isinstance(one, str))
+    return frozenset((hint,)).union(*map(_kinds, inner))

@@ -1,0 +1,111 @@
+"""The table of what a memory does, made of the signatures of its public methods: one that is new is in it.
+
+Only the right that an operation needs stands here by hand; one that nobody gave a right to needs `admin`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_type_hints
+
+Right = Literal["read", "write", "erase", "admin"]
+"""What a key may do. `admin` may do everything."""
+
+RIGHTS: Mapping[str, Right] = {
+    **dict.fromkeys(
+        (
+            *("ask", "search", "recall", "context", "audit", "answers", "page", "pages", "open_pages"),
+            *("units", "get", "verify", "bundle", "export", "prove_growth", "replay", "omissions"),
+            *("signals", "trail", "stats", "grants"),
+        ),
+        "read",
+    ),
+    **dict.fromkeys(
+        (
+            *("add", "remember", "correct", "feedback", "withdraw", "restore", "checkpoint"),
+            *("flush", "index_pending", "apply_findings", "consolidate", "redistil", "share", "unshare"),
+        ),
+        "write",
+    ),
+    "erase": "erase",
+    **dict.fromkeys(("backup", "reindex", "leftover_scan", "grant", "revoke"), "admin"),
+}
+"""What each operation needs. A question needs `read`, though its answer is recorded, to be audited later."""
+
+_NO_OPERATIONS = ("open", "close")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One public method: its name, what it takes and what it gives."""
+
+    name: str
+    method: Any
+
+    @property
+    def right(self) -> Right:
+        """What a key needs to call it."""
+        return RIGHTS.get(self.name, "admin")
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes what is stored, so that it is finished once it has begun."""
+        return self.right != "read"
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """What the method takes, without the memory itself."""
+        whole = inspect.signature(self.method)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    @cached_property
+    def hints(self) -> Mapping[str, Any]:
+        """The type of each thing it takes."""
+        known = get_type_hints(self.method)
+        return {
+            name: known.get(name, one.annotation)
+            for name, one in self.signature.parameters.items()
+            if one.kind is not inspect.Parameter.VAR_KEYWORD
+        }
+
+    @cached_property
+    def gives(self) -> Any:
+        """The type of what it gives."""
+        return get_type_hints(self.method, include_extras=True)["return"]
+
+    @property
+    def stores(self) -> bool:
+        """Whether it stores words that somebody said, and so makes the space that it is called in."""
+        return self.writes and "said_at" in self.hints
+
+    @property
+    def reports(self) -> bool:
+        """Whether it tells of its progress."""
+        return "progress" in self.hints
+
+    @property
+    def makes_file(self) -> bool:
+        """Whether it writes a file of what it is told to: over HTTP the file is what comes back."""
+        return "to" in self.hints
+
+
+def operations(kind: type) -> dict[str, Operation]:
+    """Every public method of a memory that is awaited, once, by its first name."""
+    return {one.name: one for one in _methods(kind)}
+
+
+def _methods(kind: type) -> Iterator[Operation]:
+    for name, method in vars(kind).items():
+        if name.startswith("_") or name in _NO_OPERATIONS or not inspect.iscoroutinefunction(method):
+            continue
+        if method.__name__ == name:
+            yield Operation(name=name, method=method)
+
+
+def summary(operation: Operation) -> str:
+    """The first paragraph of what its docstring says, on one line."""
+    whole = inspect.getdoc(operation.method) or ""
+    return " ".join(whole.partition("\n\n")[0].split())
