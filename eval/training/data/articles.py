@@ -6,7 +6,9 @@ Answers are spans of the text as it stands; a question whose answer does not sta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +19,10 @@ from eval.training.data.splits import article
 from tiermem.errors import InvalidInput
 
 _BRACKETS: Final = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"'}
+_APART: Final = re.compile(
+    r" (?=[,.!?;:%)\]]|['’](?:s|m|re|ve|ll|d|t)\b|n['’]t\b)|(?<=[(\[$]) |(?<=\b[GgWw][oa]n) (?=na\b)"
+)
+"""Spaces that only tokenizing put there."""
 _AROUND: Final = 4
 """Utterances on each side of the one that answers, as a rule."""
 
@@ -104,17 +110,37 @@ def _of_scene(title: str, said: Sequence[Mapping[str, Any]], qa: Mapping[str, An
         if (place := text.find(one["answer_text"], start)) >= 0
     ]
     if spans and places:
-        yield Example(
-            id=f"friendsqa:{qa['id']}",
-            source="friendsqa",
-            group=f"friends:{title}",
-            task="read",
-            first=qa["question"].strip(),
-            second=text,
-            label=1,
-            spans=tuple(dict.fromkeys(spans)),
-            answers=tuple(dict.fromkeys(text[start:end] for start, end in spans)),
+        yield joined(
+            Example(
+                id=f"friendsqa:{qa['id']}",
+                source="friendsqa",
+                group=f"friends:{title}",
+                task="read",
+                first=qa["question"].strip(),
+                second=text,
+                label=1,
+                spans=tuple(dict.fromkeys(spans)),
+                answers=tuple(dict.fromkeys(text[start:end] for start, end in spans)),
+            )
         )
+
+
+def joined(lesson: Example) -> Example:
+    """The lesson as people write: without the spaces that tokenizing put around points and before endings."""
+    places = [match.start() for match in _APART.finditer(lesson.second)]
+
+    def moved(at: int) -> int:
+        return at - sum(place < at for place in places)
+
+    second = _APART.sub("", lesson.second)
+    spans = tuple((moved(start), moved(end)) for start, end in lesson.spans)
+    return replace(
+        lesson,
+        first=_APART.sub("", lesson.first),
+        second=second,
+        spans=spans,
+        answers=tuple(dict.fromkeys(second[start:end] for start, end in spans)),
+    )
 
 
 def _as_turns(said: Sequence[Mapping[str, Any]]) -> tuple[str, list[int]]:
@@ -151,16 +177,18 @@ def _of_sentence(name: str, row: Sequence[str], words: Sequence[str]) -> Iterato
             last = words[at[-1]]
             spans.append((starts[at[0]], starts[at[-1]] + len(_BRACKETS.get(last, last))))
     if spans:
-        yield Example(
-            id=f"qamr:{name}",
-            source="qamr",
-            group="qamr:" + ":".join(row[0].split(":")[1:3]),
-            task="read",
-            first=row[5].strip(),
-            second=text.rstrip(),
-            label=1,
-            spans=tuple(dict.fromkeys(spans)),
-            answers=tuple(dict.fromkeys(text[start:end] for start, end in spans)),
+        yield joined(
+            Example(
+                id=f"qamr:{name}",
+                source="qamr",
+                group="qamr:" + ":".join(row[0].split(":")[1:3]),
+                task="read",
+                first=row[5].strip(),
+                second=text.rstrip(),
+                label=1,
+                spans=tuple(dict.fromkeys(spans)),
+                answers=tuple(dict.fromkeys(text[start:end] for start, end in spans)),
+            )
         )
 
 

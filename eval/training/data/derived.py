@@ -1,4 +1,4 @@
-"""Lessons made from lessons: the answer cut out, sentences set side by side, turns' layout, claims.
+"""Lessons made from lessons: the answer cut out, another's text, sentences to rank, claims.
 
 Each is of the group its words are from; where two lessons are put together they are of one group or of one
 part. What is drawn depends on the lesson's name alone.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from eval.training.data.examples import GRADES, Example
-from tiermem.reasoning.learned.passage import ReadingPassage, SpokenTurn, passage_of
 from tiermem.text import sentences
 
-_NAMES: Final = ("Ann", "Ben", "Clara", "David", "Elena", "Felix", "Grace", "Hugo", "Irene", "Jonas", "user")
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -35,51 +33,6 @@ def ablated(lesson: Example) -> Example | None:
     if not kept or not lesson.spans:
         return None
     return replace(lesson, id=f"{lesson.id}:ablated", second=" ".join(kept), label=0, spans=())
-
-
-def in_turns(lessons: Sequence[Example], asked: Example) -> Example:
-    """Texts of several lessons as turns of a conversation, one of which answers what `asked` asks."""
-    chance = draw(asked, "turns")
-    who = chance.sample(_NAMES, 2)
-    turns = [SpokenTurn(speaker=chance.choice(who), text=one.second) for one in lessons]
-    passage = passage_of(asked.first, turns)
-    at = lessons.index(asked)
-    return replace(
-        asked,
-        id=f"{asked.id}:turns",
-        second=passage.text,
-        spans=_moved(asked.spans, passage, at),
-    )
-
-
-def _moved(spans: Iterable[tuple[int, int]], passage: ReadingPassage, at: int) -> tuple[tuple[int, int], ...]:
-    """The spans of one turn's text where they stand in the passage; those cut off are left out."""
-    line = passage.lines[at]
-    moved = [(start + line.start - line.offset, end + line.start - line.offset) for start, end in spans]
-    return tuple((start, end) for start, end in moved if line.start <= start and end <= line.end)
-
-
-def side_by_side(lessons: Sequence[Example], count: int) -> Iterator[Example]:
-    """So many lessons on single sentences, each among up to four others: as a text, or as turns."""
-    by_text: dict[str, Example] = {one.second: one for one in lessons}
-    texts = list(by_text.values())
-    order = sorted(lessons, key=lambda one: draw(one, "order").random())
-    for asked in order[:count]:
-        chance = draw(asked, "company")
-        beside = [one for one in chance.sample(texts, min(4, len(texts))) if one.second != asked.second]
-        company = [*beside[: chance.randint(1, 4)], asked]
-        chance.shuffle(company)
-        yield in_turns(company, asked) if chance.random() < 0.5 else _stitched(company, asked)
-
-
-def _stitched(company: Sequence[Example], asked: Example) -> Example:
-    ahead = sum(len(one.second) + 1 for one in company[: company.index(asked)])
-    return replace(
-        asked,
-        id=f"{asked.id}:stitched",
-        second=" ".join(one.second for one in company),
-        spans=tuple((start + ahead, end + ahead) for start, end in asked.spans),
-    )
 
 
 def swapped(lessons: Sequence[Example]) -> Iterator[Example]:

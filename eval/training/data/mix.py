@@ -12,15 +12,9 @@ from typing import Final
 from eval.datasets import Beam, LoCoMo, LongMemEval, RealTalk
 from eval.recorded import read_facts
 from eval.training.data.articles import clapnq, friendsqa, natural_questions, qamr, squad, squad_test
+from eval.training.data.company import among_rivals, of_a_scene, side_by_side
 from eval.training.data.conversations import groups_of, ranking, reading, without_evidence
-from eval.training.data.derived import (
-    ablated,
-    claims,
-    draw,
-    sentence_ranks,
-    side_by_side,
-    swapped,
-)
+from eval.training.data.derived import ablated, claims, draw, sentence_ranks, swapped
 from eval.training.data.examples import Example, Part
 from eval.training.data.facts import supporting
 from eval.training.data.found import Found
@@ -40,6 +34,8 @@ HALF: Final = 0.5
 """The share of a conversations' source that is measured on: its half B."""
 _LOOKED_AT: Final = 0.08
 """The share of articles that is looked at while learning."""
+_SEARCHED: Final = 0.5
+"""The share of SQuAD's lessons that is read as a search would show it, and not as its paragraph."""
 _STITCHED: Final = 6000
 """Lessons on single sentences that are put in company."""
 
@@ -122,6 +118,7 @@ def _add_articles(parts: Parts, data: Path, sources: Sequence[str]) -> None:
         scenes = [one for file in _files(data, "friendsqa") for one in friendsqa(file)]
         for part, of in _split(scenes, tested).items():
             parts[part] += [*of, *_cut(of, every=3)]
+            parts[part] += of_a_scene(of)
     if "qamr" in sources:
         *rows, texts = _files(data, "qamr")
         for part, of in _split(list(qamr(texts, rows)), tested).items():
@@ -139,10 +136,14 @@ def _add_squad(parts: Parts, read: Sequence[Example], tested: set[str]) -> None:
     for part, of in _split(read, tested).items():
         answered = [one for one in of if one.spans]
         wrong = [one.answers[0] for one in answered[1:]]
-        parts[part] += [*of, *_cut(answered, every=4)]
+        searched = {one.id: one for one in among_rivals(of)}
+        found = [
+            searched.get(f"{one.id}:turns") if draw(one, "layout").random() < _SEARCHED else one for one in of
+        ]
+        parts[part] += [*(one for one in found if one is not None), *_cut(answered, every=4)]
         for at, (one, other) in enumerate(zip(answered, [*wrong, ""], strict=False)):
-            parts[part] += sentence_ranks(one) if at % 3 == 0 else ()
-            parts[part] += claims(one, other) if at % 3 == 1 else ()
+            parts[part] += sentence_ranks(one) if at % 6 == 0 else ()
+            parts[part] += claims(one, other) if at % 6 == 1 else ()
 
 
 def _cut(of: Iterable[Example], *, every: int) -> list[Example]:

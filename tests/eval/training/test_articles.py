@@ -3,13 +3,15 @@
 import json
 import lzma
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval.training.data.articles import clapnq, friendsqa, natural_questions, qamr, squad, squad_test
-from eval.training.data.derived import ablated, claims, in_turns, sentence_ranks, side_by_side, swapped
+from eval.training.data.articles import clapnq, friendsqa, joined, natural_questions, qamr, squad, squad_test
+from eval.training.data.company import among_rivals, in_turns, of_a_scene, side_by_side
+from eval.training.data.derived import ablated, claims, sentence_ranks, swapped
 from eval.training.data.examples import GRADES, Example
 from eval.training.data.mix import checksum, lessons
 from eval.training.data.sources import SOURCES
@@ -75,7 +77,7 @@ def test_a_scene_is_read_around_what_answers_and_its_speakers_are_no_answers(tmp
     scene = {"title": "s01", "paragraphs": [{"utterances:": said, "qas": qas}]}
     (lesson,) = friendsqa(packed(tmp_path / "f.json", {"data": [scene]}))
     assert held(lesson) == ["Line 12"]
-    assert "Jo: Line 8 .\n" in lesson.second
+    assert "Jo: Line 8.\n" in lesson.second
     assert "Line 7" not in lesson.second
 
 
@@ -83,7 +85,7 @@ def test_answers_of_single_sentences_are_the_tokens_named(tmp_path: Path) -> Non
     texts = packed(tmp_path / "s.tsv", "Wiki1k:wikipedia:7:1:0\tThe owner -LRB- Ada Brook -RRB- sold it .\n")
     row = ["Wiki1k:wikipedia:7:1:0", "1", "9", "0", "1", "Who sold it?", "3 4", "5:3 4", "6:1 3"]
     (lesson,) = qamr(texts, [packed(tmp_path / "q.tsv", "\t".join(row) + "\n")])
-    assert lesson.second == "The owner ( Ada Brook ) sold it ."
+    assert lesson.second == "The owner (Ada Brook) sold it."
     assert (held(lesson), lesson.group) == (["Ada Brook"], "qamr:wikipedia:7")
 
 
@@ -143,6 +145,45 @@ def test_sentences_in_company_keep_their_answers_and_are_drawn_the_same(mill: Ex
     assert {text for lesson in made for text in held(lesson)} == {"a red roof"}
     assert {lesson.id.rpartition(":")[2] for lesson in made} == {"turns", "stitched"}
     assert all(lesson.label == 0 for lesson in swapped(several))
+
+
+def test_as_a_search_shows_it_the_sentence_that_answers_is_among_its_rivals(mill: Example) -> None:
+    (made,) = among_rivals([mill])
+    assert held(made) == ["Ada Brook"]
+    assert len(made.second.splitlines()) == 3
+    unanswered = replace(mill, spans=(), label=0, answers=())
+    (empty,) = among_rivals([unanswered])
+    assert (empty.spans, empty.label) == ((), 0)
+    elsewhere = replace(mill, id="x", second="It was Ada Brook. The mill is red.", spans=())
+    assert "It was Ada" not in next(iter(among_rivals([mill, elsewhere]))).second
+
+
+def test_a_scene_as_a_search_shows_it_keeps_who_says_what() -> None:
+    lines = [
+        "Ross: Hi.",
+        "Joey: The duck is in the tub.",
+        "Ross: A duck?",
+        *(f"Joey: {n}." for n in range(9)),
+    ]
+    text = "\n".join(lines) + "\n"
+    at = text.index("in the tub")
+    scene = Example(id="s", source="friendsqa", group="g", task="read", first="Where is the duck?",
+                    second=text, label=1, spans=((at, at + 10),), answers=("in the tub",))  # fmt: skip
+    (made,) = of_a_scene([scene])
+    assert held(made) == ["in the tub"]
+    assert len(made.second.splitlines()) == 5
+    assert "Joey" in next(line for line in made.second.splitlines() if "tub" in line).partition(": ")[0]
+    assert "A duck?" in made.second
+
+
+def test_what_tokenizing_put_apart_is_joined_and_answers_stay_in_their_place() -> None:
+    text = "Joey: I did n't , ( really ) see Ross 's duck ."
+    at = text.index("Ross 's duck")
+    lesson = Example(id="s", source="friendsqa", group="g", task="read", first="Whose duck ?", second=text,
+                     label=1, spans=((at, at + 12),), answers=("Ross 's duck",))  # fmt: skip
+    made = joined(lesson)
+    assert (made.first, made.second) == ("Whose duck?", "Joey: I didn't, (really) see Ross's duck.")
+    assert (held(made), made.answers) == (["Ross's duck"], ("Ross's duck",))
 
 
 def test_claims_are_stated_contradicted_or_unclear(mill: Example) -> None:
