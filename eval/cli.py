@@ -13,7 +13,7 @@ from eval.ear.command import ear_command
 from eval.htm.command import htm_command
 from eval.memtier.command import memtier_command
 from eval.training.command import learn_command
-from eval.training.reader.command import train_command
+from eval.training.reader.command import calibrate_command, train_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -436,6 +436,7 @@ app.command("htm")(htm_command)
 app.command("learn")(learn_command)
 app.command("memtier")(memtier_command)
 app.command("train")(train_command)
+app.command("calibrate")(calibrate_command)
 
 
 @app.command("systems")

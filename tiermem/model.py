@@ -457,8 +457,10 @@ class Answer:
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says
     how far the cited words bear the answer out; `None` when it abstains. `derivations` are what code
     computed for it. `complete` is `False` where a part of what was asked is missing, and `missing` says
-    what. `trust` is the lowest level among the sources it cites; `None` when it cites none. Without a model
-    `text` is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
+    what. `trust` is the lowest level among the sources it cites; `None` when it cites none. `probability` is
+    that of its being right (0 to 1): only the small reader has one, fitted to what became of its answers on
+    conversations it did not learn from; `None` of all others, and where it abstains. Without a model `text`
+    is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
     `recorded` is `False` where the answer was only given: by a memory opened read-only, or to compare.
     """
 
@@ -477,6 +479,7 @@ class Answer:
     complete: bool = True
     missing: str = ""
     recorded: bool = True
+    probability: float | None = None
 
     def __str__(self) -> str:
         return self.text

@@ -14,11 +14,12 @@ from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning import by_reader
+from tiermem.reasoning import Engine, by_reader
 from tiermem.reasoning.learned.answering import point
+from tiermem.reasoning.learned.calibration import KEY, Calibration, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span
-from tiermem.reasoning.learned.engine import spoken_turn
-from tiermem.reasoning.learned.factors import merged, pack, unpack
+from tiermem.reasoning.learned.engine import spoken_turn, turns_of
+from tiermem.reasoning.learned.factors import merged, pack, unpack, with_texts
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
 from tiermem.reasoning.learned.passage import READ, SpokenTurn, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
@@ -39,8 +40,9 @@ TURNS = [
 class Pointing:
     """A reader that points at every piece of the words it was given."""
 
-    def __init__(self, words: str) -> None:
+    def __init__(self, words: str, *, where_it_is: bool = False) -> None:
         self._words = words
+        self._where_it_is = where_it_is
         self._text = ""
 
     def pieces(self, first: str, second: str) -> Pieces:
@@ -48,7 +50,9 @@ class Pointing:
         return encode(splitting(), first, second)
 
     def outputs(self, pieces: Pieces) -> dict[str, Any]:
-        at = self._text.index(self._words)
+        at = self._text.find(self._words)
+        if at < 0 and self._where_it_is:
+            return {"span": np.zeros((len(pieces.ids), 2), np.float32), "suffices": np.zeros(1, np.float32)}
         place = pieces.at(at, at + len(self._words))
         assert place is not None
         span = np.zeros((len(pieces.ids), 2), np.float32)
@@ -207,9 +211,16 @@ def test_the_graph_that_is_shipped_is_made_again_byte_for_byte(precision: Precis
 
 @pytest.fixture(scope="module")
 def factors(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reader that has learned nothing, said to be always half sure, and to answer at risks from .5."""
+    calibration = Calibration(embedder="words", bias=0.0, weights={"by_rules": 9.0}, thresholds={"0.50": 0.4})
     file = tmp_path_factory.mktemp("reader") / "reader.safetensors"
-    file.write_bytes(pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {}))
+    raw = pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {"trained_on": "[]"})
+    file.write_bytes(with_texts(raw, {KEY: calibration.written()}))
     return file
+
+
+def opened(engine: Engine) -> tiermem.Memory:
+    return tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory")
 
 
 @pytest.mark.parametrize(
@@ -218,42 +229,91 @@ def factors(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_whatever_a_reader_has_learned_it_says_nothing_but_words_of_a_page(
     factors: Path, question: str
 ) -> None:
-    engine = by_reader(factors, threshold=float("-inf"))
-    with tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory") as memory:
+    with opened(by_reader(factors, risk=0.6, embedder="words")) as memory:
         for speaker, text in SAID_BY:
             memory.add(text, speaker=speaker, said_at="2023-05-08T13:56")
         memory.flush()
         answer = memory.ask(question)
         assert not answer.abstained
+        assert answer.probability is not None
+        assert answer.probability >= 0.4
         assert answer.support in ("stated", "derived")
         (cited,) = answer.citations
         assert answer.text in cited.quote or answer.text == "8 May 2023"
         assert memory.audit(answer.id).intact
+        assert memory.audit(answer.id).answer.probability == answer.probability
 
 
-def test_below_its_threshold_a_reader_is_silent(factors: Path) -> None:
-    engine = by_reader(factors, threshold=float("inf"))
-    with tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory") as memory:
+def test_what_is_riskier_than_asked_is_left_unanswered(factors: Path) -> None:
+    with opened(by_reader(factors, risk=0.3, embedder="words")) as memory:
         memory.add("Biscuit is allergic to chicken.", speaker="Ann")
-        assert memory.ask("What is Biscuit allergic to?").abstained
+        answer = memory.ask("What is Biscuit allergic to?")
+        assert (answer.abstained, answer.probability) == (True, None)
+        assert "chicken" in answer.nearest[0].text
+
+
+def test_of_turns_that_another_embedder_found_it_tells_no_probability(factors: Path) -> None:
+    with opened(by_reader(factors, embedder="another")) as memory:
+        memory.add("I adopted Biscuit yesterday.", speaker="Ann", said_at="2023-05-08T13:56")
+        answer = memory.ask("When did Ann adopt Biscuit?")
+        assert (answer.text, answer.probability) == ("7 May 2023", None)
 
 
 def test_dates_are_worded_by_rules_first(factors: Path) -> None:
-    engine = by_reader(factors, threshold=float("inf"))
-    with tiermem.open(":memory:", engine=engine, embedder="hashed", index="memory") as memory:
+    with opened(by_reader(factors, embedder="words")) as memory:
         memory.add("I adopted Biscuit yesterday.", speaker="Ann", said_at="2023-05-08T13:56")
-        assert memory.ask("When did Ann adopt Biscuit?").text == "7 May 2023"
+        answer = memory.ask("When did Ann adopt Biscuit?")
+        assert answer.text == "7 May 2023"
+        assert answer.probability == pytest.approx(0.99988, abs=1e-4)
 
 
 def test_without_a_reader_it_is_said_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no reader at .*eval train"):
         by_reader(tmp_path / "reader.safetensors")
     (tmp_path / "page.html").write_text("<html>not found</html>")
-    broken = by_reader(tmp_path / "page.html", threshold=0.0)
-    with tiermem.open(":memory:", engine=broken, embedder="hashed", index="memory") as memory:
+    with opened(by_reader(tmp_path / "page.html")) as memory:
         memory.add("Biscuit is allergic to chicken.", speaker="Ann")
         with pytest.raises(InvalidInput, match="cannot be opened as a reader"):
             memory.ask("What is Biscuit allergic to?")
+
+
+def test_a_calibration_is_read_as_it_was_written_or_refused() -> None:
+    made = Calibration(embedder="m", bias=0.5, weights={"margin": 1.0}, thresholds={"0.25": 0.8, "0.50": 0.4})
+    header = {KEY: made.written()}
+    assert read_calibration(header) == made
+    assert read_calibration({}) is None
+    assert [made.threshold(risk) for risk in (0.1, 0.25, 0.3, 0.5, 1.0)] == [2.0, 0.8, 0.8, 0.4, 0.4]
+    for broken in ('{"embedder": "m"}', '"x"', made.written().replace("margin", "mood"), "{"):
+        with pytest.raises(ValueError):  # noqa: PT011 - whichever says first that it is none
+            read_calibration({KEY: broken})
+
+
+def test_texts_are_put_beside_the_numbers_and_leave_them_as_they_are() -> None:
+    raw = pack({"a": np.ones((2, 3), np.float32)}, {"trained_on": "[]"})
+    again = with_texts(raw, {"calibration": "x"})
+    tensors, header = unpack(again)
+    assert header == {"trained_on": "[]", "calibration": "x"}
+    assert (tensors["a"] == 1).all()
+    assert with_texts(raw, {}) == raw
+    with pytest.raises(ValueError, match="no file of"):
+        with_texts(b"", {})
+
+
+def test_more_turns_than_are_read_at_once_are_read_in_passages() -> None:
+    far = [*(SpokenTurn(speaker="Bo", text=f"It rained {n} times.") for n in range(READ)), TURNS[1]]
+    reader: Any = Pointing("Oslo", where_it_is=True)
+    assert point(reader, "Where is she?", far, passages=1).margin == 0  # type: ignore[union-attr]
+    found = point(reader, "Where is she?", far, passages=2)
+    assert found is not None
+    assert (found.turn, found.text) == (READ, "Oslo")
+    assert found.ahead == found.margin == 10
+
+
+def test_what_a_unit_repeats_of_a_turn_is_read_once() -> None:
+    turn = Evidence(text="Ann: It rained. It poured.", spans=(), score=1.0, source="turn")
+    unit = Evidence(text="Ann says so.", quote='Ann: "It rained."', spans=(), score=1.0, source="unit")
+    other = Evidence(text="Bo: It rained.", spans=(), score=1.0, source="turn")
+    assert [at for at, _ in turns_of([turn, unit, other])] == [0, 2]
 
 
 def test_turns_and_the_words_of_units_are_read_and_pages_are_not() -> None:

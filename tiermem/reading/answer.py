@@ -100,6 +100,7 @@ def answered(
         derivations=composed.derivations,
         complete=composed.complete,
         missing=composed.missing,
+        probability=composed.probability,
     )
 
 

@@ -70,6 +70,8 @@ class Composed:
     declined: str = ""
     by_rules: bool = False
     """Whether rules worded it because the budget was spent."""
+    probability: float | None = None
+    """That of its being right, where whoever worded it is calibrated."""
     degradations: tuple[Degradation, ...] = ()
 
     @property
@@ -108,6 +110,7 @@ def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
         cited=(),
         facts=(),
         statement=None,
+        probability=None,
         missing=after.missing or after.declined,
     )
 
@@ -183,6 +186,7 @@ class Composer:
             checks=(verdict,),
             complete=draft.complete,
             missing=draft.missing,
+            probability=draft.probability,
             statement=await self._statement(draft, cited, pages),
             declined=_declined(verdict, self._unproved),
         )

@@ -51,7 +51,8 @@ class Draft:
     complete where no search could change it (what is asked is told of somebody else). `counted` are the
     things counted or listed, where the answer is a number of them. `statement` is what was found as one
     sentence that stands alone, "" where there is none: it may be kept in memory once it is proved.
-    `inferred` says that the answer is concluded from the evidence, and not told by it.
+    `inferred` says that the answer is concluded from the evidence, and not told by it. `probability` is that
+    of its being right, from a calibration; `None` where there is none.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Draft:
     counted: tuple[str, ...] = ()
     statement: str = ""
     inferred: bool = False
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

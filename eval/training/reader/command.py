@@ -78,6 +78,33 @@ def train_command(
     present(anyio.run(partial(run, training)), page_to=page, as_json=as_json)
 
 
+def calibrate_command(
+    *,
+    data: Annotated[Path, typer.Option("--data", help="The folder of data, with a folder for each source.")],
+    reader: Annotated[Path, typer.Option("--reader", help="The file of weights; its copy is calibrated.")],
+    out: Annotated[Path, typer.Option("--out", help="Where answers, pictures and the calibrated file go.")],
+    measure: Annotated[
+        str, typer.Option("--measure", help="Conversations: fitted on halves A, told of halves B.")
+    ] = "locomo,realtalk",
+    cache: Cache = None,
+    page: PageTo = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the whole product with a reader, and fit the probability that its answers are right."""
+    from functools import partial
+
+    import anyio
+
+    from eval.reproduction import present
+    from eval.training.reader.calibrating import Calibrating, run
+
+    command = f"python -m eval calibrate --data ../shared/data --reader {reader.name} --measure {measure}"
+    asked = Calibrating(
+        data=data, reader=reader, out=out, measure=_names(measure), cache=cache, command=command
+    )
+    present(anyio.run(partial(run, asked)), page_to=page, as_json=as_json)
+
+
 def _check_installed() -> None:
     from importlib.util import find_spec
 

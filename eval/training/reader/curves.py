@@ -17,9 +17,9 @@ _STYLE: Final = (
 )
 
 
-def picture(series: Mapping[str, Sequence[Mark]], *, y: str) -> str:
-    """One line a series by steps, as SVG with its colours in it."""
-    drawn = lines(series, x="steps", y=y)
+def picture(series: Mapping[str, Sequence[Mark]], *, y: str, x: str = "steps") -> str:
+    """One line a series by `x`, as SVG with its colours in it."""
+    drawn = lines(series, x=x, y=y)
     opening, rest = drawn.split(">", 1)
     return f'{opening}><style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{rest}\n'
 

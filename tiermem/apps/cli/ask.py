@@ -81,10 +81,15 @@ def _answer(answer: Answer, cost: ReadingCost) -> Group:
 
 def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     from tiermem.reasoning import by_rules
+    from tiermem.reasoning.learned.engine import NAME as READER
 
     trace, usage = answer.trace, answer.usage
     rows: list[tuple[str, str | Text]] = [("support", support(answer)), ("route", route(answer))]
+    if answer.probability is not None:
+        rows.append(("probability", f"{answer.probability:.0%} to be right, by its calibration"))
     rows.append(("read", tokens(cost)))
+    if trace.engine == READER:
+        rows.append(("engine", "local reader and rules, no model: words of what was said, or computed from it"))
     if trace.engine == by_rules().name:
         rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
     if usage.calls:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from tiermem.reasoning.learned.decode import BestSpan, best_span
@@ -31,7 +32,8 @@ _NOT_THE_ONE: Final = 4.0
 class PointedAt:
     """The answer, and where its words stand: `start` to `end` of the text of a turn, by its place in the
     list. `margin` is how far they lead "there is no answer" (in logits), less where somebody else is asked
-    about; `suffices` what the head for that says of the whole passage (in logits).
+    about; `suffices` what the head for that says of the whole passage; `ahead` how far they lead the best
+    words of any other turn (infinite where there are none).
     """
 
     text: str
@@ -40,10 +42,29 @@ class PointedAt:
     end: int
     margin: float
     suffices: float
+    ahead: float
 
 
-def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> PointedAt | None:
-    """The likeliest answer in the turns, best first; `None` where they hold no words that can be one."""
+def point(
+    reader: LearnedReader, question: str, turns: Sequence[SpokenTurn], *, passages: int = 1
+) -> PointedAt | None:
+    """The likeliest answer in the turns, best first; `None` where they hold no words that can be one.
+
+    So many `passages` of `READ` turns are read at most; what leads most in any of them is the answer.
+    """
+    starts = range(0, min(len(turns), passages * READ), READ)
+    found = [
+        replace(one, turn=one.turn + start)
+        for start in starts
+        if (one := _in_passage(reader, question, turns[start : start + READ])) is not None
+    ]
+    if not found:
+        return None
+    best, *others = sorted(found, key=lambda one: (-one.margin, one.turn))
+    return replace(best, ahead=min([best.ahead, *(best.margin - one.margin for one in others)]))
+
+
+def _in_passage(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> PointedAt | None:
     passage = passage_of(question, turns)
     pieces = reader.pieces(question, passage.text)
     made = reader.outputs(pieces)
@@ -55,7 +76,7 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     weighed = [(best.margin - _penalty(question, turns, number), number, best) for number, best in found]
     if not weighed:
         return None
-    margin, number, best = max(weighed, key=lambda one: (one[0], -one[1]))
+    (margin, number, best), *others = sorted(weighed, key=lambda one: (-one[0], one[1]))
     start, end = _characters(passage, pieces, number, best)
     said = turns[number]
     return PointedAt(
@@ -65,6 +86,7 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
         end=end,
         margin=margin,
         suffices=float(made["suffices"][0]),
+        ahead=margin - others[0][0] if others else inf,
     )
 
 

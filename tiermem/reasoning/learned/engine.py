@@ -16,39 +16,98 @@ from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft, Engine
-from tiermem.reasoning.learned.answering import asks_for_day, point
+from tiermem.reasoning.learned.answering import PointedAt, asks_for_day, point
+from tiermem.reasoning.learned.calibration import FARTHEST, Calibration, Signals, read_calibration
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.compose import extracted
+from tiermem.text import stems
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
 
-_NAME: Final = "local with a reader"
+NAME: Final = "local with a reader"
+MINILM: Final = "all-MiniLM-L6-v2"
+DEFAULT_RISK: Final = 0.5
+PASSAGES: Final = 2
+"""Passages of turns that are read for a question at most."""
 _SPOKEN: Final = re.compile(r"(?P<speaker>[^\n:]{1,80}): (?P<words>.*)", re.DOTALL)
 _ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComposeByReader:
-    """Points at words of the best turns; silent where their lead over "no answer" is at most `threshold`.
+class Proposed:
+    """An answer before anybody decides whether it is given, and what is known of it."""
 
-    Where a date is asked for, rules go first: they work it out better.
+    draft: Draft
+    signals: Signals
+
+
+def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) -> Proposed | None:
+    """The likeliest answer: of rules where they find the day that is asked for, else the words that the
+    reader points at; `None` where neither has any.
+    """
+    ruled = extracted(question, evidence)
+    spoken = turns_of(evidence)
+    found = point(reader, question, [turn for _, turn in spoken], passages=PASSAGES)
+    text = found.text.strip() if found is not None else ""
+    by_rules = not ruled.abstained and (asks_for_day(question) or not text)
+    if by_rules:
+        draft = ruled
+    elif found is not None and text:
+        draft = Draft(text=text, cited=(spoken[found.turn][0],), abstained=False)
+    else:
+        return None
+    return Proposed(draft=draft, signals=_signals(question, evidence, draft, ruled, found))
+
+
+def _signals(
+    question: str, evidence: Sequence[Evidence], draft: Draft, ruled: Draft, found: PointedAt | None
+) -> Signals:
+    asked, answer = set(stems(question)), set(stems(draft.text))
+    cited = " ".join(evidence[at].quote or evidence[at].text for at in draft.cited)
+    other = found.text if draft is ruled and found is not None else ruled.text
+    lead = (found.margin, found.suffices, found.ahead) if found is not None else (-FARTHEST,) * 3
+    margin, suffices, ahead = (max(-FARTHEST, min(FARTHEST, one)) for one in lead)
+    return Signals(
+        margin=margin,
+        suffices=suffices,
+        ahead=ahead,
+        covered=len(asked & set(stems(cited))) / max(1, len(asked)),
+        words=float(min(len(draft.text.split()), 20)),
+        agrees=float(not answer.isdisjoint(stems(other))),
+        silent=float(ruled.abstained),
+        by_rules=float(draft is ruled),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposeByReader:
+    """Answers in words of the best turns, or not at all where that is too likely to be wrong.
+
+    `risk` is the share of given answers that may be wrong, by the calibration in the reader's file; without
+    one for this `embedder` it is silent where "no answer" leads.
     """
 
     opened: _Opened
-    threshold: float
+    risk: float
+    embedder: str
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         """The words of one turn, or the day that they mean, citing it; or an abstention."""
-        if asks_for_day(question) and not (draft := extracted(question, evidence)).abstained:
-            return draft
-        spoken = [(at, turn) for at, item in enumerate(evidence) if (turn := spoken_turn(item)) is not None]
-        reader = await to_thread.run_sync(self.opened.get)
-        found = await to_thread.run_sync(point, reader, question, [turn for _, turn in spoken])
-        if found is None or found.margin <= self.threshold or not found.text.strip():
+        return await to_thread.run_sync(self._draft, question, evidence)
+
+    def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
+        proposed = propose(self.opened.get(), question, evidence)
+        if proposed is None:
             return _ABSTAINED
-        return Draft(text=found.text.strip(), cited=(spoken[found.turn][0],), abstained=False)
+        calibration = self.opened.calibration
+        if calibration is None or calibration.embedder != self.embedder:
+            sure = proposed.signals.by_rules > 0 or proposed.signals.margin > 0
+            return proposed.draft if sure else _ABSTAINED
+        probability = calibration.probability(proposed.signals)
+        sure = probability >= calibration.threshold(self.risk)
+        return replace(proposed.draft, probability=probability) if sure else _ABSTAINED
 
 
 class _Opened:
@@ -59,6 +118,7 @@ class _Opened:
         self._weights = weights
         self._lock = Lock()
         self._reader: LearnedReader | None = None
+        self.calibration: Calibration | None = None
 
     def get(self) -> LearnedReader:
         """The reader; `InvalidInput` where the file is none, `EmbedderUnavailable` without weights."""
@@ -67,7 +127,9 @@ class _Opened:
         with self._lock:
             if self._reader is None:
                 try:
-                    self._reader = LearnedReader(find_weights(self._weights), self._factors.read_bytes())
+                    reader = LearnedReader(find_weights(self._weights), self._factors.read_bytes())
+                    self.calibration = read_calibration(reader.header)
+                    self._reader = reader
                 except (OSError, KeyError, ValueError) as error:
                     raise InvalidInput(
                         f"{str(self._factors)!r} cannot be opened as a reader ({error}): name the file that "
@@ -76,12 +138,18 @@ class _Opened:
             return self._reader
 
 
-def by_reader(factors: str | Path, *, weights: str | Path | None = None, threshold: float = 0.0) -> Engine:
+def by_reader(
+    factors: str | Path,
+    *,
+    weights: str | Path | None = None,
+    risk: float = DEFAULT_RISK,
+    embedder: str = MINILM,
+) -> Engine:
     """Judges by rules, and words answers by a reader: `factors` is the file that its training wrote.
 
-    `weights` is the directory of MiniLM's weights, where they are not to be looked for. From `threshold` on
-    (a lead in logits) an answer is given; what is below is left unanswered. Raises `InvalidInput` where there
-    is no such file.
+    `weights` is the directory of MiniLM's weights, where they are not to be looked for. `risk` is the share
+    of given answers that may be wrong (0 to 1): what is less sure is left unanswered. It is kept only with
+    the `embedder` (its name) the reader was calibrated with. Raises `InvalidInput` where there is no file.
     """
     file = Path(factors).expanduser()
     if not file.is_file():
@@ -89,7 +157,22 @@ def by_reader(factors: str | Path, *, weights: str | Path | None = None, thresho
             f"no reader at {str(file)!r}: `python -m eval train` makes one; without it, choose engine='local'"
         )
     opened = _Opened(file, None if weights is None else Path(weights).expanduser())
-    return replace(by_rules(), name=_NAME, compose=ComposeByReader(opened=opened, threshold=threshold))
+    compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder)
+    return replace(by_rules(), name=NAME, compose=compose)
+
+
+def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
+    """The turns of the evidence, in its order, with their places in it; what says the same is there once."""
+    found: list[tuple[int, SpokenTurn]] = []
+    for at, item in enumerate(evidence):
+        turn = spoken_turn(item)
+        if turn is not None and not any(_within(turn, other) for _, other in found):
+            found.append((at, turn))
+    return found
+
+
+def _within(one: SpokenTurn, other: SpokenTurn) -> bool:
+    return one.speaker == other.speaker and one.said_at == other.said_at and one.text in other.text
 
 
 def spoken_turn(item: Evidence) -> SpokenTurn | None:

@@ -54,25 +54,42 @@ def pack(learned: Mapping[str, NDArray[np.float32]], header: Mapping[str, str]) 
         end = place + array.nbytes
         described[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [place, end]}
         place = end
+    return _headed(described, b"".join(one.tobytes() for one in ready.values()))
+
+
+def _described(raw: bytes) -> tuple[dict[str, Any], bytes]:
+    """What the head of the file says, and the numbers behind it."""
+    length = int.from_bytes(raw[:8], "little")
+    if not 2 <= length <= len(raw) - 8:
+        raise ValueError("no file of a reader's factors")
+    described: dict[str, Any] = json.loads(raw[8 : 8 + length])
+    return described, raw[8 + length :]
+
+
+def _headed(described: Mapping[str, Any], numbers: bytes) -> bytes:
     text = json.dumps(described, sort_keys=True).encode()
     text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *(one.tobytes() for one in ready.values())])
+    return len(text).to_bytes(8, "little") + text + numbers
+
+
+def with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
+    """The file with these texts beside those that are kept with it; `ValueError` where it is no such file."""
+    described, numbers = _described(raw)
+    described["__metadata__"] = {**described.get("__metadata__", {}), **texts}
+    return _headed(described, numbers)
 
 
 def unpack(raw: bytes) -> tuple[Weights, dict[str, str]]:
     """The tensors in 32 bits, and the texts kept with them; `ValueError` where it is no such file."""
     import numpy as np
 
-    length = int.from_bytes(raw[:8], "little")
-    if not 2 <= length <= len(raw) - 8:
-        raise ValueError("no file of a reader's factors")
-    described: dict[str, Any] = json.loads(raw[8 : 8 + length])
+    described, numbers = _described(raw)
     header: dict[str, str] = described.pop("__metadata__", {})
     read: dict[str, NDArray[Any]] = {}
     for name, entry in described.items():
-        start, end = (8 + length + at for at in entry["data_offsets"])
+        start, end = entry["data_offsets"]
         kind = np.int8 if entry["dtype"] == "I8" else np.float32
-        read[name] = np.frombuffer(raw[start:end], kind).reshape(entry["shape"])
+        read[name] = np.frombuffer(numbers[start:end], kind).reshape(entry["shape"])
     tensors = {
         name: array.astype(np.float32) * read[name + _SCALE][:, None] if array.dtype == np.int8 else array
         for name, array in read.items()

@@ -1,0 +1,154 @@
+"""What the whole product answers with a reader, however unsure: the answer, what is known of it, and whether
+it is right. A probability is fitted to this, and what answering at a risk comes to is read off it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from anyio import to_thread
+
+from eval.metrics.qa import right_by_words
+from eval.progress import Watcher
+from eval.systems.tiermem import TierMem
+from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId
+from pagestore import TokenCounter
+from tiermem.embedding.interface import Embedder
+from tiermem.errors import InvalidInput
+from tiermem.model import Evidence
+from tiermem.reasoning import Engine, by_rules
+from tiermem.reasoning.interface import Draft
+from tiermem.reasoning.learned.calibration import NAMES, Signals
+from tiermem.reasoning.learned.engine import propose
+from tiermem.reasoning.learned.graph import LearnedReader
+
+_NOTHING: Final = Draft(text="", cited=(), abstained=True, complete=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question and its answer. Without `signals` nothing was found that could be one.
+
+    `right` is by words; where there is nothing to be found (`answerable` is false) no answer is. `rules` is
+    what rules alone answer in the same product, "" where they abstain, and `rules_right` likewise.
+    """
+
+    case: CaseId
+    question: QuestionId
+    category: str
+    answerable: bool
+    text: str
+    right: bool
+    signals: Signals | None
+    rules: str
+    rules_right: bool
+
+
+class _Listening:
+    """Composes by the reader, without regard to risk, and keeps what was known of the last answer."""
+
+    def __init__(self, reader: LearnedReader) -> None:
+        self._reader = reader
+        self.last: Signals | None = None
+
+    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+        proposed = await to_thread.run_sync(propose, self._reader, question, evidence)
+        self.last = proposed.signals if proposed else None
+        return proposed.draft if proposed else _NOTHING
+
+
+async def ask_all(
+    dataset: Dataset,
+    reader: LearnedReader,
+    file: Path,
+    *,
+    embedder: Embedder,
+    counter: TokenCounter,
+    watcher: Watcher,
+    named: str,
+) -> list[Asked]:
+    """Every question of the dataset that has a gold answer or none to find; goes on from `file`.
+
+    `InvalidInput` where the file is about other data or another reader (`named`).
+    """
+    there = _begun(file, {"data": dataset.checksum, "reader": named, "embedder": embedder.name})
+    done = {one.case for one in there}
+    left = [case for case in dataset.cases() if case.id not in done]
+    watcher.starts(f"ask {dataset.name}", sum(len(case.questions) for case in left))
+    for case in left:
+        found = await _ask(case, reader, embedder, counter, watcher)
+        with file.open("a", encoding="utf-8") as out:
+            out.writelines(json.dumps(asdict(one)) + "\n" for one in found)
+        there += found
+    return there
+
+
+def _begun(file: Path, about: Mapping[str, str]) -> list[Asked]:
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(about) + "\n")
+        return []
+    first, *lines = file.read_text(encoding="utf-8").splitlines()
+    if json.loads(first) != about:
+        raise InvalidInput(f"{str(file)!r} is of other data or of another reader: delete it")
+    return [_read(json.loads(line)) for line in lines]
+
+
+def _read(written: dict[str, Any]) -> Asked:
+    signals = written.pop("signals")
+    return Asked(signals=Signals(**signals) if signals else None, **written)
+
+
+async def _ask(
+    case: Case, reader: LearnedReader, embedder: Embedder, counter: TokenCounter, watcher: Watcher
+) -> list[Asked]:
+    listening, rules = _Listening(reader), by_rules()
+    with TemporaryDirectory() as directory:
+
+        def memory(engine: Engine) -> TierMem:
+            given = {"engine": engine, "embedder": embedder, "index": "memory"}
+            return TierMem(name="tiermem", directory=Path(directory), counter=counter, given=given)
+
+        first = memory(rules)
+        await first.observe(case.sessions)
+        plain = {one.id: (await first.ask(one.text, asked_at=one.asked_at)).text for one in case.questions}
+        await first.close()
+        second = memory(replace(rules, compose=listening, route=None))
+        await second.reopen()
+        found = []
+        for question in case.questions:
+            if question.gold or not question.answerable:
+                listening.last = None
+                reply = await second.ask(question.text, asked_at=question.asked_at)
+                found.append(_judged(case, question, reply.text, listening.last, plain[question.id]))
+            watcher.step("asked", case.id)
+        await second.close()
+    return found
+
+
+def _judged(case: Case, question: LabelledQuestion, text: str, signals: Signals | None, rules: str) -> Asked:
+    def right(answer: str) -> bool:
+        return question.answerable and right_by_words(answer, question.gold)
+
+    return Asked(
+        case=case.id,
+        question=question.id,
+        category=question.category,
+        answerable=question.answerable,
+        text=text,
+        right=right(text),
+        signals=signals if text else None,
+        rules=rules,
+        rules_right=right(rules),
+    )
+
+
+def values(signals: Signals) -> tuple[float, ...]:
+    """The signals as a row, in the order of their names."""
+    return tuple(getattr(signals, name) for name in NAMES)

@@ -1,0 +1,89 @@
+"""From what a reader says of an answer to the probability that it is right.
+
+A logistic regression, fitted on conversations that the reader did not learn from, with the embedder whose
+turns it was shown; it stands in the reader's file. Of other embedders' turns it says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from math import exp
+from typing import Final
+
+KEY: Final = "calibration"
+"""What it is called in the header of the file."""
+FARTHEST: Final = 12.0
+"""Logits beyond which a lead says no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What is known of an answer before anybody judges it, each a number.
+
+    `margin`: the lead over "there is no answer"; `suffices`: what the head for that says; `ahead`: the lead
+    over the best words of another turn (all in logits, at most `FARTHEST`). `covered`: the share of the
+    question's words that the turn holds. `words`: how many the answer has. `agrees`: 1 where rules answer
+    likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs is the answer.
+    """
+
+    margin: float
+    suffices: float
+    ahead: float
+    covered: float
+    words: float
+    agrees: float
+    silent: float
+    by_rules: float
+
+
+NAMES: Final = tuple(one.name for one in fields(Signals))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Bias and weights by the name of a signal; thresholds by the risk they were chosen for.
+
+    `thresholds` maps a risk, written as "0.25" (the share of given answers that may be wrong), to the lowest
+    probability at which it was kept; a risk that nothing kept is not in it.
+    """
+
+    embedder: str
+    bias: float
+    weights: Mapping[str, float]
+    thresholds: Mapping[str, float]
+    fitted_on: str = ""
+
+    def probability(self, signals: Signals) -> float:
+        """Between 0 and 1."""
+        values = asdict(signals)
+        total = self.bias + sum(weight * values[name] for name, weight in self.weights.items())
+        return 1 / (1 + exp(-max(-60.0, min(60.0, total))))
+
+    def threshold(self, risk: float) -> float:
+        """The probability from which on answers are given at this risk: that of the nearest lower risk there
+        is a threshold for; above 1 (nothing is given) where there is none.
+        """
+        kept = [float(one) for one in self.thresholds if float(one) <= risk + 1e-9]
+        return self.thresholds[f"{max(kept):.2f}"] if kept else 2.0
+
+    def written(self) -> str:
+        """As it stands in the file."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def read_calibration(header: Mapping[str, str]) -> Calibration | None:
+    """What the header of a reader's file says; `None` without any, `ValueError` where it is none."""
+    if KEY not in header:
+        return None
+    said = json.loads(header[KEY])
+    try:
+        found = Calibration(**said)
+        numbers = [found.bias, *found.weights.values(), *found.thresholds.values()]
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"no calibration of a reader: {error}") from error
+    unknown = set(found.weights) - set(NAMES)
+    if unknown or not all(isinstance(one, int | float) for one in numbers):
+        raise ValueError(f"no calibration of a reader: {sorted(unknown) or numbers}")
+    return found
