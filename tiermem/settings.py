@@ -22,6 +22,7 @@ from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.named import Registry
 from tiermem.reading.rerank import RERANKERS
+from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
@@ -115,6 +116,15 @@ class Settings(BaseSettings):
     rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
     the embedder, and names what the question names. `always` and `never` read more every time and never.
     `None` is `fused` for an engine that asks a model and `gate` for rules.
+    """
+    reader: str = "auto"
+    """What words answers where no language model does: `auto`, the small reader that comes with the package,
+    where there is one and it was calibrated with the embedder, else rules; `none`, rules alone; or the file
+    of a reader that `python -m eval train` wrote.
+    """
+    risk: float = Field(default=DEFAULT_RISK, ge=0, le=1)
+    """The share of the reader's answers that may be wrong: what is less sure is left unanswered. It was kept
+    on the conversations the reader was calibrated with; on others it may be more or less.
     """
     recall_turns: int = Field(default=15, ge=0)
     """Single turns recalled beside the units; 0 for units alone, as published."""

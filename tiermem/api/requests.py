@@ -50,6 +50,8 @@ class Overrides(TypedDict, total=False):
     daily_tokens: int | None
     daily_cost: float | None
     router: RouterName | None
+    reader: str
+    risk: float
     recall_turns: int
     recall_tokens: int
     recall_by: Literal["hybrid", "vectors"]

@@ -26,7 +26,7 @@ from tiermem.reasoning.interface import (
 
 if TYPE_CHECKING:
     from tiermem.reasoning.fixed import always, never
-    from tiermem.reasoning.learned.engine import by_reader
+    from tiermem.reasoning.learned.engine import by_reader, with_reader
     from tiermem.reasoning.model import by_model
     from tiermem.reasoning.named import ENGINES, ROUTERS, as_published, engine_named, with_router
     from tiermem.reasoning.rules import by_rules
@@ -43,6 +43,7 @@ _HOME_OF = {
     "by_rules": "rules",
     "engine_named": "named",
     "never": "fixed",
+    "with_reader": "learned.engine",
     "with_router": "named",
 }
 
@@ -70,6 +71,7 @@ __all__ = [
     "by_rules",
     "engine_named",
     "never",
+    "with_reader",
     "with_router",
 ]
 

@@ -23,7 +23,7 @@ from tiermem.llm.tokens import token_counter
 from tiermem.model import Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reading.rerank import RERANKERS, RerankerRequest
-from tiermem.reasoning import Engine, as_published, engine_named, with_router
+from tiermem.reasoning import Engine, as_published, engine_named, with_reader, with_router
 from tiermem.runtime.components import IN_MEMORY, Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
@@ -134,6 +134,10 @@ def _engine(
 ) -> Engine:
     """The engine that was asked for, with the router of the settings; one that was given keeps its own."""
     made = engine if isinstance(engine, Engine) else engine_named(engine, model)
+    if made.free and not isinstance(engine, Engine):
+        made = with_reader(
+            made, settings.reader, risk=settings.risk, embedder=embedder, weights=settings.weights
+        )
     if settings.router is not None:
         made = with_router(made, settings.router, embedder=embedder)
     elif not isinstance(engine, Engine):

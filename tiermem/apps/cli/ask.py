@@ -89,7 +89,9 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
         rows.append(("probability", f"{answer.probability:.0%} to be right, by its calibration"))
     rows.append(("read", tokens(cost)))
     if trace.engine == READER:
-        rows.append(("engine", "local reader and rules, no model: words of what was said, or computed from it"))
+        rows.append(
+            ("engine", "local reader and rules, no model: words of what was said, or computed from it")
+        )
     if trace.engine == by_rules().name:
         rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
     if usage.calls:

@@ -17,7 +17,14 @@ from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft, Engine
 from tiermem.reasoning.learned.answering import PointedAt, asks_for_day, point
-from tiermem.reasoning.learned.calibration import FARTHEST, Calibration, Signals, read_calibration
+from tiermem.reasoning.learned.calibration import (
+    DEFAULT_RISK,
+    FARTHEST,
+    Calibration,
+    Signals,
+    read_calibration,
+)
+from tiermem.reasoning.learned.factors import texts_of
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.compose import extracted
@@ -28,7 +35,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "local with a reader"
 MINILM: Final = "all-MiniLM-L6-v2"
-DEFAULT_RISK: Final = 0.5
+SHIPPED: Final = Path(__file__).with_name("reader.safetensors")
+"""The reader that comes with the package."""
 PASSAGES: Final = 2
 """Passages of turns that are read for a question at most."""
 _SPOKEN: Final = re.compile(r"(?P<speaker>[^\n:]{1,80}): (?P<words>.*)", re.DOTALL)
@@ -159,6 +167,24 @@ def by_reader(
     opened = _Opened(file, None if weights is None else Path(weights).expanduser())
     compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder)
     return replace(by_rules(), name=NAME, compose=compose)
+
+
+def with_reader(
+    engine: Engine, reader: str, *, risk: float, embedder: str, weights: str | Path | None = None
+) -> Engine:
+    """Rules with the reader that was chosen: `none`; `auto`, the one that comes with the package, where it is
+    there and was calibrated with this `embedder`; or the file of one (`InvalidInput` where there is none).
+    """
+    if reader == "none":
+        return engine
+    if reader != "auto":
+        return by_reader(reader, weights=weights, risk=risk, embedder=embedder)
+    if not SHIPPED.is_file():
+        return engine
+    calibration = read_calibration(texts_of(SHIPPED.read_bytes()))
+    if calibration is None or calibration.embedder != embedder:
+        return engine
+    return by_reader(SHIPPED, weights=weights, risk=risk, embedder=embedder)
 
 
 def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:

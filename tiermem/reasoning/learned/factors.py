@@ -72,6 +72,12 @@ def _headed(described: Mapping[str, Any], numbers: bytes) -> bytes:
     return len(text).to_bytes(8, "little") + text + numbers
 
 
+def texts_of(raw: bytes) -> dict[str, str]:
+    """The texts kept with the numbers; `ValueError` where it is no such file."""
+    texts: dict[str, str] = _described(raw)[0].get("__metadata__", {})
+    return texts
+
+
 def with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
     """The file with these texts beside those that are kept with it; `ValueError` where it is no such file."""
     described, numbers = _described(raw)
