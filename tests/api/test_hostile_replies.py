@@ -21,7 +21,7 @@ from tiermem.llm import Call, FunctionModel
 from tiermem.model import SummaryUnit
 from tiermem.text import normalise
 
-REPLIES = 6_000
+REPLIES = 2_500
 TRUTHS = ("1,450 dollars", "Oslo", "chicken", "Melanie never learned to swim")
 QUESTIONS = (
     "What did the roof cost?",

@@ -29,7 +29,7 @@ with tiermem.open(sys.argv[1], engine="local", embedder=HashEmbedder(), page_tok
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_killed_ingest_loses_and_doubles_nothing(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     store, acknowledged = tmp_path / "store", -1

@@ -29,7 +29,7 @@ LITTLE = {
     "forgers": 20,
     "kill-9": 12,
     "kill-index": 3,
-    "lost-index": 6,
+    "lost-index": 3,
     "kill": 60,
     "isolation": 120,
     "agents": 120,
