@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -73,7 +73,7 @@ def train(
     torch.set_num_threads(recipe.threads)
     torch.manual_seed(recipe.seed)
     reader = Reader(weights, rank=recipe.rank)
-    order = list(_order(lessons, recipe))
+    order, rates = _order(lessons, recipe)
     optimizer = torch.optim.AdamW(
         [one for one in reader.parameters() if one.requires_grad], lr=recipe.rate, weight_decay=0.01
     )
@@ -83,7 +83,7 @@ def train(
     saved, began = time.monotonic(), time.process_time() - state.curve.seconds
     every = max(1, len(order) // recipe.looks)
     for step in range(first, len(order)):
-        optimizer.param_groups[0]["lr"] = recipe.rate * _ramp(step, len(order), recipe.warm)
+        optimizer.param_groups[0]["lr"] = rates[step]
         losses = _step(reader, optimizer, [lessons[at] for at in order[step]])
         state.curve.losses.append({"step": float(step), **losses})
         last = step + 1 == len(order)
@@ -98,17 +98,17 @@ def train(
     return reader, state.curve
 
 
-def _order(lessons: Sequence[Encoded], recipe: Recipe) -> Iterator[list[int]]:
+def _order(lessons: Sequence[Encoded], recipe: Recipe) -> tuple[list[list[int]], list[float]]:
+    """The lessons of every step, and the rate of each: every epoch rises and falls anew, half as high."""
     lengths = [len(one.ids) for one in lessons]
-    made = (
-        of
-        for epoch in range(recipe.epochs)
-        for of in batches(lengths, pieces=recipe.pieces, seed=1000 * recipe.seed + epoch)
-    )
-    for step, of in enumerate(made):
-        if recipe.steps is not None and step >= recipe.steps:
-            return
-        yield of
+    order: list[list[int]] = []
+    rates: list[float] = []
+    for epoch in range(recipe.epochs):
+        made = list(batches(lengths, pieces=recipe.pieces, seed=1000 * recipe.seed + epoch))
+        order += made
+        high = recipe.rate / 2**epoch
+        rates += [high * _ramp(step, len(made), recipe.warm) for step in range(len(made))]
+    return order[: recipe.steps], rates[: recipe.steps]
 
 
 def _ramp(step: int, steps: int, warm: float) -> float:

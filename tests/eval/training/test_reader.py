@@ -192,7 +192,7 @@ def test_training_learns_goes_on_where_it_stopped_and_is_the_same_twice(tmp_path
     weights = tiny_weights()
 
     def run(folder: str, *, rank: int = 4, epochs: int = 3) -> Any:
-        recipe = Recipe(rank=rank, epochs=epochs, pieces=128, looks=1)
+        recipe = Recipe(rank=rank, epochs=epochs, pieces=32, looks=1, rate=4e-3)
         with watching() as watcher:
             return train(
                 weights, made.encoded, made.encoded[:2], lambda of: {"n": float(len(of))},
