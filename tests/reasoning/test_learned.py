@@ -14,7 +14,7 @@ from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning import Engine, by_reader
+from tiermem.reasoning import Engine, by_reader, by_rules, with_reader
 from tiermem.reasoning.learned.answering import point
 from tiermem.reasoning.learned.calibration import KEY, Calibration, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span
@@ -275,6 +275,32 @@ def test_without_a_reader_it_is_said_what_is_missing(tmp_path: Path) -> None:
         memory.add("Biscuit is allergic to chicken.", speaker="Ann")
         with pytest.raises(InvalidInput, match="cannot be opened as a reader"):
             memory.ask("What is Biscuit allergic to?")
+
+
+def test_the_reader_is_chosen_by_a_setting(factors: Path, tmp_path: Path) -> None:
+    def engine(**given: Any) -> str:
+        with tiermem.open(":memory:", embedder="hashed", index="memory", **given) as memory:
+            return memory.engine
+
+    assert engine(reader=str(factors)) == "local with a reader"
+    assert engine(reader="none") == "local"
+    assert engine() == "local"  # none comes with the package for words alone
+    with pytest.raises(InvalidInput, match="no reader at"):
+        engine(reader=str(tmp_path / "nowhere"))
+    with pytest.raises(InvalidInput, match="risk"):
+        engine(risk=1.5)
+
+
+def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
+    factors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def name(embedder: str) -> str:
+        return with_reader(by_rules(), "auto", risk=0.5, embedder=embedder).name
+
+    monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", factors)
+    assert [name("words"), name("another")] == ["local with a reader", "local"]
+    monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", tmp_path / "nowhere")
+    assert name("words") == "local"
 
 
 def test_a_calibration_is_read_as_it_was_written_or_refused() -> None:
