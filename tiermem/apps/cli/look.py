@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tiermem.wire import Right
 
 _HOST = "127.0.0.1"
-_AFRESH = 5.0
+_AFRESH = 60.0
 """Seconds after which a space that nobody looks at is closed; opened again, it shows what came meanwhile."""
 
 

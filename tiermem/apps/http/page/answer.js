@@ -15,7 +15,7 @@ export function shownAnswer(answer, audited) {
     { class: "answer" },
     h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text : withNumbers(answer)),
     facts(answer),
-    answer.complete ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
+    answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
     answer.abstained ? nearest(answer) : citations(answer, audited),
     degradations(answer.trace),
     course(answer),
@@ -32,8 +32,14 @@ function facts(answer) {
     fact("Grade", tag(grade, answer.abstained ? "off" : answer.support), meaning),
     fact("Route", route, WAYS[trace.way] || trace.way),
     fact("Read", several(trace.read_tokens, "token"), `the pages behind it have ${number(trace.raw_tokens)}`),
-    fact("Took", seconds(answer.usage.seconds), answer.usage.calls ? several(answer.usage.calls, "model call") : "no model call"),
+    fact("Models", answer.usage.calls ? several(answer.usage.calls, "call") : "No call", spent(answer.usage)),
   );
+}
+
+function spent(usage) {
+  const price = usage.cost === null ? "at a price nobody told" : usage.cost ? `for ${usage.cost.toFixed(4)}` : "";
+  if (!usage.calls) return `${several(usage.embedding_tokens, "token")} embedded`;
+  return `${several(usage.input_tokens + usage.output_tokens, "token")} in ${seconds(usage.seconds)} ${price}`.trim();
 }
 
 function fact(name, value, more) {
@@ -173,7 +179,8 @@ export function passage(item) {
     "a",
     { class: "passage", href: span ? toWords(span) : to("search") },
     h("span", { class: "words" }, item.text),
-    h("span", { class: "quiet" }, [item.source, said(item.said_at), item.trust].filter(Boolean).join(" · ")),
+    item.quote && !plain(item.text).includes(plain(item.quote)) ? h("span", { class: "quiet words" }, `“${item.quote}”`) : null,
+    h("span", { class: "quiet" }, [item.source, said(item.said_at), item.trust === "user" ? null : item.trust].filter(Boolean).join(" · ")),
   );
 }
 
@@ -202,7 +209,7 @@ function course(answer) {
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, ["Step", "Time", "Calls", "Tokens"].map((one, n) => h("th", { scope: "col", class: n ? "n" : null }, one)))),
+      h("thead", {}, h("tr", {}, ["Step", "Time in models", "Calls", "Tokens"].map((one, n) => h("th", { scope: "col", class: n ? "n" : null }, one)))),
       h("tbody", {}, trace.usage.map(({ step, usage }) => cells([step, seconds(usage.seconds), number(usage.calls), number(usage.input_tokens + usage.output_tokens)]))),
     ),
     h("p", { class: "quiet" }, `${several(trace.candidates.length, "candidate")}, engine ${trace.engine}, answer ${short(answer.id)}, log up to record ${number(trace.head)}`),

@@ -57,7 +57,7 @@ function place() {
   fill(
     document.getElementById("place"),
     names.length > 1 ? field("Space", h("select", { onchange: choose }, names.map((one) => h("option", { value: one, selected: one === memory.space }, one)))) : h("p", {}, h("span", { class: "quiet" }, "Space "), memory.space),
-    h("p", { class: "quiet" }, memory.may.includes("write") ? `engine ${memory.engine}` : "read-only"),
+    h("p", { class: "quiet" }, memory.may.includes("write") ? null : "read-only, ", `engine ${memory.engine}`),
     hasKey() && h("button", { type: "button", class: "quiet-button", onclick: () => { useKey(null); location.reload(); } }, "Forget the key"),
   );
 }

@@ -78,9 +78,9 @@ async function goes(page, lines, words) {
   const rest = touched.filter((unit) => !alone.includes(unit));
   return [
     h("blockquote", {}, lines.slice(0, 3).map((one) => h("p", { class: "cut" }, h("b", {}, one.turn.speaker), ` ${wordsOf(page, one)}`)), lines.length > 3 ? h("p", { class: "quiet" }, `and ${several(lines.length - 3, "turn")} more`) : null),
-    h("p", {}, h("b", {}, several(lines.length, "turn")), " would go, with what rests on it:"),
+    h("p", {}, h("b", {}, several(lines.length, "turn")), lines.length === 1 ? " would go, with what rests on it:" : " would go, with what rests on them:"),
     listed(several(alone.length, "unit rests", "units rest") + " on these words alone, and would go", alone),
-    listed(several(rest.length, "unit rests", "units rest") + " on other words too, and would stay only as far as these prove it", rest),
+    rest.length ? listed(several(rest.length, "unit rests", "units rest") + " on other words too, and would stay only as far as these prove it", rest) : null,
     h("p", {}, `${several(shown.found, "answer")} of the newest ${number(shown.looked)} cited these words or had them as a candidate, and would go.`),
     h("p", { class: "quiet" }, `Reckoned from ${whole ? "all units" : `the units of session ${page.session}`} and the newest answers as they are now; nothing was tried. What else was made of the words, and what the index and recorded calls hold, goes too. Bundles, exports and backups made before keep the words. The receipt will say exactly what went.`),
   ];
@@ -126,7 +126,7 @@ export function withdrawDialog(unit) {
     return [
       h("blockquote", {}, h("p", {}, unit.text)),
       h("p", {}, "It would be recalled no more. The words that only it rests on stay on their page, shown as taken back, and are no evidence. ", h("b", {}, "It can be restored.")),
-      listed(`${several(older.length, "unit")} that it took the place of may return`, older.map((one) => one.unit)),
+      older.length ? listed(`${several(older.length, "unit")} that it took the place of may return`, older.map((one) => one.unit)) : null,
     ];
   };
   return dialog("Withdraw a unit", preview, {

@@ -11,6 +11,7 @@ import { pieces, wordsOf } from "./words.js";
 const HEAD = 64;
 const ROW = 92;
 const SNIPPETS = 3;
+const BESIDE = matchMedia("(min-width: 62rem)");
 
 function grouped(pages, filling) {
   const sessions = new Map();
@@ -85,6 +86,7 @@ export async function page(id, given) {
     shown.sealed_at ? call("omissions", { page: shown.id }).catch((error) => ({ error })) : null,
   ]);
   const own = units.map((unit) => ({ unit, spans: unit.spans.filter((span) => onPage(span, shown, id)) })).filter((one) => one.spans.length);
+  own.sort((a, b) => a.spans[0].start - b.spans[0].start);
   const cited = given.has("from") ? { start: Number(given.get("from")), end: Number(given.get("to")) } : null;
   const view = h("div", { class: "page-view" }, turns(shown, own, cited), aside(shown, own, lost));
   link(view);
@@ -224,7 +226,10 @@ function link(view) {
     light(new Set(card ? [card.dataset.unit] : words ? words.dataset.units.split(" ") : []));
   };
   view.addEventListener("pointerover", of);
-  view.addEventListener("focusin", of);
+  view.addEventListener("focusin", (event) => {
+    of(event);
+    if (event.target.matches(".unit-card a:focus-visible") && BESIDE.matches) view.querySelector("mark.on")?.scrollIntoView({ block: "nearest" });
+  });
   view.addEventListener("click", (event) => {
     const words = event.target.closest?.("mark.unit");
     const card = words && view.querySelector(`.unit-card[data-unit="${words.dataset.units.split(" ")[0]}"]`);

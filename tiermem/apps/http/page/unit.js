@@ -1,8 +1,9 @@
 // A unit's history: what it took the place of, what took its place, by what words.
 
 import { call, may } from "./api.js";
+import { fillPlaces } from "./answer.js";
 import { h, tag } from "./dom.js";
-import { GRADES, day, number, recorded, said, several, short, to, toWords } from "./format.js";
+import { GRADES, recorded, said, several, short, to } from "./format.js";
 import { restoreDialog, withdrawDialog } from "./taking.js";
 
 const STATES = { holds: "good", superseded: "off", merged: "off", withdrawn: "bad" };
@@ -43,19 +44,19 @@ function step(one, id) {
       h("span", { class: "quiet" }, [KINDS[it.kind] || it.kind, it.made_by && `by ${it.made_by}`, it.event_at && `happened ${said(it.event_at)}`].filter(Boolean).join(" · ")),
     ),
     h("p", { class: "statement" }, it.id === id ? it.text : h("a", { href: to("unit", it.id) }, it.text)),
+    it.derivations.length ? h("p", { class: "quiet" }, `Computed: ${it.derivations.map((one) => `${one.value} (${one.kind})`).join(", ")}`) : null,
     one.because ? h("p", { class: "note" }, h("b", {}, `${one.state.charAt(0).toUpperCase()}${one.state.slice(1)}: `), one.because) : null,
     one.superseded_by.length ? h("p", { class: "quiet" }, "In its place: ", one.superseded_by.map((other, n) => [n ? ", " : "", h("a", { href: to("unit", other) }, short(other))])) : null,
     one.promoted ? h("p", { class: "quiet" }, one.promoted) : null,
-    h("ul", { class: "plain-list" }, one.words_on_page.map((words) => h("li", {}, wordsOnPage(words)))),
+    h("h3", { class: "unseen" }, "The words it rests on"),
+    wordsOf(one),
     one.outcomes.length ? h("ul", { class: "quiet" }, one.outcomes.map((outcome) => h("li", {}, `${outcome.outcome}, judged by ${outcome.by} ${recorded(outcome.at)}`))) : null,
   ];
 }
 
-function wordsOnPage(words) {
-  return h(
-    "a",
-    { class: "place-on-page", href: toWords(words) },
-    h("span", { class: "quiet" }, `${words.speaker}, ${day(words.said_at)} · ${words.session}, page ${number(words.page_number)}, turn ${number(words.turn)}`),
-    h("p", { class: "line" }, words.before, h("mark", {}, words.words), words.after),
-  );
+function wordsOf(one) {
+  const node = h("div");
+  if (!one.words_on_page.length) return h("p", { class: "quiet" }, "Its words cannot be read any more.");
+  fillPlaces(node, one.words_on_page);
+  return node;
 }
