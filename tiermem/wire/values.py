@@ -38,7 +38,7 @@ def plain(value: object) -> Any:
 
 @cache
 def _names(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass; `None` of any other type. Lists of ten thousand values ask for them often."""
+    """The fields of a dataclass; `None` of any other type. Long lists ask for them often."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
