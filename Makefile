@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa train docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,13 @@ coverage: $(VENV)/.installed  ## run the tests and show which lines none of them
 # from pyenv, its command works only for the version that is named.
 test-3.12 test-3.13:  ## set up, then run the tests on this Python
 	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
+
+$(VENV)/.browser: $(VENV)/.installed
+	$(PIP) --quiet --editable '.[browser]'
+	touch $@
+
+test-browser: $(VENV)/.browser  ## set up, then look at memories in a headless Chromium (one that is on the PATH)
+	$(BIN)/python -m pytest tests/browser
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture

@@ -20,7 +20,7 @@ _Read = Callable[[Any], Any]
 
 def plain(value: object) -> Any:
     """`value` in dicts, lists, texts and numbers."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _JSON:
         return value
     if (names := _names(kind)) is not None:
@@ -37,7 +37,7 @@ def plain(value: object) -> Any:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...] | None:
+def _names(kind: Any) -> tuple[str, ...] | None:
     """The fields of a dataclass; `None` of any other type. Long lists ask for them often."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
