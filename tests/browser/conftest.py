@@ -56,9 +56,12 @@ def _is_wrong(said: Any) -> bool:
     return said.type == "error" and "401 (Unauthorized)" not in said.text
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium; without one, or without Playwright, these tests are skipped."""
+    """A headless Chromium; without one, or without Playwright, these tests are skipped.
+
+    It ends with its module: while it is open, a loop runs in this thread, and no test that awaits could.
+    """
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="needs the extra: pip install -e '.[browser]'"
     )

@@ -57,7 +57,8 @@ function place() {
   fill(
     document.getElementById("place"),
     names.length > 1 ? field("Space", h("select", { onchange: choose }, names.map((one) => h("option", { value: one, selected: one === memory.space }, one)))) : h("p", {}, h("span", { class: "quiet" }, "Space "), memory.space),
-    h("p", { class: "quiet" }, memory.may.includes("write") ? null : "read-only, ", `engine ${memory.engine}`),
+    h("p", { class: "quiet" }, `engine ${memory.engine}`),
+    memory.may.includes("write") ? null : h("p", { class: "quiet" }, "read-only"),
     hasKey() && h("button", { type: "button", class: "quiet-button", onclick: () => { useKey(null); location.reload(); } }, "Forget the key"),
   );
 }
@@ -83,11 +84,17 @@ function askKey(refused) {
   key.focus();
 }
 
+// The spaces that there are, where the one that was named is none.
+function others() {
+  const place = (name) => `${location.pathname}?${new URLSearchParams({ space: name })}`;
+  return memory.spaces.length ? [h("h2", {}, "Spaces"), h("ul", {}, memory.spaces.map((one) => h("li", {}, h("a", { href: place(one) }, one))))] : null;
+}
+
 async function begin() {
   try {
     await open();
   } catch (error) {
-    if (error.status !== 401) fill(main, h("div", { class: "narrow" }, problem(error)));
+    if (error.status !== 401) fill(main, h("div", { class: "narrow" }, h("h1", {}, "There is nothing to look at"), problem(error), others()));
     return;
   }
   opened = true;

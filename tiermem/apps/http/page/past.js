@@ -8,13 +8,18 @@ import { longList } from "./list.js";
 const MOST_UNITS = 5000;
 const MOST_STOPS = 400;
 const DAY = 24 * 60 * 60 * 1000;
+const SHORT = 30 * DAY;
 
-// When anything became known: pages sealed, questions asked. Of a long life its days.
+// When anything became known: pages sealed, questions asked. Of a long life its days, of much in few days a sample.
 function stopsOf(pages, answers) {
   const times = [...new Set([...pages.map((one) => one.sealed_at), ...answers.map((one) => one.at)].map((one) => Date.parse(one)))].sort((a, b) => a - b);
   if (!times.length) return [];
-  const every = times.length <= MOST_STOPS ? times : days(times[0], times.at(-1));
+  const every = times.length <= MOST_STOPS ? times : times.at(-1) - times[0] > SHORT ? days(times[0], times.at(-1)) : sampled(times);
   return [...every.map((one) => new Date(one + 1).toISOString()), null];
+}
+
+function sampled(times) {
+  return Array.from({ length: MOST_STOPS }, (_, n) => times[Math.round((n * (times.length - 1)) / (MOST_STOPS - 1))]);
 }
 
 function days(first, last) {

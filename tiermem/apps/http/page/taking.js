@@ -1,6 +1,6 @@
 // Taking out: a unit back, words for ever. What would go is shown first, made of what the memory tells.
 
-import { call, forget } from "./api.js";
+import { call, forget, pageOf } from "./api.js";
 import { coming, field, fill, h, problem, say } from "./dom.js";
 import { number, several, short } from "./format.js";
 import { overlap, wordsOf } from "./words.js";
@@ -57,32 +57,52 @@ function dialog(title, preview, { button, sure, act }) {
   return node;
 }
 
-// Erasing: of a turn, where there is a line, or of a whole page.
-export function eraseDialog({ page, line }) {
-  const lines = (line ? [line] : page.lines).filter((one) => one.turn);
-  const words = lines.map((one) => ({ page_id: page.id, start: one.start, end: one.end }));
-  const what = line ? { turn: line.seq } : { page: page.id };
-  return dialog(line ? `Erase a turn of ${line.turn.speaker}` : `Erase page ${page.number} of ${page.session}`, () => goes(page, lines, words), {
+function eraseDialog(title, preview, what) {
+  return dialog(title, preview, {
     button: "Erase for ever",
     sure: "This cannot be undone.",
     act: async (reason) => receipt(await call("erase", { ...what, reason })),
   });
 }
 
-async function goes(page, lines, words) {
+export function eraseTurn(page, line) {
+  const words = [{ page_id: page.id, start: line.start, end: line.end }];
+  return eraseDialog(`Erase a turn of ${line.turn.speaker}`, () => goes(page, [line], words, 1), { turn: line.seq });
+}
+
+export function erasePage(page) {
+  const lines = page.lines.filter((one) => one.turn);
+  return eraseDialog(`Erase page ${page.number} of ${page.session}`, () => goes(page, lines, [whole(page)], lines.length), { page: page.id });
+}
+
+export function eraseSession({ name, pages }) {
+  const preview = async () => {
+    const read = await Promise.all(pages.map((one) => (one.lines ? one : pageOf(one.id))));
+    const there = read.map((page) => page.lines.filter((one) => one.turn));
+    const turns = there.reduce((sum, lines) => sum + lines.length, 0);
+    return goes(read[0], there[0], pages.map(whole), turns);
+  };
+  return eraseDialog(`Erase session ${name}`, preview, { session: name });
+}
+
+function whole(page) {
+  return { page_id: page.id, start: 0, end: Infinity };
+}
+
+async function goes(page, lines, words, turns) {
   const known = await call("stats");
-  const whole = known.units <= MOST_UNITS;
-  const [units, shown] = await Promise.all([call("units", whole ? {} : { session: page.session }), shownTo(words)]);
+  const all = known.units <= MOST_UNITS;
+  const [units, shown] = await Promise.all([call("units", all ? {} : { session: page.session }), shownTo(words)]);
   const touched = units.filter((unit) => unit.spans.some((span) => words.some((one) => overlap(one, span))));
   const alone = touched.filter((unit) => unit.spans.every((span) => words.some((one) => overlap(one, span))));
   const rest = touched.filter((unit) => !alone.includes(unit));
   return [
-    h("blockquote", {}, lines.slice(0, 3).map((one) => h("p", { class: "cut" }, h("b", {}, one.turn.speaker), ` ${wordsOf(page, one)}`)), lines.length > 3 ? h("p", { class: "quiet" }, `and ${several(lines.length - 3, "turn")} more`) : null),
-    h("p", {}, h("b", {}, several(lines.length, "turn")), lines.length === 1 ? " would go, with what rests on it:" : " would go, with what rests on them:"),
+    h("blockquote", {}, lines.slice(0, 3).map((one) => h("p", { class: "cut" }, h("b", {}, one.turn.speaker), ` ${wordsOf(page, one)}`)), turns > 3 ? h("p", { class: "quiet" }, `and ${several(turns - Math.min(3, lines.length), "turn")} more`) : null),
+    h("p", {}, h("b", {}, several(turns, "turn")), turns === 1 ? " would go, with what rests on it:" : " would go, with what rests on them:"),
     listed(several(alone.length, "unit rests", "units rest") + " on these words alone, and would go", alone),
     rest.length ? listed(several(rest.length, "unit rests", "units rest") + " on other words too, and would stay only as far as these prove it", rest) : null,
     h("p", {}, `${several(shown.found, "answer")} of the newest ${number(shown.looked)} cited these words or had them as a candidate, and would go.`),
-    h("p", { class: "quiet" }, `Reckoned from ${whole ? "all units" : `the units of session ${page.session}`} and the newest answers as they are now; nothing was tried. What else was made of the words, and what the index and recorded calls hold, goes too. Bundles, exports and backups made before keep the words. The receipt will say exactly what went.`),
+    h("p", { class: "quiet" }, `Reckoned from ${all ? "all units" : `the units of session ${page.session}`} and the newest answers as they are now; nothing was tried. What else was made of the words, and what the index and recorded calls hold, goes too. Bundles, exports and backups made before keep the words. The receipt will say exactly what went.`),
   ];
 }
 

@@ -3,7 +3,7 @@
 import { call, may, pageOf } from "./api.js";
 import { personLink } from "./answer.js";
 import { field, fill, h, tag } from "./dom.js";
-import { eraseDialog, withdrawDialog } from "./taking.js";
+import { erasePage, eraseSession, eraseTurn, withdrawDialog } from "./taking.js";
 import { GRADES, day, number, recorded, said, several, short, to } from "./format.js";
 import { longList } from "./list.js";
 import { pieces, wordsOf } from "./words.js";
@@ -52,6 +52,7 @@ function sessionRow(session) {
     { class: "session-row" },
     h("h2", { class: "cut" }, session.name),
     h("span", { class: "quiet" }, `${several(session.pages.length, "page")}, ${several(session.turns, "turn")}`),
+    may("erase") && h("button", { type: "button", class: "quiet-button", "aria-label": `Erase session ${session.name}`, onclick: () => eraseSession(session) }, "Erase …"),
   );
 }
 
@@ -124,7 +125,7 @@ function heading(shown, beside) {
       shown.agent && tag(`of ${shown.agent}`),
       h("code", {}, short(shown.id)),
       h("span", { class: "steps" }, step(beside[at - 1], "← before"), at >= 0 && step(beside[at + 1], "after →")),
-      may("erase") && h("button", { type: "button", class: "quiet-button", onclick: () => eraseDialog({ page: shown }) }, "Erase page …"),
+      may("erase") && h("button", { type: "button", class: "quiet-button", onclick: () => erasePage(shown) }, "Erase page …"),
     ),
   );
 }
@@ -156,7 +157,7 @@ function turn(shown, line, ranges) {
       { class: "who" },
       personLink(speaker),
       h("span", { class: "quiet" }, [said(at), role && role !== speaker ? role : "", trust && trust !== "user" ? trust : "", line.parts > 1 ? `part ${line.part} of ${line.parts}` : ""].filter(Boolean).join(" · ")),
-      may("erase") && h("button", { type: "button", class: "quiet-button", "aria-label": `Erase this turn of ${speaker}`, onclick: () => eraseDialog({ page: shown, line }) }, "Erase …"),
+      may("erase") && h("button", { type: "button", class: "quiet-button", "aria-label": `Erase this turn of ${speaker}`, onclick: () => eraseTurn(shown, line) }, "Erase …"),
     ),
     h("p", { class: "said" }, pieces(shown, line.body, end, ranges).map(piece)),
   ];
