@@ -4,6 +4,19 @@
 import { h } from "./dom.js";
 
 const BEYOND = 600;
+const STILL = 120;
+let moved = 0;
+
+addEventListener("scroll", () => { moved = performance.now(); }, { passive: true });
+
+// Does something for a row that is still there when nobody scrolls any more.
+export function whenStill(node, doing) {
+  setTimeout(() => {
+    if (!node.isConnected) return;
+    if (performance.now() - moved < STILL) whenStill(node, doing);
+    else doing();
+  }, STILL);
+}
 
 export function longList({ count, height, row, label }) {
   const tops = new Float64Array(count + 1);

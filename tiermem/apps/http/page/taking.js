@@ -20,7 +20,8 @@ function dialog(title, preview, { button, sure, act }) {
     try {
       const done = await act(reason.value);
       forget();
-      fill(came, h("h3", {}, "Done"), done);
+      fill(came, h("p", {}, h("b", {}, "Done.")), done);
+      for (const one of asked) one.remove();
       say("Done.");
       confirm.remove();
       close.textContent = "Close";
@@ -32,6 +33,8 @@ function dialog(title, preview, { button, sure, act }) {
     }
   };
   const what = h("div", { class: "preview" });
+  const asked = [what, field("Reason", reason, "It stays on record: say it without the words themselves.")];
+  if (sure) asked.push(h("p", { class: "check" }, agreed, h("label", { for: "agreed" }, sure)));
   const node = h(
     "dialog",
     { "aria-labelledby": "dialog-title" },
@@ -39,9 +42,7 @@ function dialog(title, preview, { button, sure, act }) {
       "form",
       { onsubmit: send },
       h("h2", { id: "dialog-title" }, title),
-      what,
-      field("Reason", reason, "It stays on record: say it without the words themselves."),
-      sure && h("p", { class: "check" }, agreed, h("label", { for: "agreed" }, sure)),
+      ...asked,
       came,
       h("p", { class: "buttons" }, close, confirm),
     ),
@@ -101,7 +102,7 @@ async function goes(page, lines, words, turns) {
     h("p", {}, h("b", {}, several(turns, "turn")), turns === 1 ? " would go, with what rests on it:" : " would go, with what rests on them:"),
     listed(several(alone.length, "unit rests", "units rest") + " on these words alone, and would go", alone),
     rest.length ? listed(several(rest.length, "unit rests", "units rest") + " on other words too, and would stay only as far as these prove it", rest) : null,
-    h("p", {}, `${several(shown.found, "answer")} of the newest ${number(shown.looked)} cited these words or had them as a candidate, and would go.`),
+    h("p", {}, `${several(shown.found, "answer")} of the newest ${number(shown.looked)} had these words before them, or their page, and would go.`),
     h("p", { class: "quiet" }, `Reckoned from ${all ? "all units" : `the units of session ${page.session}`} and the newest answers as they are now; nothing was tried. What else was made of the words, and what the index and recorded calls hold, goes too. Bundles, exports and backups made before keep the words. The receipt will say exactly what went.`),
   ];
 }
@@ -115,7 +116,9 @@ async function shownTo(words) {
   const newest = (await call("answers")).slice(-MOST_ANSWERS);
   const read = await Promise.all(newest.map((one) => call("get", { id: one.id })));
   const holds = (answer) => [...answer.citations, ...answer.trace.candidates].some((one) => one.spans.some((span) => words.some((word) => overlap(word, span))));
-  return { looked: newest.length, found: read.filter(holds).length };
+  const pages = new Set(words.map((word) => word.page_id));
+  const wasRead = (answer) => answer.trace.rounds.some((round) => round.pages.some((page) => pages.has(page)));
+  return { looked: newest.length, found: read.filter((one) => holds(one) || wasRead(one)).length };
 }
 
 function receipt({ erasure, leftovers, recorded_calls: calls, not_reached: beyond }) {

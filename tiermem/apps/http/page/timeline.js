@@ -5,7 +5,7 @@ import { personLink } from "./answer.js";
 import { field, fill, h, tag } from "./dom.js";
 import { erasePage, eraseSession, eraseTurn, withdrawDialog } from "./taking.js";
 import { GRADES, day, number, recorded, said, several, short, to } from "./format.js";
-import { longList } from "./list.js";
+import { longList, whenStill } from "./list.js";
 import { pieces, wordsOf } from "./words.js";
 
 const HEAD = 64;
@@ -56,7 +56,7 @@ function sessionRow(session) {
   );
 }
 
-// What is on a page is read when its row is to be seen, and stays to be seen for a moment.
+// What is on a page is read when its row is to be seen and nobody scrolls past it.
 function pageRow(info) {
   const words = h("span", { class: "snippet quiet" }, " ");
   const when = h("span", { class: "when" });
@@ -67,7 +67,7 @@ function pageRow(info) {
   };
   if (info.open) show(info);
   else {
-    setTimeout(() => words.isConnected && pageOf(info.id).then(show, (error) => { words.textContent = error.message; }), 90);
+    whenStill(words, () => pageOf(info.id).then(show, (error) => { words.textContent = error.message; }));
   }
   return h(
     "a",
