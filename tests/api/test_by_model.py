@@ -132,6 +132,8 @@ def test_invented_quotes_are_rejected_and_shown(open_memory: OpenMemory, server:
     server.then(Say(json.dumps({"facts": [lie]})))
     memory.flush()
     assert memory.stats().claims_rejected == 1
+    (rejected,) = (one for page in memory.omissions().pages for one in page.rejected)
+    assert (rejected.claim, rejected.quotes) == (lie["fact"], (lie["evidence_quote"],))
     assert not any("9,000" in unit.text for unit in memory.units())
 
 

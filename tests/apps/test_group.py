@@ -26,7 +26,7 @@ def test_help_names_every_command() -> None:
     assert all(f"│ {command} " in result.output for command in COMMANDS)
 
 
-OTHERWISE = {"eval", "keys", "mcp", "serve"}
+OTHERWISE = {"eval", "keys", "look", "mcp", "serve"}
 """Groups of commands, and servers that speak a protocol."""
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pagestore import History, Page, PageId, PageInfo, SessionId, SpaceId
-from tiermem.ledger import Around, Changes, Tier1, Unread
+from tiermem.ledger import Around, Changes, Distilled, Tier1, Unread
 from tiermem.model import Answer, AnswerId
 
 
@@ -47,6 +47,10 @@ class ReadsLedger(Protocol):
 
     async def answer(self, answer_id: AnswerId) -> Answer:
         """One answer with its trace; raises `UnknownId`."""
+        ...
+
+    async def distilled(self, page_id: PageId) -> Distilled:
+        """What became of one page when it was summarised; raises `UnknownId` while it is pending."""
         ...
 
     async def changes(self, after: int, *, besides: Collection[PageId] = ()) -> Changes:

@@ -14,13 +14,17 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pagestore import Checkpoint
 from pagestore.values import checkpoint_of
 
+_JSON = frozenset((str, int, float, bool, type(None)))
 _Read = Callable[[Any], Any]
 
 
 def plain(value: object) -> Any:
     """`value` in dicts, lists, texts and numbers."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    kind: Any = type(value)
+    if kind in _JSON:
+        return value
+    if (names := _names(kind)) is not None:
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -30,6 +34,12 @@ def plain(value: object) -> Any:
     if isinstance(value, Path):
         return str(value)
     return value
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass; `None` of any other type. Long lists ask for them often."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def as_json(value: object) -> bytes:

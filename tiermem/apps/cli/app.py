@@ -61,6 +61,7 @@ COMMANDS = {
     "doctor": "Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing).",
     "spaces": "List the spaces of a store.",
     "mcp": "Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP.",
+    "look": "Look at a memory in the browser: ask, and follow answers to the words. Writes nothing of itself.",
     "serve": "Serve the memories of a store over HTTP, to whoever has a key.",
     "keys": "Make, list and revoke the keys of `tiermem serve`.",
     "eval": "Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, beside baselines.",

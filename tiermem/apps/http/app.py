@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
+from tiermem.apps.http.assets import HEADERS, INDEX, assets
 from tiermem.apps.http.metrics import MEDIA_TYPE as METRICS
 from tiermem.apps.http.openapi import document
 from tiermem.apps.http.service import OPERATIONS, Made, Request, Service, space_named
@@ -57,6 +58,8 @@ def application(service: Service) -> Starlette:
     counted = handlers.counted
     return Starlette(
         routes=[
+            Route("/", counted("look", _page)),
+            Route("/page/{name}", counted("look", _page)),
             Route("/health", counted("health", handlers.health)),
             Route("/ready", counted("ready", handlers.ready)),
             Route("/metrics", counted("metrics", handlers.metrics)),
@@ -265,6 +268,17 @@ def _refused(problem: Problem) -> Response:
     if problem.retry_after is not None:
         headers["retry-after"] = str(max(1, round(problem.retry_after + 0.5)))
     return Response(json.dumps(problem.body), problem.status, headers, media_type=PROBLEM)
+
+
+async def _page(request: Received) -> Response:
+    """A file of the page to look with; of nobody's memory."""
+    asset = assets().get(request.path_params.get("name", INDEX))
+    if asset is None:
+        raise UnknownId(_NAMES[404])
+    headers = {**HEADERS, "etag": asset.tag}
+    if request.headers.get("if-none-match") == asset.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(asset.content, headers=headers, media_type=asset.media_type)
 
 
 async def _elsewhere(_request: Received, error: Exception) -> Response:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import tiermem
 from tiermem.apps.http.service import DEFAULT_SPACE, OPERATIONS
-from tiermem.wire import Operation, summary
+from tiermem.wire import Operation, Right, summary
 from tiermem.wire.problems import MEDIA_TYPE
 from tiermem.wire.schemas import schemas
 
@@ -50,8 +50,11 @@ _PROBLEM = {
 }
 _OPENED = {
     "type": "object",
-    "properties": {name: {"type": "string"} for name in ("space", "engine", "version")},
-    "required": ["space", "engine", "version"],
+    "properties": {
+        **{name: {"type": "string"} for name in ("space", "engine", "version")},
+        "may": {"type": "array", "items": {"enum": list(get_args(Right))}},
+    },
+    "required": ["space", "engine", "version", "may"],
 }
 _STREAM = (
     "`progress` events with the numbers `done` and `known`, where the operation tells of any; then one "
@@ -128,7 +131,7 @@ def _others() -> dict[str, Any]:
         "/v1/open": {
             "post": {
                 "operationId": "open",
-                "summary": "What a space is: its name, who reasons, the version that serves it.",
+                "summary": "A space: its name, who reasons, which version serves it, what the key may do.",
                 "parameters": [_SPACE, create],
                 "responses": {"200": _answer(_OPENED), **_problems(_STATUSES)},
             }

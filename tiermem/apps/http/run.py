@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 from typing import Any
 
 from tiermem.apps.http.app import application
@@ -35,9 +36,20 @@ def server(service: Service, *, host: str, port: int) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def run(service: Service, *, host: str, port: int) -> None:
-    """Serve until the process is told to end, by SIGTERM or Ctrl-C; raises `InvalidInput` where nobody can
-    listen there.
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on, also before anybody serves them; port 0 is any free one.
+
+    Raises `InvalidInput` where nobody can listen there.
+    """
+    try:
+        return socket.create_server((host, port))
+    except OSError as error:
+        raise InvalidInput(f"nobody can listen at {host}:{port}: {error}") from error
+
+
+def run(service: Service, *, host: str, port: int, listener: socket.socket | None = None) -> None:
+    """Serve until the process is told to end, by SIGTERM or Ctrl-C, at a socket that listens already, if one
+    is given; raises `InvalidInput` where nobody can listen there.
     """
     stopped: list[int] = []
 
@@ -48,7 +60,7 @@ def run(service: Service, *, host: str, port: int) -> None:
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         made = server(service, host=host, port=port)
-        made.run()
+        made.run(None if listener is None else [listener])
     except SystemExit as error:
         raise InvalidInput(f"nobody can listen at {host}:{port}: is something else there?") from error
     finally:

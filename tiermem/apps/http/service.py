@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from anyio import to_thread
 
@@ -30,6 +30,7 @@ from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, Unknow
 from tiermem.wire import (
     Operation,
     Problem,
+    Right,
     as_json,
     operations,
     plain,
@@ -41,6 +42,7 @@ log = logging.getLogger("tiermem.http")
 
 OPERATIONS: Mapping[str, Operation] = operations(tiermem.AsyncMemory)
 DEFAULT_SPACE = "default"
+_ORDER: tuple[Right, ...] = get_args(Right)
 _LONGEST_NAME = 200
 """Characters of an Idempotency-Key."""
 
@@ -119,11 +121,15 @@ class Service:
         return not self.stopping
 
     async def open(self, caller: Caller, space: str, *, create: bool) -> bytes:
-        """What a client wants to know of a space first: its name, and who reasons. `create` makes it."""
+        """What a client wants to know of a space first: its name, who reasons, and what the caller may do.
+
+        `create` makes it.
+        """
         caller.reaches(space)
         create = create and caller.has("write") and not self._read_only
         async with self.spaces.use(space, create=create) as memory:
-            return as_json({"space": memory.space, "engine": memory.engine, "version": tiermem.__version__})
+            told = {"space": memory.space, "engine": memory.engine, "version": tiermem.__version__}
+            return as_json({**told, "may": self._may(caller)})
 
     async def call(self, caller: Caller, asked: Request) -> bytes | Made:
         """What the operation gives, as JSON, or the file it wrote. Raises what the memory raises."""
@@ -159,6 +165,10 @@ class Service:
         if self._writing:
             await asyncio.wait(self._writing, timeout=self.limits.grace)
         await self.spaces.close()
+
+    def _may(self, caller: Caller) -> list[Right]:
+        """The rights that a caller has here; where nothing is written, nobody has more than one to read."""
+        return [right for right in _ORDER if caller.has(right) and (right == "read" or not self._read_only)]
 
     async def _opened(self, space: str, create: bool) -> tiermem.AsyncMemory:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from anyio import to_thread
@@ -11,7 +11,7 @@ from pagestore import Page, PageId, SessionId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
 from tiermem.ledger import EVERYTHING_SEEN, Loss, Sees
-from tiermem.model import SummaryUnit
+from tiermem.model import Rejected, SummaryUnit
 from tiermem.proof import without
 from tiermem.reading.interface import ReadsLedger
 from tiermem.text import omissions, page_literals
@@ -20,6 +20,10 @@ from tiermem.text import omissions, page_literals
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageOmissions:
     """What one page's units do not keep now; `lost_at_first` counts what its first units did not.
+
+    `rejected` are wordings that were refused when it was summarised first, and why: that their quotes are not
+    on the pages, or plainly say otherwise. Those of pages that were read in one call stand with the first of
+    them, and are for the owner of the space.
 
     `literals` counts rare words too. What was counted when a page was distilled stands as it was counted:
     before rare words were, it holds none, and `lost` may be more.
@@ -32,6 +36,7 @@ class PageOmissions:
     lost: tuple[str, ...]
     lost_at_first: int
     redistilled: int
+    rejected: tuple[Rejected, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,8 @@ async def omission_report(
         except (PageNotFound, Corrupt):
             unreadable.append(page_id)
             continue
-        found.append(await to_thread.run_sync(_of_page, ledger, read, sees))
+        lost = await to_thread.run_sync(_of_page, ledger, read, sees)
+        found.append(replace(lost, rejected=await _rejected(ledger, read.id, sees)))
     losses = [loss for loss in ledger.tier1.losses if loss.page_id in set(wanted)]
     return OmissionReport(pages=tuple(found), over_time=over_time(losses), unreadable=tuple(unreadable))
 
@@ -121,6 +127,12 @@ async def _wanted(
         return [read.id] if session in (None, read.session) else []
     seen = filter(sees.page, await ledger.pages(session))
     return [info.id for info in seen if info.id in distilled]
+
+
+async def _rejected(ledger: ReadsLedger, page: PageId, sees: Sees) -> tuple[Rejected, ...]:
+    if not sees.all or not ledger.tier1.pages[page].rejected:
+        return ()
+    return (await ledger.distilled(page)).rejected
 
 
 def _of_page(ledger: ReadsLedger, page: Page, sees: Sees) -> PageOmissions:

@@ -1,0 +1,202 @@
+"""A person looks at a memory: asks, follows the answer to the words, goes back in time, takes out."""
+
+from pathlib import Path
+from typing import Any
+
+import tiermem
+from tests.apps.http.conftest import SETTINGS
+from tests.browser.conftest import Looks
+from tests.browser.dialogue import HOSTILE, correct
+
+
+def goes(page: Any, place: str) -> None:
+    page.evaluate("place => { location.hash = place; }", place)
+
+
+def asked(page: Any, question: str) -> None:
+    page.get_by_label("Question").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_selector(".answer")
+
+
+def test_an_answer_leads_to_the_words_it_rests_on(look: Looks, store: Path) -> None:
+    page = look(store)
+    asked(page, "What is Biscuit allergic to?")
+    assert "chicken" in page.locator(".answer .text").inner_text()
+    assert page.locator(".answer .tag.stated").first.inner_text() == "Stated"
+    words = page.locator(".place-on-page mark").first
+    assert "is allergic to chicken" in words.inner_text()  # characters are counted, not UTF-16
+    cited = words.inner_text()
+    page.locator(".place-on-page").first.click()
+    page.wait_for_selector("mark.cited")
+    assert "".join(page.locator("mark.cited").all_inner_texts()) == cited
+    assert page.locator("main h1").inner_text().startswith("Page 1")
+
+
+def test_what_memory_does_not_hold_shows_what_comes_nearest(look: Looks, store: Path) -> None:
+    page = look(store)
+    asked(page, "Who repaired the violin of the mayor?")
+    assert page.locator(".answer .tag.off").inner_text() == "Not in memory"
+    assert page.get_by_role("heading", name="What comes nearest").is_visible()
+    assert page.locator(".passage").count() > 0
+
+
+def test_words_are_never_html(look: Looks, store: Path) -> None:
+    page = look(store)
+    for place in ("#/timeline", "#/search?q=bold&kind=turns", "#/about/%3Ci%3EMallory%3C%2Fi%3E"):
+        goes(page, place)
+        page.get_by_text("onerror=").first.wait_for()
+        assert page.locator("main img, main script, main i, main u").count() == 0
+    page.locator(".passage").first.click()
+    page.wait_for_selector(".said")
+    assert HOSTILE in page.locator(".said").all_inner_texts()
+    assert "owned" not in page.title()
+
+
+def test_a_unit_lights_its_words_and_words_their_unit(look: Looks, store: Path) -> None:
+    page = look(store)
+    goes(page, "#/timeline?session=trip")
+    page.locator(".page-row").first.click()
+    card = page.locator(".unit-card", has_text="240 euros")
+    card.get_by_role("link").focus()
+    assert page.locator("mark.on").all_inner_texts() == ["The cabin costs 240 euros a night."]
+    page.locator("mark.unit", has_text="Bergen").hover()
+    assert "Bergen" in page.locator(".unit-card.on").inner_text()
+    assert page.get_by_role("heading", name="What no unit keeps").count() <= 1
+
+
+def test_a_correction_stands_in_the_history_and_the_slider_goes_back_before_it(
+    look: Looks, store: Path
+) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        unit = correct(memory)
+    page = look(store)
+    goes(page, f"#/unit/{unit}")
+    page.wait_for_selector(".history > li:nth-child(2)")
+    states = page.locator(".history > li > .meta .tag:first-child").all_inner_texts()
+    assert states == ["superseded", "holds"]
+    assert page.locator(".history mark").all_inner_texts()[0] == "The cabin costs 240 euros a night."
+    goes(page, "#/past")
+    page.get_by_text("hold now").wait_for()
+    assert page.locator(".long").get_by_text("260 euros").count() == 1
+    slider = page.get_by_label("Moment")
+    slider.press("ArrowLeft")
+    slider.press("ArrowLeft")
+    page.get_by_text("Since then").wait_for()
+    assert page.locator(".long").get_by_text("260 euros").count() == 0
+    assert "holds no more" in page.locator(".long .row", has_text="240 euros").inner_text()
+
+
+def test_erasing_shows_what_would_go_and_then_it_is_gone(look: Looks, store: Path) -> None:
+    page = look(store, write=True)
+    asked(page, "What does the cabin cost?")
+    goes(page, "#/timeline?session=trip")
+    page.locator(".page-row").first.click()
+    page.wait_for_selector(".turn")
+    page.locator(".turn", has_text="240 euros").get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    preview = page.locator(".preview")
+    preview.get_by_text("would go, with what rests on it").wait_for()
+    assert "1 unit rests on these words alone" in preview.inner_text()
+    assert "1 answer of the newest 1" in preview.inner_text()
+    page.get_by_label("Reason").fill("they asked for it")
+    page.get_by_role("button", name="Erase for ever").click()
+    assert page.get_by_role("dialog").is_visible()  # not without agreeing
+    page.get_by_label("This cannot be undone.").check()
+    page.get_by_role("button", name="Erase for ever").click()
+    page.get_by_text("1 turn erased on 1 page").wait_for()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_text("This turn was erased.").wait_for()
+    assert page.get_by_text("240 euros").count() == 0
+
+
+def test_a_session_is_erased_whole(look: Looks, store: Path) -> None:
+    page = look(store, write=True)
+    goes(page, "#/timeline")
+    page.get_by_role("button", name="Erase session trip").focus()
+    page.keyboard.press("Enter")
+    page.locator(".preview").get_by_text("3 turns").wait_for()
+    assert "units rest on these words alone" in page.locator(".preview").inner_text()
+    page.get_by_label("Reason").fill("they asked for it")
+    page.get_by_label("This cannot be undone.").check()
+    page.get_by_role("button", name="Erase for ever").click()
+    page.get_by_text("3 turns erased").wait_for()
+
+
+def test_a_unit_is_withdrawn_with_its_words_and_restored(look: Looks, store: Path) -> None:
+    page = look(store, write=True)
+    goes(page, "#/search?q=cabin%20costs")
+    page.locator("li", has_text="240 euros").get_by_role("link", name="history").click()
+    page.get_by_role("button", name="Withdraw …").click()
+    page.get_by_label("Reason").fill("it was a guess")
+    page.get_by_role("button", name="Withdraw", exact=True).click()
+    page.get_by_role("button", name="Close").click()
+    page.locator(".note", has_text="it was a guess").wait_for()
+    page.get_by_role("button", name="Restore …").click()
+    page.get_by_label("Reason").fill("it was right")
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Withdraw …").wait_for()
+
+
+def test_read_only_offers_nothing_that_writes(look: Looks, store: Path) -> None:
+    page = look(store)
+    assert "read-only" in page.locator("#place").inner_text()
+    goes(page, "#/timeline?session=trip")
+    page.locator(".page-row").first.click()
+    page.wait_for_selector(".turn")
+    assert page.locator("main button").count() == 0
+
+
+def test_the_key_is_asked_for_kept_in_the_tab_and_in_no_address(look: Looks, store: Path) -> None:
+    page = look(store)
+    token = page.evaluate("sessionStorage.getItem('tiermem.key')")
+    assert token.startswith("tm_")
+    assert token not in page.url
+    page.get_by_role("button", name="Forget the key").click()
+    page.get_by_role("heading", name="This memory needs a key").wait_for()
+    page.get_by_label("Key").fill(token)
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("heading", name="Ask memory").wait_for()
+
+
+def test_the_keyboard_reaches_search_from_everywhere_but_where_something_is_typed(
+    look: Looks, store: Path
+) -> None:
+    page = look(store)
+    page.get_by_label("Question").fill("a")
+    page.keyboard.press("/")
+    assert page.get_by_label("Question").input_value() == "a/"
+    goes(page, "#/store")
+    page.get_by_role("heading", name="Verify").wait_for()
+    page.keyboard.press("/")
+    page.wait_for_selector("#query:focus")
+    page.keyboard.type("Bergen")
+    page.keyboard.press("Enter")
+    page.get_by_text("booked the cabin in Bergen").first.wait_for()
+
+
+def test_a_phone_shows_every_view_without_scrolling_sideways(look: Looks, store: Path) -> None:
+    page = look(store, write=True, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    asked(page, "What is Biscuit allergic to?")
+    words = page.locator(".place-on-page").first.get_attribute("href")
+    for place in ("#/answers", "#/timeline", words, "#/search?q=cabin", "#/about/Ann", "#/past", "#/store"):
+        goes(page, place)
+        page.wait_for_selector("main h1")
+        page.wait_for_selector(".waiting", state="detached")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), place
+
+
+def test_hundreds_of_pages_are_a_few_rows(look: Looks, tmp_path: Path) -> None:
+    with tiermem.open(tmp_path / "many", **(SETTINGS | {"distil": "deferred", "page_tokens": 64})) as memory:
+        for number in range(40):
+            words = (f"Number {number}, part {part}: " + "word " * 50 for part in range(10))
+            memory.add([{"role": "user", "content": text} for text in words], session=f"s{number:03}")
+        pages = len(memory.pages())
+    assert pages >= 300
+    page = look(tmp_path / "many")
+    goes(page, "#/timeline")
+    page.get_by_text("40 sessions").wait_for()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.get_by_text("Number 0, part 9").wait_for()
+    assert page.locator(".row").count() < 60

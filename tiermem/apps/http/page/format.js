@@ -1,0 +1,73 @@
+// Times, numbers and the names of things, as they are read here.
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MOMENT = /^(\d{4})-(\d\d)(?:-(\d\d))?(?:T(\d\d):(\d\d))?/;
+
+// When something was said, on the clock of whoever spoke: no zone is reckoned with.
+export function said(iso) {
+  const parts = iso && MOMENT.exec(iso);
+  if (!parts) return iso || "";
+  const [, year, month, day, hour, minute] = parts;
+  const date = `${day ? `${Number(day)} ` : ""}${MONTHS[Number(month) - 1]} ${year}`;
+  return hour === undefined ? date : `${date}, ${hour}:${minute}`;
+}
+
+export function day(iso) {
+  return iso ? said(iso.slice(0, 10)) : "";
+}
+
+export function month(iso) {
+  return iso ? said(iso.slice(0, 7)) : "at no known time";
+}
+
+// When the store recorded something, on the clock of whoever looks.
+export function recorded(iso) {
+  if (!iso) return "";
+  const at = new Date(iso);
+  const two = (number) => String(number).padStart(2, "0");
+  return `${at.getDate()} ${MONTHS[at.getMonth()]} ${at.getFullYear()}, ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+export function number(value) {
+  return value === null || value === undefined ? "unknown" : value.toLocaleString("en");
+}
+
+export function several(count, one, more = `${one}s`) {
+  return `${number(count)} ${count === 1 ? one : more}`;
+}
+
+export function seconds(value) {
+  return value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(1)} s`;
+}
+
+export function short(id) {
+  return id.length > 14 ? `${id.slice(0, 11)}…` : id;
+}
+
+// A place of this page: a view, what it is of, and what it is given.
+export function to(view, of = "", given = {}) {
+  const kept = Object.entries(given).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const query = new URLSearchParams(kept).toString();
+  return `#/${view}${of ? `/${encodeURIComponent(of)}` : ""}${query ? `?${query}` : ""}`;
+}
+
+export function toWords(span) {
+  return to("page", span.page_id, { from: span.start, to: span.end });
+}
+
+export function toPerson(name) {
+  return to("about", name);
+}
+
+// What a grade means, in words.
+export const GRADES = {
+  stated: ["Stated", "The words it cites say it, and code agrees."],
+  derived: ["Derived", "Code computed it from words that are cited."],
+  worded: ["Worded", "The words it cites are there; that they mean this is not proved."],
+};
+
+export const WAYS = {
+  recall: "from what was recalled",
+  widened: "more turns were read",
+  researched: "what was missing was searched for and read",
+};
