@@ -24,7 +24,7 @@ from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine, by_rules
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.learned.calibration import NAMES, Signals
+from tiermem.reasoning.learned.calibration import Signals
 from tiermem.reasoning.learned.engine import propose
 from tiermem.reasoning.learned.graph import LearnedReader
 
@@ -119,7 +119,7 @@ async def _ask(
         await first.observe(case.sessions)
         plain = {one.id: (await first.ask(one.text, asked_at=one.asked_at)).text for one in case.questions}
         await first.close()
-        second = memory(replace(rules, compose=listening, route=None))
+        second = memory(replace(rules, compose=listening))
         await second.reopen()
         found = []
         for question in case.questions:
@@ -147,8 +147,3 @@ def _judged(case: Case, question: LabelledQuestion, text: str, signals: Signals 
         rules=rules,
         rules_right=right(rules),
     )
-
-
-def values(signals: Signals) -> tuple[float, ...]:
-    """The signals as a row, in the order of their names."""
-    return tuple(getattr(signals, name) for name in NAMES)

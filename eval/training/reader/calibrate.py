@@ -6,11 +6,12 @@ Fitted on halves A of the conversations measured with, all together; told of hal
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from eval.metrics.calibration import (
     AtCoverage,
+    Logistic,
     area_under_risk,
     calibration_error,
     fit,
@@ -21,9 +22,9 @@ from eval.metrics.calibration import (
 from eval.metrics.intervals import estimate
 from eval.report.charts import Mark
 from eval.report.values import Table, share
-from eval.training.reader.asked import Asked, values
+from eval.training.reader.asked import Asked
 from eval.training.reader.curves import picture
-from tiermem.reasoning.learned.calibration import NAMES, Calibration
+from tiermem.reasoning.learned.calibration import OF_READER, OF_RULES, Calibration, Signals
 
 RISKS: Final = tuple(round(0.05 * step, 2) for step in range(1, 20))
 """Risks that a threshold is kept for."""
@@ -34,22 +35,26 @@ _SHOWN: Final = (0.1, 0.25, 0.4, 0.5, 0.6)
 
 def calibrated(chosen_on: Sequence[Asked], *, embedder: str, fitted_on: str) -> Calibration:
     """The probability fitted to these answers, and by risk the threshold that keeps it on them."""
-    judged = [one for one in chosen_on if one.signals is not None]
-    found = fit([values(one.signals) for one in judged if one.signals], [one.right for one in judged])
-    weights = dict(zip(NAMES, found.weights, strict=True))
+    judged = [(one.signals, one.right) for one in chosen_on if one.signals is not None]
+    by_reader = _fitted([pair for pair in judged if not pair[0].by_rules], OF_READER)
+    by_rules = _fitted([pair for pair in judged if pair[0].by_rules], OF_RULES)
     unbound = Calibration(
-        embedder=embedder, bias=found.bias, weights=weights, thresholds={}, fitted_on=fitted_on
-    )
-    said = [unbound.probability(one.signals) for one in judged if one.signals]
-    right = [one.right for one in judged]
-    kept = {f"{risk:.2f}": threshold_at(said, right, risk=risk) for risk in RISKS}
-    return Calibration(
         embedder=embedder,
-        bias=found.bias,
-        weights=weights,
-        thresholds={name: at for name, at in kept.items() if at is not None},
+        bias=by_reader.bias,
+        weights=dict(zip(OF_READER, by_reader.weights, strict=True)),
+        rules_bias=by_rules.bias,
+        rules_weights=dict(zip(OF_RULES, by_rules.weights, strict=True)),
+        thresholds={},
         fitted_on=fitted_on,
     )
+    said = [unbound.probability(signals) for signals, _ in judged]
+    kept = {f"{risk:.2f}": threshold_at(said, [right for _, right in judged], risk=risk) for risk in RISKS}
+    return replace(unbound, thresholds={name: at for name, at in kept.items() if at is not None})
+
+
+def _fitted(judged: Sequence[tuple[Signals, bool]], names: Sequence[str]) -> Logistic:
+    rows = [[getattr(signals, name) for name in names] for signals, _ in judged]
+    return fit(rows, [right for _, right in judged])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

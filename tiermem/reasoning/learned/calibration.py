@@ -27,7 +27,8 @@ class Signals:
     `margin`: the lead over "there is no answer"; `suffices`: what the head for that says; `ahead`: the lead
     over the best words of another turn (all in logits, at most `FARTHEST`). `covered`: the share of the
     question's words that the turn holds. `words`: how many the answer has. `agrees`: 1 where rules answer
-    likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs is the answer.
+    likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs is the answer; `day`: 1 where a
+    date is asked for.
     """
 
     margin: float
@@ -38,14 +39,19 @@ class Signals:
     agrees: float
     silent: float
     by_rules: float
+    day: float
 
 
 NAMES: Final = tuple(one.name for one in fields(Signals))
+OF_READER: Final = ("margin", "suffices", "ahead", "covered", "words", "agrees", "silent")
+OF_RULES: Final = ("covered", "agrees", "day")
+"""The signals that tell of an answer of the reader's, and of one of rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Bias and weights by the name of a signal; thresholds by the risk they were chosen for.
+    """Bias and weights by the name of a signal, for answers that the reader points at and for those of rules;
+    thresholds by the risk they were chosen for.
 
     `thresholds` maps a risk, written as "0.25" (the share of given answers that may be wrong), to the lowest
     probability at which it was kept; a risk that nothing kept is not in it.
@@ -54,13 +60,18 @@ class Calibration:
     embedder: str
     bias: float
     weights: Mapping[str, float]
+    rules_bias: float
+    rules_weights: Mapping[str, float]
     thresholds: Mapping[str, float]
     fitted_on: str = ""
 
     def probability(self, signals: Signals) -> float:
         """Between 0 and 1."""
+        bias, weights = (
+            (self.rules_bias, self.rules_weights) if signals.by_rules else (self.bias, self.weights)
+        )
         values = asdict(signals)
-        total = self.bias + sum(weight * values[name] for name, weight in self.weights.items())
+        total = bias + sum(weight * values[name] for name, weight in weights.items())
         return 1 / (1 + exp(-max(-60.0, min(60.0, total))))
 
     def threshold(self, risk: float) -> float:
@@ -82,10 +93,11 @@ def read_calibration(header: Mapping[str, str]) -> Calibration | None:
     said = json.loads(header[KEY])
     try:
         found = Calibration(**said)
-        numbers = [found.bias, *found.weights.values(), *found.thresholds.values()]
+        weights = {**found.rules_weights, **found.weights}
+        numbers = [found.bias, found.rules_bias, *weights.values(), *found.thresholds.values()]
     except (TypeError, AttributeError) as error:
         raise ValueError(f"no calibration of a reader: {error}") from error
-    unknown = set(found.weights) - set(NAMES)
+    unknown = set(weights) - set(NAMES)
     if unknown or not all(isinstance(one, int | float) for one in numbers):
         raise ValueError(f"no calibration of a reader: {sorted(unknown) or numbers}")
     return found
