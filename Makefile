@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa train docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-adapters torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,16 @@ coverage: $(VENV)/.installed  ## run the tests and show which lines none of them
 # from pyenv, its command works only for the version that is named.
 test-3.12 test-3.13:  ## set up, then run the tests on this Python
 	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
+
+# The frameworks that adapters are for have an environment of their own: they choose versions of what all need.
+$(VENV)/.frameworks: $(VENV)/.usable
+	$(PIP) --quiet --editable '.[tests,$(FRAMEWORKS)]'
+	touch $@
+
+test-adapters:  ## set up, then check the types of the adapters and run their tests, with their frameworks
+	$(MAKE) .venv-adapters/.frameworks VENV=.venv-adapters FRAMEWORKS=adapters
+	.venv-adapters/bin/mypy tiermem/adapters tests/adapters
+	.venv-adapters/bin/python -m pytest -p no:asyncio tests/adapters
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
@@ -110,4 +120,4 @@ fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff check --fix .
 
 clean:  ## delete all that was set up or built
-	rm -rf $(VENV) .venv-3.12 .venv-3.13 .coverage .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-3.12 .venv-3.13 .venv-adapters .coverage .mypy_cache .ruff_cache .hypothesis build dist
