@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs/guide/frameworks.md"
-BLOCKS = re.findall(r"^```python (\w+)\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+BLOCKS = re.findall(r"^```python ([\w.]+)\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize(("needs", "block"), BLOCKS, ids=[needs for needs, _ in BLOCKS])

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 IMPORTED = {
     "langchain": "langchain_core",
+    "llama_index": "llama_index",
 }
 """Each adapter, and the package that it is of no use without."""
 OF_ALL = ("__init__", "finding", "items")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any
 from uuid import uuid4
@@ -39,11 +40,12 @@ class Items:
     speakers: Mapping[str, str]
 
     def turn(self, item: Any, *, text: str, role: str) -> tiermem.Turn:
-        """An item as a turn; one that says nothing says of what type it is."""
+        """An item as a turn, said now; one that says nothing says of what type it is."""
         role = _OF_ROLES.get(role, role)
         return tiermem.Turn(
             speaker=self.speakers.get(role, role),
             text=text if text.strip() else f"({_type_of(item)})",
+            said_at=datetime.now().astimezone(),
             role=role,
             turn_id=uuid4().hex,
             metadata={self.key: json.loads(json.dumps(item))},
