@@ -15,6 +15,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 IMPORTED = {
     "langchain": "langchain_core",
     "llama_index": "llama_index",
+    "openai_agents": "agents",
 }
 """Each adapter, and the package that it is of no use without."""
 OF_ALL = ("__init__", "finding", "items")
