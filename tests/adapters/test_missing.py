@@ -16,9 +16,10 @@ IMPORTED = {
     "langchain": "langchain_core",
     "llama_index": "llama_index",
     "openai_agents": "agents",
+    "pydantic_ai": "pydantic_ai",
 }
 """Each adapter, and the package that it is of no use without."""
-OF_ALL = ("__init__", "finding", "items")
+OF_ALL = ("__init__", "finding", "items", "tools")
 
 
 def test_every_adapter_has_an_extra_a_test_an_example_and_a_section_in_the_guide() -> None:
