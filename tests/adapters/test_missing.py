@@ -13,8 +13,11 @@ from tiermem.errors import InvalidInput
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 IMPORTED = {
+    "autogen": "autogen_core",
+    "haystack": "haystack",
     "langchain": "langchain_core",
     "llama_index": "llama_index",
+    "llm": "llm",
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
 }

@@ -123,7 +123,7 @@ class TierMemHistory:
         return self._shortened(own, prompts)
 
     def _shortened(self, messages: list[ModelMessage], prompts: list[int]) -> list[ModelMessage]:
-        """From a user's prompt on, so that no tool replies to a call that is left out; system prompts stay."""
+        """From a user's prompt on, so that no tool replies to a call left out; system prompts stay."""
         if self._keep is None or len(messages) <= self._keep:
             return messages
         earliest = len(messages) - self._keep
