@@ -39,7 +39,8 @@ coverage: $(VENV)/.installed  ## run the tests and show which lines none of them
 test-3.12 test-3.13:  ## set up, then run the tests on this Python
 	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
 
-# The frameworks that adapters are for have an environment of their own: they choose versions of what all need.
+# The frameworks that adapters are for have an environment of their own: they choose versions of what all need,
+# and CrewAI older ones than the others.
 $(VENV)/.frameworks: $(VENV)/.usable
 	$(PIP) --quiet --editable '.[tests,$(FRAMEWORKS)]'
 	touch $@
@@ -48,6 +49,9 @@ test-adapters:  ## set up, then check the types of the adapters and run their te
 	$(MAKE) .venv-adapters/.frameworks VENV=.venv-adapters FRAMEWORKS=adapters
 	.venv-adapters/bin/mypy tiermem/adapters tests/adapters
 	.venv-adapters/bin/python -m pytest -p no:asyncio tests/adapters
+	$(MAKE) .venv-crewai/.frameworks VENV=.venv-crewai FRAMEWORKS=crewai
+	.venv-crewai/bin/mypy tiermem/adapters/crewai.py
+	.venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_guide.py
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
@@ -120,4 +124,4 @@ fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff check --fix .
 
 clean:  ## delete all that was set up or built
-	rm -rf $(VENV) .venv-3.12 .venv-3.13 .venv-adapters .coverage .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-3.12 .venv-3.13 .venv-adapters .venv-crewai .coverage .mypy_cache .ruff_cache .hypothesis build dist

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 IMPORTED = {
     "autogen": "autogen_core",
+    "crewai": "crewai",
     "haystack": "haystack",
     "langchain": "langchain_core",
     "llama_index": "llama_index",

@@ -35,9 +35,9 @@ class TierMemMemory(Memory):
 
     What is added is said in `session`, by `speaker`. What bears on what a user said last is put into the
     context as a system message: at most `max_tokens` of evidence, fenced as data. `k` is how many `query`
-    finds at most, of `kind` `any`, `units`, `turns` or `pages`; `only` are filters of `Memory.recall`. `clear`
-    erases the session, and no other, with all that rests on its words. Whoever opened the memory closes it:
-    `close` does nothing.
+    finds at most, of `kind` `any`, `units`, `turns` or `pages`; `only` are filters of `Memory.recall`.
+    `clear` erases the session, and no other, with all that rests on its words. Whoever opened the memory
+    closes it: `close` does nothing.
     """
 
     def __init__(
