@@ -17,6 +17,7 @@ IMPORTED = {
     "crewai": "crewai",
     "haystack": "haystack",
     "langchain": "langchain_core",
+    "langgraph": "langgraph",
     "llama_index": "llama_index",
     "llm": "llm",
     "openai_agents": "agents",
