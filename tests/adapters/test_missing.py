@@ -21,6 +21,7 @@ IMPORTED = {
     "llama_index": "llama_index",
     "llm": "llm",
     "openai_agents": "agents",
+    "opentelemetry": "opentelemetry",
     "pydantic_ai": "pydantic_ai",
 }
 """Each adapter, and the package that it is of no use without."""
