@@ -14,13 +14,14 @@ from typing import Any
 import tiermem
 from tiermem.adapters.finding import confined, in_thread, sources_for
 from tiermem.adapters.items import Items
-from tiermem.adapters.langchain import said_in
 from tiermem.errors import InvalidInput
 
 try:
     import langgraph.graph  # noqa: F401  (whose nodes these are; they are made of LangChain's parts)
     from langchain_core.messages import BaseMessage, HumanMessage, message_to_dict
     from langchain_core.runnables import RunnableConfig, RunnableLambda
+
+    from tiermem.adapters.langchain import said_in
 except ImportError as error:
     raise InvalidInput(f"LangGraph needs an extra: pip install 'tiermem[langgraph]' ({error})") from error
 
