@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser test-small-model torture eval eval-qa train docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser test-small-model torture eval eval-qa train docs check fix clean test-adapters
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,20 @@ $(VENV)/.browser: $(VENV)/.installed
 
 test-browser: $(VENV)/.browser  ## set up, then look at memories in a headless Chromium (one that is on the PATH)
 	$(BIN)/python -m pytest tests/browser
+
+# The frameworks that adapters are for have an environment of their own: they choose versions of what all need,
+# and CrewAI older ones than the others.
+$(VENV)/.frameworks: $(VENV)/.usable
+	$(PIP) --quiet --editable '.[tests,$(FRAMEWORKS)]'
+	touch $@
+
+test-adapters:  ## set up, then check the types of the adapters and run their tests, with their frameworks
+	$(MAKE) .venv-adapters/.frameworks VENV=.venv-adapters FRAMEWORKS=adapters
+	.venv-adapters/bin/mypy tiermem/adapters tests/adapters
+	.venv-adapters/bin/python -m pytest -p no:asyncio tests/adapters
+	$(MAKE) .venv-crewai/.frameworks VENV=.venv-crewai FRAMEWORKS=crewai
+	.venv-crewai/bin/mypy tiermem/adapters/crewai.py
+	.venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_guide.py
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
@@ -123,4 +137,4 @@ fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff check --fix .
 
 clean:  ## delete all that was set up or built
-	rm -rf $(VENV) .venv-3.12 .venv-3.13 .coverage .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-3.12 .venv-3.13 .venv-adapters .venv-crewai .coverage .mypy_cache .ruff_cache .hypothesis build dist

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from tests.growth.texts import KINDS, Text
+from tiermem.errors import InvalidInput
 
 ROOTS = ("tiermem", "pagestore", "eval")
 _SAMPLES = " a1A.,:;!?\"'()[]-/\n\t_\\x#$%é’"
@@ -33,13 +34,16 @@ def modules(*roots: str) -> Iterator[ModuleType]:
 
 
 def _module(name: str) -> ModuleType | None:
-    """The module; `None` for one that trains, where what it trains with is not installed."""
+    """The module; `None` for one that trains or adapts, where what it does that with is not installed."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        return None
+    except InvalidInput:
+        if not name.startswith("tiermem.adapters."):
+            raise
+    return None
 
 
 def expressions() -> dict[str, re.Pattern[str]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +21,7 @@ from tiermem.llm.json_reply import json_values
 from tiermem.llm.meter import tokens_left
 from tiermem.llm.prompts import Prompt, load
 from tiermem.llm.tokens import token_counter
+from tiermem.observing import Done, Observer, observed
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -74,11 +76,18 @@ async def ask_typed(
 
 
 async def _ask_once(model: LanguageModel, call: Call, reply_type: type[T]) -> T | Unusable:
+    allowed = within_budget(call)
     try:
-        reply = await model.complete(within_budget(call))
+        with observed(partial(_around, allowed, model.model_for(call.role))) as done:
+            reply = await model.complete(allowed)
+            done(reply)
     except MalformedReply as error:
         return Unusable(text="", problem=str(error))
     return read_reply(reply.text, reply_type)
+
+
+def _around(call: Call, model: str, observer: Observer) -> AbstractContextManager[Done]:
+    return observer.model_called(call.role, model, max_tokens=call.max_tokens, temperature=call.temperature)
 
 
 def within_budget(call: Call) -> Call:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import anyio
 
 from tiermem.errors import MemoryClosed
+from tiermem.observing import observed
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -81,8 +82,14 @@ def finished(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
 
 
 def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:
+    def space_of(memory: _H) -> str | None:
+        return None if memory._calls.closing else getattr(memory, "space", None)  # noqa: SLF001  # its own
+
     @wraps(method)
     async def call(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await self._calls.run(partial(method, self, *args, **kwargs), finish=finish)
+        with observed(lambda one: one.memory_called(method.__name__, space_of(self))) as done:
+            result = await self._calls.run(partial(method, self, *args, **kwargs), finish=finish)
+            done(result)
+            return result
 
     return call
