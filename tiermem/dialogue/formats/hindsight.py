@@ -13,7 +13,6 @@ from tiermem.dialogue.formats.memories import (
     concluded,
     entries,
     first_entry,
-    named,
     placed,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone
@@ -25,13 +24,13 @@ _LISTS = ("items", "results")
 
 
 def _knows(source: Source) -> bool:
-    first = first_entry(source, *_LISTS)
+    first = first_entry(source, _LISTS)
     kind = first.get("fact_type", first.get("type"))
     return isinstance(first.get("text"), str) and "id" in first and kind in _KINDS
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(placed(entries(source, *_LISTS), _unit)))
+    return alone(by_session(placed(entries(source, _LISTS), _unit)))
 
 
 def _unit(unit: Entry) -> tuple[str, Turn | None]:
@@ -43,7 +42,7 @@ def _unit(unit: Entry) -> tuple[str, Turn | None]:
         **{key: unit.get(key) for key in ("context", "entities", "tags", "document_id", "occurred_start")},
     }
     at = unit.get("mentioned_at") or unit.get("date") or None
-    return named(_BY), concluded(_BY, unit.get("text"), name=unit.get("id"), at=at, known=known)
+    return _BY, concluded(_BY, unit.get("text"), name=unit.get("id"), at=at, known=known)
 
 
 READER = Reader(name="hindsight", knows=_knows, read=_read)

@@ -27,13 +27,13 @@ _BY = "langmem"
 
 
 def _knows(source: Source) -> bool:
-    first = first_entry(source, "items")
+    first = first_entry(source, ["items"])
     value = first.get("value")
     return "namespace" in first and "key" in first and isinstance(value, Mapping) and "content" in value
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(placed(entries(source, "items"), _item)))
+    return alone(by_session(placed(entries(source, ["items"]), _item)))
 
 
 def _item(item: Entry) -> tuple[str, Turn | None]:
@@ -42,7 +42,7 @@ def _item(item: Entry) -> tuple[str, Turn | None]:
     held = value if isinstance(value, Mapping) else {}
     known = {"id": item.get("key"), "namespace": path, "kind": held.get("kind")}
     at = item.get("updated_at") or item.get("created_at")
-    session = named(_BY, "/".join(path))
+    session = named(_BY, ["/".join(path)])
     return session, concluded(_BY, _words(held.get("content")), name=item.get("key"), at=at, known=known)
 
 

@@ -53,8 +53,8 @@ def _agent(
         written = [*own, *listing(agent, "core_memory")]
         said = [turn for turn in _messages(agent) if turn is not None]
         kept = [turn for turn in (_block(block, at) for block in written) if turn is not None]
-        yield identified(named(_BY, name), said)
-        yield identified(f"{named(_BY, name)} blocks", kept)
+        yield identified(named(_BY, [name]), said)
+        yield identified(f"{named(_BY, [name])} blocks", kept)
 
 
 def _messages(agent: Mapping[str, Any]) -> Iterator[Turn | None]:

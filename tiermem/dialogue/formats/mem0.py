@@ -36,21 +36,21 @@ TABLES = ("history", "messages")
 
 
 def _knows(source: Source) -> bool:
-    first = first_entry(source, *_LISTS, *TABLES)
+    first = first_entry(source, (*_LISTS, *TABLES))
     is_memory = "id" in first and isinstance(first.get("memory"), str)
     return is_memory or {"memory_id", "new_memory"} <= first.keys()
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    if "memory_id" in first_entry(source, *_LISTS, *TABLES):
+    if "memory_id" in first_entry(source, (*_LISTS, *TABLES)):
         return alone(by_session(_of_database(source)))
-    return alone(by_session(placed(entries(source, *_LISTS), _memory)))
+    return alone(by_session(placed(entries(source, _LISTS), _memory)))
 
 
 def _memory(entry: Entry) -> tuple[str, Turn | None]:
     """A memory of `get_all()`."""
     role, at, changed = entry.get("role"), entry.get("created_at"), entry.get("updated_at")
-    session = named(_BY, *(entry.get(key) for key in _WHOSE))
+    session = named(_BY, map(entry.get, _WHOSE))
     known = {**{key: entry.get(key) for key in _TOLD}, "id": entry.get("id")}
     if isinstance(role, str) and changed in (None, at):
         return session, _said(role, entry.get("actor_id"), entry.get("memory"), at, known)
@@ -72,9 +72,9 @@ def _said(role: object, who: object, words: object, at: object, known: Mapping[s
 
 def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
     """What was said, scope by scope, and the memories as they stand after all that was done to them."""
-    yield from placed(entries(source, "messages", empty=True), _message)
+    yield from placed(entries(source, ["messages"], empty=True), _message)
     histories: dict[str, list[Entry]] = {}
-    for where, row in entries(source, "history", empty=True):
+    for where, row in entries(source, ["history"], empty=True):
         if not isinstance(row.get("memory_id"), str):
             raise InvalidInput(f"{where}: no 'memory_id'")
         histories.setdefault(row["memory_id"], []).append(row)
@@ -83,7 +83,7 @@ def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
 
 def _message(row: Entry) -> tuple[str, Turn | None]:
     words = (row.get("role"), row.get("name"), row.get("content"), row.get("created_at"))
-    return named(_BY, row.get("session_scope")), _said(*words, {"id": row.get("id")})
+    return named(_BY, [row.get("session_scope")]), _said(*words, {"id": row.get("id")})
 
 
 def _last(memory: Entry) -> tuple[str, Turn | None]:

@@ -6,7 +6,7 @@ and erased like any other, and an answer that rests on it alone is marked as not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from tiermem.trust import MEMORY_ROLES
 Entry = Mapping[str, Any]
 
 
-def entries(source: Source, *keys: str, empty: bool = False) -> Iterator[tuple[str, Entry]]:
+def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iterator[tuple[str, Entry]]:
     """Every entry with where it stands: of a list, of the lists under these keys, or one a line of JSON.
 
     An object without such a list is an entry itself, unless there may be none (`empty`).
@@ -39,12 +39,12 @@ def entries(source: Source, *keys: str, empty: bool = False) -> Iterator[tuple[s
             yield f"{key} {number}", _entry(one)
 
 
-def first_entry(source: Source, *keys: str) -> Entry:
+def first_entry(source: Source, keys: Sequence[str]) -> Entry:
     """The first entry that `entries` would give; nothing where there is none."""
     if not source.looks_like_json:
         return {}
     try:
-        return next((one for _, one in entries(source, *keys)), {})
+        return next((one for _, one in entries(source, keys)), {})
     except InvalidInput:
         return {}
 
@@ -79,7 +79,7 @@ def by_session(turns: Iterable[tuple[str, Turn | None]]) -> tuple[DialogueSessio
     return tuple(identified(name, sorted(said, key=_order)) for name, said in sessions.items())
 
 
-def named(by: str, *names: object) -> str:
+def named(by: str, names: Iterable[object]) -> str:
     """The session of what `by` holds of somebody: `mem0 (ann)`, or `mem0` where nobody is named."""
     name = next((one for one in names if isinstance(one, str) and one), None)
     return by if name is None else f"{by} ({name})"

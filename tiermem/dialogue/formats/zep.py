@@ -35,7 +35,7 @@ _WRITTEN = "tool"
 
 
 def _knows(source: Source) -> bool:
-    first = first_entry(source, *_LISTS)
+    first = first_entry(source, _LISTS)
     return _is_edge(first) or _is_episode(first) or _is_message(first)
 
 
@@ -56,7 +56,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 
 
 def _turns(source: Source) -> Iterator[tuple[str, Turn | None]]:
-    for where, entry in entries(source, *_LISTS):
+    for where, entry in entries(source, _LISTS):
         if _is_edge(entry):
             yield from placed([(where, entry)], _edge)
         else:
@@ -65,11 +65,11 @@ def _turns(source: Source) -> Iterator[tuple[str, Turn | None]]:
 
 
 def _session(entry: Entry) -> str:
-    return named(_BY, entry.get("thread_uuid"), entry.get("group_id"), entry.get("graph_uuid"))
+    return named(_BY, map(entry.get, ("thread_uuid", "group_id", "graph_uuid")))
 
 
 def _edge(entry: Entry) -> tuple[str, Turn | None]:
-    session = named(_BY, entry.get("group_id"), entry.get("graph_uuid"))
+    session = named(_BY, map(entry.get, ("group_id", "graph_uuid")))
     if entry.get("invalid_at") or entry.get("expired_at"):
         return session, None
     known = {
