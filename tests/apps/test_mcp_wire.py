@@ -1,7 +1,10 @@
 """The server for agents as programs reach it: in a process of its own, by both transports, and by fuzzing."""
 
 import json
+import os
 import random
+import re
+import runpy
 import socket
 import subprocess
 import sys
@@ -19,11 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent, TextResourceContents
+from typer.main import get_command
 
 import tiermem
 from tests.dialogue.mutations import mutated
+from tiermem.apps.cli.app import app
 from tiermem.apps.mcp import server
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = "My dog Biscuit is allergic to chicken."
 OPTIONS = ("--engine", "local")
 ENVIRONMENT = {"TIERMEM_EMBEDDER": "hashed"}
@@ -48,8 +54,6 @@ def free_port() -> int:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over HTTP."""
-    import os
-
     store, port = tmp_path_factory.mktemp("mcp") / "memory", free_port()
     with subprocess.Popen(  # our own program
         [sys.executable, *command(store, "--http", str(port))],
@@ -164,9 +168,7 @@ def damaged(count: int) -> list[bytes]:
 
 @pytest.mark.timeout(300)
 def test_damaged_messages_do_not_end_a_server_over_standard_input(tmp_path: Path) -> None:
-    import os
-
-    lines = [*damaged(150), *(json.dumps(request).encode() for request in REQUESTS)]
+    lines = [*damaged(60), *(json.dumps(request).encode() for request in REQUESTS)]
     done = subprocess.run(  # our own program
         [sys.executable, *command(tmp_path / "memory")],
         env={**os.environ, **ENVIRONMENT},
@@ -186,7 +188,7 @@ def test_damaged_messages_over_http_are_refused_and_never_a_fault_of_the_server(
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     statuses = []
     with httpx.Client(headers=headers, timeout=60) as client:
-        for body in damaged(150):
+        for body in damaged(60):
             reply = client.post(address, content=body)
             assert "Traceback" not in reply.text
             assert str(Path(tiermem.__file__).parent) not in reply.text
@@ -201,9 +203,7 @@ values = st.recursive(
     | st.integers()
     | st.floats(allow_nan=False)
     | st.text(st.characters(codec="utf-8"), max_size=40)
-    | st.sampled_from(
-        ["2024-05-08", "units", "success", "main", "p1:", "'; --", "\x00", "../..", "x" * 5_000]
-    ),
+    | st.sampled_from(["2024-05-08", "units", "success", "main", "p1:", "\x00", "../..", "x" * 5_000]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=5,
 )
@@ -229,7 +229,7 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Called, d
             yield (lambda name, arguments: portal.call(client.call_tool, name, arguments)), names
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_whatever_a_tool_is_given_it_answers_or_says_what_is_wrong(
     called: tuple[Called, dict[str, list[str]]], data: st.DataObject
@@ -246,9 +246,8 @@ def test_whatever_a_tool_is_given_it_answers_or_says_what_is_wrong(
 
 @pytest.mark.anyio
 async def test_what_an_agent_remembers_is_its_own(tmp_path: Path) -> None:
-    async with await tiermem.AsyncMemory.open(
-        tmp_path / "memory", engine="local", embedder="hashed"
-    ) as memory:
+    store = tmp_path / "memory"
+    async with await tiermem.AsyncMemory.open(store, engine="local", embedder="hashed") as memory:
         planner, writer = (server(memory.as_agent(name)) for name in ("planner", "writer"))
         async with Client(planner) as one, Client(writer) as other, Client(server(memory)) as owner:
             kept = await one.call_tool("remember", {"fact": "The vault opens with a fern."})
@@ -262,3 +261,41 @@ async def test_what_an_agent_remembers_is_its_own(tmp_path: Path) -> None:
             assert (await other.call_tool("forget", asked)).is_error
             assert not (await one.call_tool("forget", asked)).is_error
             assert "fern" not in text(await owner.call_tool("recall", question))
+
+
+@pytest.mark.timeout(300)
+def test_an_agent_loop_remembers_what_was_said_to_another_process(tmp_path: Path) -> None:
+    agent = runpy.run_path(str(EXAMPLES / "mcp_agent.py"))
+    decides, asked = agent["Decides"], []
+
+    def scripted(messages: list[dict[str, str]], tools: list[Any]) -> Any:
+        """A model that notes what it is told, looks up what it is asked, and repeats what it finds."""
+        asked.append([tool.name for tool in tools])
+        last = messages[-1]["content"]
+        if messages[-1]["role"] == "tool":
+            return decides(says=last)
+        if last.endswith("?"):
+            return decides(tool="recall", arguments={"question": last})
+        return decides(tool="remember", arguments={"fact": last})
+
+    async def run(said: str) -> str:
+        async with Client(over_stdio(tmp_path / "memory")) as client:
+            return str(await agent["converse"](client, scripted, said))
+
+    assert "shed" in anyio.run(run, "The spare key hangs in the shed.")
+    assert "user: The spare key hangs in the shed." in anyio.run(run, "Where is the spare key?")
+    assert len(asked) == 4
+
+
+@pytest.mark.timeout(300)
+def test_what_the_guide_has_one_paste_starts_the_server() -> None:
+    guide = (EXAMPLES.parent / "docs" / "guide" / "mcp.md").read_text()
+    pasted = [json.loads(block) for block in re.findall(r"```text\n(\{.*?)```", guide, re.DOTALL)]
+    servers = [one.get("mcpServers") or one["servers"] for one in pasted]
+    added = re.findall(r"^claude mcp add tiermem -- \S+ (.*)$", guide, re.MULTILINE)
+    args = [*(one["tiermem"]["args"] for one in servers), *(line.split() for line in added)]
+    assert len(args) == 4
+    program = get_command(app)
+    for words in args:
+        assert words[0] == "mcp"
+        program.commands["mcp"].make_context("mcp", words[1:])  # type: ignore[attr-defined]
