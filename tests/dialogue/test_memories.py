@@ -16,8 +16,10 @@ from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.dialogue.database import as_json
 from tiermem.dialogue.formats.mem0 import TABLES as TABLES_READ
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.dialogue.formats.memories import ROLE
 from tiermem.errors import NotDialogue, TierMemError
 from tiermem.proof.in_words import support_in_words
+from tiermem.trust import DEFAULT_TRUST, MEMORY_ROLES
 
 FILES = Path(__file__).parent / "memories"
 SHAPES = sorted(path for path in FILES.iterdir() if path.suffix in (".json", ".af"))
@@ -195,6 +197,11 @@ def test_one_entry_a_line_is_read_alike(name: str) -> None:
     stream.name = "dump.jsonl"
     (conversation,) = read_dialogue(stream)
     assert turns(conversation) == read(name)
+
+
+def test_what_a_memory_says_is_trusted_as_a_tool_is() -> None:
+    assert ROLE in MEMORY_ROLES
+    assert DEFAULT_TRUST.of(Turn(speaker="mem0", text="x", role=ROLE)) == "tool"
 
 
 def test_a_damaged_file_is_no_dialogue_and_never_a_surprise(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.places import place
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
-from tiermem.trust import MEMORY_ROLES
 
 Entry = Mapping[str, Any]
+ROLE = "memory"
+"""Of turns that hold what a memory concluded: one of `tiermem.trust.MEMORY_ROLES`."""
 
 
 def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iterator[tuple[str, Entry]]:
@@ -64,7 +65,7 @@ def concluded(by: str, text: object, *, name: object, at: object, known: Mapping
         speaker=by,
         text=text.strip(),
         said_at=said_at,
-        role=MEMORY_ROLES[0],
+        role=ROLE,
         turn_id=_id(name, said_at),
         metadata=metadata_in({"from": by, **{key: value for key, value in known.items() if value}}),
     )
