@@ -15,8 +15,8 @@ from tests.dialogue.mutations import mutated
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.dialogue.database import as_json
 from tiermem.dialogue.formats.mem0 import TABLES as TABLES_READ
-from tiermem.embedding.hashed import HashEmbedder
 from tiermem.dialogue.formats.memories import ROLE
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import NotDialogue, TierMemError
 from tiermem.proof.in_words import support_in_words
 from tiermem.trust import DEFAULT_TRUST, MEMORY_ROLES
