@@ -1,7 +1,8 @@
 """One file out of a store's logs, and a store out of such a file.
 
 The file is a tar, packed with gzip: `BACKUP.json`, which says what follows, then `FORMAT` and the segments
-under the names they have in a store. No index, no lock, no cache: what can be made again is made again.
+under the names they have in a store. Or it is lines of JSON: one that says what follows, then the lines of
+the segments as they lie there. No index, no lock, no cache: what can be made again is made again.
 
 The rules:
 - A backup holds what was acknowledged when it began, also while another process writes: each log up to an
@@ -24,13 +25,14 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from io import BufferedReader
 from pathlib import Path
 from tarfile import BLOCKSIZE, USTAR_FORMAT, TarError, TarInfo
 from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
 from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
-from pagestore.line import MALFORMED, as_written, canonical
+from pagestore.line import MALFORMED, as_written, canonical, one_line
 from pagestore.lines.files import FileLines
 from pagestore.recovery import recover
 from pagestore.store import FORMAT_NUMBER, Store, directory_name, format_file
@@ -38,6 +40,7 @@ from pagestore.values import Checkpoint, SpaceId, checkpoint_of
 from pagestore.verify import verify
 
 BACKUP_FORMAT = "tiermem-backup 1"
+LINES_FORMAT = "tiermem-log 1"
 
 Progress = Callable[[int, int], None]
 """Bytes done, and bytes in all."""
@@ -52,6 +55,7 @@ _CHUNK = 1 << 20
 _ATTEMPTS = 5
 """How often a log is looked at again that changes while it is copied: words are being erased from it."""
 _NUMBERS = range(1, 10**8)
+_Opened = gzip.GzipFile | BufferedReader
 _UNPACKING = (EOFError, gzip.BadGzipFile, zlib.error, TarError)
 
 
@@ -93,12 +97,14 @@ def write_backup(
     to: str | Path,
     *,
     spaces: Sequence[SpaceId] | None = None,
+    lines: bool = False,
     replace: bool = False,
     progress: Progress | None = None,
 ) -> tuple[SavedSpace, ...]:
     """Write one file with the logs of a store, or of some of its spaces: all of it or nothing.
 
-    Nothing in the store is written and no lock is taken. Raises `NotAStore`, `SpaceNotFound`, `Corrupt` for a
+    With `lines` it is lines of JSON, in place of a packed tar. Nothing in the store is written and no lock is
+    taken. Raises `NotAStore`, `SpaceNotFound`, `Corrupt` for a
     damaged log, `InvalidInput` where the file exists (unless `replace`) or would lie in the store, `Full`,
     `Inaccessible`, and `Locked` where words are being erased all the while.
     """
@@ -112,7 +118,7 @@ def write_backup(
     why: PageStoreError = Locked(f"words were being erased from {source.path!r} all the while; try again")
     for _ in range(_ATTEMPTS):
         try:
-            return _saved(source, named, target, progress, replace=replace, begun=spaces is None)
+            return _saved(source, named, target, progress, lines=lines, replace=replace, begun=spaces is None)
         except Corrupt as error:
             why = error
         except _Changed:
@@ -126,6 +132,7 @@ def _saved(
     target: Path,
     progress: Progress | None,
     *,
+    lines: bool,
     replace: bool,
     begun: bool,
 ) -> tuple[SavedSpace, ...]:
@@ -138,7 +145,7 @@ def _saved(
         copies = [copy for copy in found if copy.sizes or not begun]
         reading = _counted(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
         logs = [(copy, copy.read(reading)) for copy in copies]
-        _write(out, source.format, logs, reading)
+        (_write_lines if lines else _write)(out, source.format, logs, reading)
     return tuple(log.saved for _, log in logs)
 
 
@@ -206,15 +213,32 @@ def _write(
         for copy, log in logs:
             for file in log.files:
                 packed.write(_header(_name(log.saved.space, file.number), file.bytes))
-                digest = hashlib.sha256()
-                for chunk in copy.chunks(file.number):
-                    packed.write(chunk)
-                    digest.update(chunk)
-                    reading(len(chunk))
-                if digest.hexdigest() != file.sha256:
-                    raise _Changed
+                _write_file(packed, copy, file, reading)
                 packed.write(bytes(_padding(file.bytes)))
         packed.write(bytes(2 * BLOCKSIZE))
+
+
+def _write_lines(
+    out: IO[bytes], number: int, logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
+) -> None:
+    """A line that says what follows, and every line of every log; `_Changed` as in `_write`."""
+    contents = _contents_of([log for _, log in logs])
+    out.write(one_line({**contents, "format": LINES_FORMAT, "store": number}) + b"\n")
+    for copy, log in logs:
+        for file in log.files:
+            _write_file(out, copy, file, reading)
+
+
+def _write_file(
+    out: gzip.GzipFile | IO[bytes], copy: _LogCopy, file: _File, reading: Callable[[int], None]
+) -> None:
+    digest = hashlib.sha256()
+    for chunk in copy.chunks(file.number):
+        out.write(chunk)
+        digest.update(chunk)
+        reading(len(chunk))
+    if digest.hexdigest() != file.sha256:
+        raise _Changed
 
 
 def restore_backup(
@@ -234,8 +258,9 @@ def restore_backup(
         files.make_directory(str(target.parent))
         staging.mkdir(mode=0o700)
         try:
-            with _opened(possible_path(str(archive))) as packed:
-                logs = _unpack(packed, str(archive), staging, progress)
+            with _opened(possible_path(str(archive))) as opened:
+                packed = isinstance(opened, gzip.GzipFile)
+                logs = (_unpack if packed else _unpack_lines)(opened, str(archive), staging, progress)
             for log in logs:
                 _check(log, str(archive), staging)
             _put_in_place(staging, target)
@@ -246,20 +271,14 @@ def restore_backup(
     return tuple(log.saved for log in logs)
 
 
-def _unpack(
-    packed: gzip.GzipFile, archive: str, staging: Path, progress: Progress | None
-) -> tuple[_Log, ...]:
+def _unpack(packed: _Opened, archive: str, staging: Path, progress: Progress | None) -> tuple[_Log, ...]:
     """Write the segments of a backup below `staging`, where each is what its contents promise."""
     try:
         logs = _contents(packed, archive)
-        total = sum(log.saved.bytes for log in logs)
-        if total > shutil.disk_usage(staging).free:
-            raise Full(f"no room on the disk: {archive!r} unpacks to {total:,} bytes; free some")
-        reading = _counted(total, progress)
+        reading = _with_room(logs, archive, staging, progress)
         write_file(RealFiles(), str(staging / "FORMAT"), _format(packed, archive))
         for log in logs:
-            directory = staging / "spaces" / directory_name(log.saved.space)
-            directory.mkdir(mode=0o700, parents=True)
+            directory = _directory_of(log, staging)
             for file in log.files:
                 _expect(packed, _header(_name(log.saved.space, file.number), file.bytes), archive)
                 _copy(packed, file, directory / _file_name(file.number), archive, reading)
@@ -272,7 +291,38 @@ def _unpack(
     return logs
 
 
-def _contents(packed: gzip.GzipFile, archive: str) -> tuple[_Log, ...]:
+def _unpack_lines(lines: _Opened, archive: str, staging: Path, progress: Progress | None) -> tuple[_Log, ...]:
+    """The same of a backup in lines."""
+    first = lines.readline(_LONGEST_CONTENTS)
+    number, logs = _promised_by_line(first, archive)
+    reading = _with_room(logs, archive, staging, progress)
+    write_file(RealFiles(), str(staging / "FORMAT"), format_file(number))
+    for log in logs:
+        directory = _directory_of(log, staging)
+        for file in log.files:
+            _copy(lines, file, directory / _file_name(file.number), archive, reading)
+    if lines.read(1):
+        raise Corrupt(f"{archive!r} goes on where a backup ends")
+    return logs
+
+
+def _with_room(
+    logs: Sequence[_Log], archive: str, staging: Path, progress: Progress | None
+) -> Callable[[int], None]:
+    """What is told of every byte that is read; `Full` where there is no room for all of them."""
+    total = sum(log.saved.bytes for log in logs)
+    if total > shutil.disk_usage(staging).free:
+        raise Full(f"no room on the disk: {archive!r} unpacks to {total:,} bytes; free some")
+    return _counted(total, progress)
+
+
+def _directory_of(log: _Log, staging: Path) -> Path:
+    directory = staging / "spaces" / directory_name(log.saved.space)
+    directory.mkdir(mode=0o700, parents=True)
+    return directory
+
+
+def _contents(packed: _Opened, archive: str) -> tuple[_Log, ...]:
     """What a backup says that it holds; `InvalidInput` when that is not how a backup says it."""
     try:
         header = packed.read(BLOCKSIZE)
@@ -281,16 +331,37 @@ def _contents(packed: gzip.GzipFile, archive: str) -> tuple[_Log, ...]:
             raise InvalidInput(_no_backup(archive))
         data = packed.read(size)
         _expect(packed, bytes(_padding(size)), archive)
-        manifest = json.loads(data)
-        if manifest["format"] != BACKUP_FORMAT:
-            raise InvalidInput(f"{archive!r} is of format {str(manifest['format'])[:80]!r}; upgrade")
-        logs = tuple(_log_of(one) for one in manifest["spaces"])
-        if len({log.saved.space for log in logs}) < len(logs):
-            raise ValueError("a space is named twice")
+        logs = _logs_of(json.loads(data), BACKUP_FORMAT, archive)
     except PageStoreError:
         raise
     except (*MALFORMED, RecursionError) as error:
         raise InvalidInput(f"{_no_backup(archive)}: {error!r}") from error
+    return logs
+
+
+def _promised_by_line(first: bytes, archive: str) -> tuple[int, tuple[_Log, ...]]:
+    """The format of the store, and the logs, of which the first line of a backup in lines says it holds them.
+
+    `InvalidInput` for any other line.
+    """
+    try:
+        manifest = json.loads(first)
+        number, logs = manifest["store"], _logs_of(manifest, LINES_FORMAT, archive)
+        if type(number) is not int or not 1 <= number <= FORMAT_NUMBER:
+            raise ValueError("the store has a format that this version does not read")
+    except PageStoreError:
+        raise
+    except (*MALFORMED, RecursionError) as error:
+        raise InvalidInput(f"{_no_backup(archive)}: {error!r}") from error
+    return number, logs
+
+
+def _logs_of(manifest: dict[str, Any], form: str, archive: str) -> tuple[_Log, ...]:
+    if manifest["format"] != form:
+        raise InvalidInput(f"{archive!r} is of format {str(manifest['format'])[:80]!r}; upgrade")
+    logs = tuple(_log_of(one) for one in manifest["spaces"])
+    if len({log.saved.space for log in logs}) < len(logs):
+        raise ValueError("a space is named twice")
     return logs
 
 
@@ -324,9 +395,7 @@ def _contents_of(logs: Sequence[_Log]) -> dict[str, Any]:
     }
 
 
-def _copy(
-    packed: gzip.GzipFile, file: _File, path: Path, archive: str, reading: Callable[[int], None]
-) -> None:
+def _copy(packed: _Opened, file: _File, path: Path, archive: str, reading: Callable[[int], None]) -> None:
     digest, left = hashlib.sha256(), file.bytes
     with create_file(path) as out:
         while left:
@@ -390,11 +459,15 @@ def _put_in_place(staging: Path, target: Path) -> None:
 
 
 @contextmanager
-def _opened(archive: str) -> Iterator[gzip.GzipFile]:
+def _opened(archive: str) -> Iterator[_Opened]:
     with Path(archive).open("rb") as raw:
-        if raw.read(len(_PACKED)) != _PACKED:
-            raise InvalidInput(_no_backup(archive))
+        begins = raw.read(len(_PACKED))
         raw.seek(0)
+        if begins.startswith(b"{"):
+            yield raw
+            return
+        if begins != _PACKED:
+            raise InvalidInput(_no_backup(archive))
         with gzip.GzipFile(fileobj=raw) as packed:
             yield packed
 
@@ -420,7 +493,7 @@ def _counted(total: int, progress: Progress | None) -> Callable[[int], None]:
     return count
 
 
-def _format(packed: gzip.GzipFile, archive: str) -> bytes:
+def _format(packed: _Opened, archive: str) -> bytes:
     """The file FORMAT of a backup, which is that of a store this version reads."""
     known = [format_file(number) for number in range(1, FORMAT_NUMBER + 1)]
     parts = {_header("FORMAT", len(data)) + _padded(data): data for data in known}
@@ -457,6 +530,6 @@ def _put(packed: gzip.GzipFile, name: str, data: bytes) -> None:
     packed.write(_header(name, len(data)) + _padded(data))
 
 
-def _expect(packed: gzip.GzipFile, wanted: bytes, archive: str) -> None:
+def _expect(packed: _Opened, wanted: bytes, archive: str) -> None:
     if packed.read(len(wanted)) != wanted:
         raise Corrupt(f"{archive!r} is damaged: what follows is not what it says it holds")

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import get_ident
 from typing import IO, Protocol
 
 from pagestore.errors import Full, Inaccessible, InvalidInput, Locked
@@ -219,7 +220,7 @@ def read_file(files: Files, path: str) -> bytes:
 
 def write_file_atomically(files: Files, directory: str, name: str, data: bytes) -> None:
     """Make `name` hold `data`, or leave it as it was, also when the power goes."""
-    temporary = f"{directory}/{name}.{os.getpid()}"
+    temporary = f"{directory}/{name}.{os.getpid()}-{get_ident()}"
     fd = files.open(temporary, write=True, create=True)
     try:
         files.truncate(fd, 0)

@@ -18,7 +18,11 @@ DEFAULT_LEVELS = ("web", "tool", "assistant", "user", "system")
 TOOL_ROLES = ("tool", "function", "tool_result", "observation")
 """What formats call a turn in which a tool tells what it found or did."""
 
+MEMORY_ROLES = ("memory",)
+"""Of turns that hold what another memory concluded, of words that it does not show."""
+
 _BY_ROLE = {
+    **dict.fromkeys(MEMORY_ROLES, "tool"),
     **dict.fromkeys(TOOL_ROLES, "tool"),
     **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
 }
@@ -31,7 +35,7 @@ class TrustLevels:
     names: tuple[str, ...] = DEFAULT_LEVELS
 
     def of(self, turn: Turn) -> str:
-        """The level of a turn: its stamp, else `tool` or `assistant` by its role, else `user`."""
+        """The level of a turn: its stamp, else by its role `tool` (a memory's too), `assistant` or `user`."""
         return turn.trust or _BY_ROLE.get((turn.role or "").lower(), "user")
 
     def rank(self, level: str | None) -> int:

@@ -49,6 +49,35 @@ def test_a_restored_memory_answers_audits_and_goes_on(open_memory: OpenMemory, t
         assert restored.stats().turns == len(DIALOGUE)
 
 
+def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    tell(memory)
+    memory.add("The vault opens with a fern.", speaker="Zora", session="s2")
+    memory.flush()
+    vault = next(unit for unit in memory.units() if "fern" in unit.text).spans[0]
+    memory.erase(turn=memory.page(vault.page_id).line_at(vault.start).seq, reason="asked to")
+    given = memory.ask(QUESTION)
+    kept = memory.checkpoint()
+    memory.add("The kettle is blue.", speaker="Ann", session="s3")  # on a page that is open
+    done = memory.backup(tmp_path / "memory.jsonl", lines=True)
+
+    assert tiermem.restore(tmp_path / "memory.jsonl", tmp_path / "again") == done.spaces
+    with open_memory(path=tmp_path / "again", read_only=True) as again:
+        assert again.pages() == memory.pages()
+        assert again.open_pages() == memory.open_pages()
+        assert (again.units(), again.answers()) == (memory.units(), memory.answers())
+        assert again.checkpoint() == done.spaces[0].checkpoint
+        assert again.verify(kept).ok
+        assert again.audit(given.id).answer == given
+        assert again.bundle(given.id, checkpoint=kept) == memory.bundle(given.id, checkpoint=kept)
+        asked = again.ask(QUESTION)
+        assert (asked.text, asked.support) == (given.text, given.support)
+        assert [one.spans for one in asked.citations] == [one.spans for one in given.citations]
+    assert b"fern" not in (tmp_path / "memory.jsonl").read_bytes()
+
+
 def test_one_space_or_all_of_a_store(open_memory: OpenMemory, tmp_path: Path) -> None:
     for space in ("ann", "bob"):
         with open_memory(space=space) as memory:

@@ -1,13 +1,12 @@
 """A memory served by the Model Context Protocol, held to the SDK's own client."""
 
 import json
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp import Client, MCPError
 from mcp.types import CallToolResult, TextContent, TextResourceContents
 
 import tiermem
@@ -154,15 +153,3 @@ async def test_the_prompt_carries_the_question_as_data(memory: tiermem.AsyncMemo
     content = shown.messages[0].content
     assert isinstance(content, TextContent)
     assert '"What \\"now\\"?\\nIgnore it."' in content.text
-
-
-async def test_an_agent_remembers_across_two_processes(tmp_path: Path) -> None:
-    command = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "tiermem", "mcp", "--store", str(tmp_path / "memory"), "--engine", "local"],
-        env={"TIERMEM_EMBEDDER": "hashed"},
-    )
-    async with Client(stdio_client(command)) as client:
-        await called(client, "remember", fact="The spare key hangs in the shed.")
-    async with Client(stdio_client(command)) as client:
-        assert "shed" in await called(client, "recall", question="Where is the spare key?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import io
+import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -85,6 +86,10 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.archive.is_archive": "takes bytes, of which it looks at four",
     "tiermem.dialogue.archive.read_archive": "takes bytes; the texts in them go to the readers",
     "tiermem.dialogue.packed.unpacked": "takes bytes",
+    "tiermem.dialogue.database.is_database": "takes bytes, of which it looks at sixteen",
+    "tiermem.dialogue.database.as_json": "takes bytes; the texts in them go to a reader",
+    "tiermem.dialogue.formats.memories.by_session": "takes turns",
+    "tiermem.dialogue.formats.memories.placed": "takes entries, and what reads each",
     "tiermem.dialogue.formats.source.alone": "takes sessions",
     "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
@@ -125,6 +130,10 @@ def _reading(reader: Reader) -> Callable[[str], Any]:
         return reader.read(opened) if reader.knows(opened) else None
 
     return read
+
+
+def _items(text: str) -> OpenedFile:
+    return OpenedFile(name="chat", text=json.dumps({"items": [{"text": text}] * 3}), session="s")
 
 
 def source(text: str) -> Source:
@@ -239,6 +248,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Ground": ground,
     "Claim": claim,
     "LinkedFact": fact,
+    "LinkedFact | Rejected": fact,
     "Sequence[LinkedFact]": lambda text: (fact(text), fact("I have 3 dogs.")),
     "Turn": turn,
     "Iterable[Turn]": lambda text: [turn(line) for line in text.split("\n")],
@@ -317,6 +327,19 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.dialogue.turns_file.parse_array": lambda text: {
         "document": [{"speaker": "Ann", "text": text}],
         "session": "s",
+    },
+    "tiermem.dialogue.formats.memories.entries": lambda text: {"source": _items(text), "keys": ["items"]},
+    "tiermem.dialogue.formats.memories.first_entry": lambda text: {
+        "source": _items(text),
+        "keys": ["items"],
+    },
+    "tiermem.dialogue.formats.memories.named": lambda text: {"by": "mem0", "names": [text]},
+    "tiermem.dialogue.formats.memories.concluded": lambda text: {
+        "by": "mem0",
+        "text": text,
+        "name": text,
+        "at": None,
+        "known": {"id": text},
     },
     "tiermem.dialogue.places.listing": lambda text: {"record": {"turns": [text]}, "key": "turns"},
     "tiermem.dialogue.identity.identified": lambda text: {

@@ -412,3 +412,52 @@ def test_what_is_saved_says_how_much_it_is(store: Path, archive: Path, tmp_path:
             checkpoint=log.current_checkpoint(),
         )
     assert asdict(saved[ANN])["checkpoint"]["space"] == "ann"
+
+
+@pytest.fixture
+def in_lines(store: Path, tmp_path: Path) -> Path:
+    write_backup(store, tmp_path / "backup.jsonl", lines=True)
+    return tmp_path / "backup.jsonl"
+
+
+def test_a_backup_in_lines_is_the_lines_of_the_log(store: Path, in_lines: Path, tmp_path: Path) -> None:
+    first, _, rest = in_lines.read_bytes().partition(b"\n")
+    assert json.loads(first)["format"] == "tiermem-log 1"
+    assert [json.loads(line)["q"] for line in rest.splitlines()].count(
+        0
+    ) == 2  # two logs, each from its first
+    restored = restore_backup(in_lines, tmp_path / "restored")
+    assert segments(tmp_path / "restored") == segments(store)
+    assert restored == write_backup(store, in_lines, lines=True, replace=True)
+
+
+def test_no_change_of_a_backup_in_lines_gives_another_store(in_lines: Path, tmp_path: Path) -> None:
+    good, chance = in_lines.read_bytes(), random.Random(11)
+    folder = tmp_path / "changed"
+    folder.mkdir()
+    for _ in range(60):
+        data = bytearray(good)
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        assert refused(bytes(data), folder) in (Corrupt, InvalidInput)
+    for cut in (0, 1, 40, len(good) // 2, good.rindex(b"\n", 0, -1) + 1, len(good) - 1):
+        assert refused(good[:cut], folder) in (Corrupt, InvalidInput)
+    assert refused(good + good.splitlines(keepends=True)[-1], folder) is Corrupt
+    assert refused(good.replace(b"7 sails", b"9 sails"), folder) is Corrupt
+
+
+def test_a_first_line_of_another_kind_is_refused_and_never_a_surprise(in_lines: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    first, _, rest = in_lines.read_bytes().partition(b"\n")
+    told = json.loads(first)
+    promised = told["spaces"][0]
+    for where, key in [(told, "format"), (told, "store"), (told, "spaces"), *places(promised)]:
+        if where is promised and key == "bytes":
+            continue  # which the lengths of the files say
+        kept = where[key]
+        for odd in ODD:
+            where[key] = odd
+            assert refused(canonical(told) + b"\n" + rest, folder) is not None
+        where[key] = kept
+    assert refused(b'{"speaker": "Ann", "text": "Hello."}\n', folder) is InvalidInput
+    assert refused(b"{" * 100_000, folder) is InvalidInput

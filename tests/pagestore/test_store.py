@@ -1,7 +1,9 @@
 """The store: its format file, its directories, its errors."""
 
+from concurrent.futures import ThreadPoolExecutor
 from errno import EACCES, ENOSPC, EROFS
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from hypothesis import given, settings
@@ -45,6 +47,20 @@ ODD_NAMES = [
     "n" * 10_000,
     "é" * 10_000,
 ]
+
+
+def test_a_store_is_made_by_many_threads_at_once(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def make(path: Path) -> int:
+        together.wait()
+        return Store(path).format
+
+    with ThreadPoolExecutor(8) as pool:
+        for attempt in range(40):
+            path = tmp_path / str(attempt)
+            assert list(pool.map(make, [path] * 8)) == [2] * 8
+            assert [one.name for one in path.iterdir()] == ["FORMAT"]
 
 
 def test_a_new_store_names_its_format_and_has_no_space(tmp_path: Path) -> None:

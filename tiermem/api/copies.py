@@ -42,7 +42,13 @@ def restore(
 
 
 async def backup(
-    components: Components, to: str | Path, *, all_spaces: bool, replace: bool, progress: Progress | None
+    components: Components,
+    to: str | Path,
+    *,
+    all_spaces: bool,
+    lines: bool,
+    replace: bool,
+    progress: Progress | None,
 ) -> BackedUp:
     """One file of the logs of a store, or of one space; see `write_backup`."""
     if components.directory is None:
@@ -50,7 +56,7 @@ async def backup(
     store, spaces = components.directory, None if all_spaces else [components.ledger.space]
 
     def write() -> BackedUp:
-        saved = write_backup(store, to, spaces=spaces, replace=replace, progress=progress)
+        saved = write_backup(store, to, spaces=spaces, lines=lines, replace=replace, progress=progress)
         return BackedUp(file=Path(to), bytes=Path(to).stat().st_size, spaces=saved)
 
     return await to_thread.run_sync(write)

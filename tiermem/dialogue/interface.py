@@ -26,6 +26,11 @@ Format = Literal[
     "csv",
     "subtitles",
     "memtier",
+    "mem0",
+    "zep",
+    "letta",
+    "langmem",
+    "hindsight",
     "locomo",
     "longmemeval",
 ]

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO, get_args
 
 from tiermem.dialogue.archive import is_archive, read_archive
-from tiermem.dialogue.formats import READERS, Source
+from tiermem.dialogue.database import as_json, is_database
+from tiermem.dialogue.formats import READERS, Source, mem0
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.packed import unpacked
@@ -97,7 +98,8 @@ def _stem(name: str) -> str:
 def _read(data: bytes, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:
     if is_archive(data):
         return read_archive(data, lambda member, text: _parse(text, form, member, session, stamps=stamps))
-    return _parse(_decoded(data), form, name, session, stamps=stamps)
+    text = as_json(data, mem0.TABLES) if is_database(data) else _decoded(data)
+    return _parse(text, form, name, session, stamps=stamps)
 
 
 def _parse(text: str, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:

@@ -1,6 +1,7 @@
 """The guard: whether words on pages bear out what is claimed, and which words may be evidence. Code alone."""
 
 from tiermem.proof.check import UNCITED, graded
+from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
 from tiermem.proof.derive import holds, recomputed
 from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
 from tiermem.proof.link import link
@@ -13,6 +14,7 @@ __all__ = [
     "FEW",
     "GAP",
     "LEFT_OUT",
+    "ONLY_CONCLUDED",
     "UNCITED",
     "Fingerprints",
     "at_least",
@@ -23,10 +25,12 @@ __all__ = [
     "holds",
     "in_words_of",
     "instruction_like",
+    "is_concluded",
     "is_lone",
     "kept",
     "link",
     "marked",
+    "only_concluded",
     "proof_rank",
     "quotations",
     "readable",
@@ -36,4 +40,5 @@ __all__ = [
     "still_proved",
     "withheld",
     "without",
+    "without_words",
 ]

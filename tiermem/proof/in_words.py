@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tiermem.model import Answer, Check, Decision, Derivation
+from tiermem.proof.concluded import ONLY_CONCLUDED
 
 _KINDS = {
     "date": "counted from when it was said",
@@ -29,6 +30,8 @@ def support_in_words(answer: Answer) -> str:
         case "derived":
             sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
             return f"proved: computed from the cited words ({sums})"
+        case "worded" if any(check.reason == ONLY_CONCLUDED for check in answer.trace.checks[-1:]):
+            return f"not proved: {ONLY_CONCLUDED}"
         case "worded":
             return f"read so by {answer.trace.engine}: the quotes are exact, the wording is not proved"
         case None:

@@ -27,7 +27,7 @@ from tiermem.model import (
     Unproved,
     is_proved,
 )
-from tiermem.proof import link, proof_rank
+from tiermem.proof import link, proof_rank, without_words
 from tiermem.reading.check import check
 from tiermem.reading.quoting import closest_turns, lines, quoted, said, size, words
 from tiermem.reading.view import View
@@ -212,6 +212,7 @@ class Composer:
             return None
         claim = Claim(text=replace_surrogates(draft.statement).strip(), quotes=quotes)
         linked = await to_thread.run_sync(link, claim, tuple(pages.values()))
+        linked = without_words(linked, pages.values())
         return linked if isinstance(linked, LinkedFact) and is_proved(linked.support) else None
 
     async def of_facts(self, facts: Sequence[LinkedFact]) -> list[EvidenceItem]:
@@ -267,10 +268,11 @@ def sources(cited: Iterable[EvidenceItem], pages: Mapping[PageId, Page]) -> list
         evidence = item.evidence
         turns = _turns(evidence.spans, pages)
         found.update(dict.fromkeys(turns))
+        concluded = bool(turns) and all(turn.concluded for turn in turns)
         if evidence.source == "unit" or not turns:
-            found[Source(evidence.text, evidence.said_at)] = None
+            found[Source(evidence.text, evidence.said_at, concluded=concluded)] = None
         if evidence.event_at is not None:
-            found[Source(evidence.event_at)] = None
+            found[Source(evidence.event_at, concluded=concluded)] = None
     return list(found)
 
 
@@ -317,7 +319,7 @@ def _citation(
         claim=(item.fact.claim if item.fact is not None else evidence.text) if claimed else quote,
         quote=quote,
         spans=spans,
-        support=item.support,
+        support="worded" if turns and all(turn.concluded for turn in turns) else item.support,
         speaker=turns[0].speaker if turns else "",
         said_at=turns[0].said_at if turns else evidence.said_at,
         unit_id=evidence.unit_id,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
-from tiermem.proof import kept, readable, remaining
+from tiermem.proof import is_concluded, kept, readable, remaining
 from tiermem.text import Source, stems
 from tiermem.text.unicode import replace_surrogates
 
@@ -40,6 +40,7 @@ def said(page: Page, span: Span) -> tuple[Source, ...]:
             line.turn.said_at,
             replace_surrogates(line.turn.speaker),
             kept(page, line.body, line.end),
+            is_concluded(line.turn),
         )
         for line in lines(page, span)
         if line.turn is not None

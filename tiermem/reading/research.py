@@ -30,7 +30,7 @@ from tiermem.model import (
     SummaryUnit,
     UnitId,
 )
-from tiermem.proof import link
+from tiermem.proof import link, without_words
 from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
@@ -136,7 +136,9 @@ class Research:
         shown = [page for _, page in pages]
         self._coverage = replace_surrogates(integrated.coverage)
         # Linking takes milliseconds a claim: other questions do not wait for it.
-        outcomes = await to_thread.run_sync(lambda: [link(claim, shown) for claim in integrated.claims])
+        outcomes = await to_thread.run_sync(
+            lambda: [without_words(link(claim, shown), shown) for claim in integrated.claims]
+        )
         self._findings = with_outcomes(self._findings, outcomes, self._coverage)
 
     async def _known(self) -> list[Evidence]:

@@ -204,13 +204,15 @@ def _roots(word: str) -> Iterator[str]:
 class Source:
     """Words an answer may rest on, when and by whom they were said, and where they stand.
 
-    With one span as long as `text`, every part of the text can be pointed at.
+    With one span as long as `text`, every part of the text can be pointed at. `concluded` are those that
+    another memory made of words which it does not show.
     """
 
     text: str
     said_at: datetime | None = None
     speaker: str = ""
     spans: tuple[Span, ...] = ()
+    concluded: bool = False
 
 
 def unsupported_literals(

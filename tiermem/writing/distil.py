@@ -2,6 +2,7 @@
 
 Of a claim whose wording code cannot confirm the words it quotes become a unit, in their speaker's own
 words; the wording does not. Pages that are read in one call are one ground: a claim may quote several.
+What only another memory says is a unit too, and `worded`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tiermem.model import (
     is_proved,
     together,
 )
-from tiermem.proof import link, proof_rank, quotations
+from tiermem.proof import link, only_concluded, proof_rank, quotations
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
@@ -152,7 +153,7 @@ def _unit(
         importance=importance_of(fact.importance, fact.spans, pages),
         made_by=made_by,
         trust=trust.names[rank],
-        support=fact.support,
+        support="worded" if only_concluded(fact.spans, pages) else fact.support,
         derivations=fact.derivations,
         agents=together(one.agent for one in pages),
     )

@@ -211,7 +211,7 @@ def _merged(
         revision=unit.revision + 1,
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
         trust=target.grounds.level,
-        support="derived" if "derived" in (unit.support, fact.support) else "stated",
+        support="derived" if "derived" in (unit.support, fact.support) else fact.support,
         derivations=tuple(dict.fromkeys((*unit.derivations, *fact.derivations))),
     )
 

@@ -23,6 +23,9 @@ def backup(
     dest: Annotated[Path, typer.Argument(help="The file to write, say memory.tar.gz.")],
     *,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="JSON lines in place of a packed tar: the log as it is.")
+    ] = False,
     replace: options.Replace = False,
     looking: options.Looking,
 ) -> None:
@@ -30,14 +33,14 @@ def backup(
 
     It may be made while another process writes. What is erased from the memory later stays in the file.
     """
-    done = _backed_up(store, dest, space=space, replace=replace)
+    done = _backed_up(store, dest, space=space, lines=lines, replace=replace)
     looking.show(done, lambda: _in_words(done))
 
 
-def _backed_up(store: Path, dest: Path, *, space: str | None, replace: bool) -> tiermem.BackedUp:
+def _backed_up(store: Path, dest: Path, *, space: str | None, lines: bool, replace: bool) -> tiermem.BackedUp:
     spaces = None if space is None else [SpaceId(space)]
     with progress(f"{store}: copying", "MB", size=1_000_000) as report:
-        saved = write_backup(store, dest, spaces=spaces, replace=replace, progress=report)
+        saved = write_backup(store, dest, spaces=spaces, lines=lines, replace=replace, progress=report)
     return tiermem.BackedUp(file=dest, bytes=dest.stat().st_size, spaces=saved)
 
 

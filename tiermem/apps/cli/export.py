@@ -28,7 +28,8 @@ def export(
 ) -> None:
     """Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.
 
-    What was erased is not in it, and what is erased later stays in it.
+    What was erased is not in it, and what is erased later stays in it. `tiermem backup --lines` writes
+    everything as JSON lines, with ids and proofs.
     """
     to = sys.stdout.buffer if file == "-" and not episodic else file
     with (

@@ -42,6 +42,11 @@ class DialogueFormat(StrEnum):
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
     MEMTIER = "memtier"
+    MEM0 = "mem0"
+    ZEP = "zep"
+    LETTA = "letta"
+    LANGMEM = "langmem"
+    HINDSIGHT = "hindsight"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +107,10 @@ def ingest(
 ) -> None:
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
 
-    Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, JSON lines of turns or
-    of OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval
-    (also .gz, .xz, .zip). Which of them a file is, is seen from what it holds.
+    Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, memories of Mem0, Zep,
+    Graphiti, Letta, LangMem and Hindsight, JSON lines of turns or of OpenAI's fine-tuning, CSV, subtitles,
+    "Name: text" and Markdown transcripts, LoCoMo and LongMemEval (also .gz, .xz, .zip). Which of them a file
+    is, is seen from what it holds.
     """
     from tiermem.dialogue import read_dialogue
 

@@ -6,7 +6,11 @@ from tiermem.dialogue.formats import (
     claude,
     discord,
     finetuning,
+    hindsight,
+    langmem,
+    letta,
     markdown,
+    mem0,
     memtier,
     slack,
     subtitles,
@@ -15,6 +19,7 @@ from tiermem.dialogue.formats import (
     transcripts,
     turns,
     whatsapp,
+    zep,
 )
 from tiermem.dialogue.formats.source import Reader, Source
 
@@ -23,6 +28,11 @@ READERS: tuple[Reader, ...] = (
     table.READER,
     finetuning.READER,
     memtier.READER,
+    mem0.READER,
+    zep.READER,
+    letta.READER,
+    langmem.READER,
+    hindsight.READER,
     turns.LINES,
     benchmarks.LOCOMO,
     benchmarks.LONGMEMEVAL,

@@ -1,0 +1,47 @@
+"""Ask your own ChatGPT export, offline: no model, no key, no network, and every answer with its words.
+
+    python examples/own_chatgpt.py conversations.json "What did I want to plant on the balcony?"
+
+ChatGPT sends the export by mail (*Settings*, *Data controls*, *Export data*); its zip is read too.
+Exports of Claude, WhatsApp, Telegram, Slack and Discord are read in the same way.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import tiermem
+from tiermem.dialogue import read_dialogue
+
+
+def read_into(memory: tiermem.Memory, export: Path) -> int:
+    """Store what is new in an export, and say how many turns that is. Read again, nothing is stored twice."""
+    new = 0
+    for conversation in read_dialogue(export):
+        for session in conversation.sessions:
+            new += memory.add(session.turns, session=session.session).new
+    memory.flush()
+    return new
+
+
+def answer_of(memory: tiermem.Memory, question: str) -> str:
+    """The answer with the words it rests on, or what comes nearest."""
+    given = memory.ask(question, min_trust="user")  # only what you said yourself
+    if given.abstained:
+        nearest = "\n".join(f"  near: {one.text}" for one in given.nearest)
+        return f"{given.text}\n{nearest}"
+    words = "\n".join(f"  {one.speaker}, {one.said_at:%Y-%m-%d}: {one.quote}" for one in given.citations)
+    return f"{given.text} ({given.support})\n{words}"
+
+
+def main() -> None:
+    """Read the export, ask the question."""
+    export, question = Path(sys.argv[1]), sys.argv[2]
+    with tiermem.open(export.with_suffix(".memory"), engine="local") as memory:
+        print(f"{read_into(memory, export)} turns are new")
+        print(answer_of(memory, question))
+
+
+if __name__ == "__main__":
+    main()

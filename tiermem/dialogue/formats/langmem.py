@@ -1,0 +1,59 @@
+"""LangMem (0.0.30): items of LangGraph's store, as `search` gives them, in JSON.
+
+A list of items, or one object with `items`; one a line too. What a memory says is under `value`, as
+`content`: a text, or an object of a schema of one's own, whose texts are told with their names. LangMem keeps
+no words, so all of it is what LangMem says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.formats.memories import (
+    Entry,
+    by_session,
+    concluded,
+    entries,
+    first_entry,
+    named,
+    placed,
+)
+from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.interface import Conversation
+
+_BY = "langmem"
+
+
+def _knows(source: Source) -> bool:
+    first = first_entry(source, ["items"])
+    value = first.get("value")
+    return "namespace" in first and "key" in first and isinstance(value, Mapping) and "content" in value
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    return alone(by_session(placed(entries(source, ["items"]), _item)))
+
+
+def _item(item: Entry) -> tuple[str, Turn | None]:
+    namespace, value = item.get("namespace"), item.get("value")
+    path = [str(one) for one in namespace] if isinstance(namespace, list) else []
+    held = value if isinstance(value, Mapping) else {}
+    known = {"id": item.get("key"), "namespace": path, "kind": held.get("kind")}
+    at = item.get("updated_at") or item.get("created_at")
+    session = named(_BY, ["/".join(path)])
+    return session, concluded(_BY, _words(held.get("content")), name=item.get("key"), at=at, known=known)
+
+
+def _words(content: Any) -> object:
+    """The text of a memory; of an object its one text, or every field with its name."""
+    if not isinstance(content, Mapping):
+        return content
+    if set(content) == {"content"}:
+        return _words(content["content"])
+    told = {key: value for key, value in content.items() if value not in (None, "", [], {})}
+    return "\n".join(f"{key}: {value}" for key, value in told.items())
+
+
+READER = Reader(name="langmem", knows=_knows, read=_read)

@@ -1,0 +1,102 @@
+"""Mem0 (2.2): what `get_all()` gives, saved as JSON, and its local `history.db`.
+
+Mem0 keeps facts, and of the words they were made of the last messages of each user, agent and run, in
+`history.db`. These are read as what somebody said, and so is a memory that Mem0 kept as it was said
+(`infer=False`: it has a role) and did not change. Every other memory is what Mem0 says. What was deleted
+there is left out. Vectors are not read: they lie in pickles, which run what is in them when they are opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.formats.memories import (
+    Entry,
+    by_session,
+    concluded,
+    entries,
+    first_entry,
+    named,
+    placed,
+)
+from tiermem.dialogue.formats.source import Reader, Source, alone, moment
+from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.messages import turn_of
+from tiermem.errors import InvalidInput
+
+_BY = "mem0"
+_LISTS = ("results", "memories")
+_WHOSE = ("user_id", "agent_id", "run_id", "actor_id")
+_TOLD = (*_WHOSE, "attributed_to", "categories", "metadata")
+TABLES = ("history", "messages")
+"""What a `history.db` of Mem0 holds."""
+
+
+def _knows(source: Source) -> bool:
+    first = first_entry(source, (*_LISTS, *TABLES))
+    is_memory = "id" in first and isinstance(first.get("memory"), str)
+    return is_memory or {"memory_id", "new_memory"} <= first.keys()
+
+
+def _read(source: Source) -> tuple[Conversation, ...]:
+    if "memory_id" in first_entry(source, (*_LISTS, *TABLES)):
+        return alone(by_session(_of_database(source)))
+    return alone(by_session(placed(entries(source, _LISTS), _memory)))
+
+
+def _memory(entry: Entry) -> tuple[str, Turn | None]:
+    """A memory of `get_all()`."""
+    role, at, changed = entry.get("role"), entry.get("created_at"), entry.get("updated_at")
+    session = named(_BY, map(entry.get, _WHOSE))
+    known = {**{key: entry.get(key) for key in _TOLD}, "id": entry.get("id")}
+    if isinstance(role, str) and changed in (None, at):
+        return session, _said(role, entry.get("actor_id"), entry.get("memory"), at, known)
+    return session, concluded(_BY, entry.get("memory"), name=entry.get("id"), at=changed or at, known=known)
+
+
+def _said(role: object, who: object, words: object, at: object, known: Mapping[str, Any]) -> Turn:
+    told = {key: value for key, value in known.items() if value}
+    name = known.get("id")
+    message = {
+        "role": role,
+        "name": who or None,
+        "content": words,
+        "id": name if isinstance(name, str) else None,
+        "metadata": {"from": _BY, **told},
+    }
+    return replace(turn_of(message), said_at=moment(at))
+
+
+def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
+    """What was said, scope by scope, and the memories as they stand after all that was done to them."""
+    yield from placed(entries(source, ["messages"], empty=True), _message)
+    histories: dict[str, list[Entry]] = {}
+    for where, row in entries(source, ["history"], empty=True):
+        if not isinstance(row.get("memory_id"), str):
+            raise InvalidInput(f"{where}: no 'memory_id'")
+        histories.setdefault(row["memory_id"], []).append(row)
+    yield from placed(((f"memory {name}", {"of": history}) for name, history in histories.items()), _last)
+
+
+def _message(row: Entry) -> tuple[str, Turn | None]:
+    words = (row.get("role"), row.get("name"), row.get("content"), row.get("created_at"))
+    return named(_BY, [row.get("session_scope")]), _said(*words, {"id": row.get("id")})
+
+
+def _last(memory: Entry) -> tuple[str, Turn | None]:
+    """A memory as it stands after its history."""
+    history, last = memory["of"], memory["of"][-1]
+    words, who, role = last.get("new_memory"), last.get("actor_id"), last.get("role")
+    if last.get("is_deleted") or words is None:
+        return _BY, None
+    at = last.get("updated_at") or last.get("created_at")
+    known = {"id": last["memory_id"], "actor_id": who}
+    if role and len(history) == 1:
+        return _BY, _said(role, who, words, at, known)
+    return _BY, concluded(_BY, words, name=last["memory_id"], at=at, known=known)
+
+
+READER = Reader(name="mem0", knows=_knows, read=_read)

@@ -1,0 +1,126 @@
+"""What the files of other memories have in common: entries in JSON, and facts without the words they are of.
+
+A fact that another memory concluded is a turn that this memory says, of the role `memory`: it is found, cited
+and erased like any other, and an answer that rests on it alone is marked as not proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pagestore import Turn
+from tiermem.dialogue.formats.source import Source, moment
+from tiermem.dialogue.identity import identified
+from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.metadata import metadata_in
+from tiermem.dialogue.places import place
+from tiermem.dialogue.turns_file import load_json
+from tiermem.errors import InvalidInput
+
+Entry = Mapping[str, Any]
+ROLE = "memory"
+"""Of turns that hold what a memory concluded: one of `tiermem.trust.MEMORY_ROLES`."""
+
+
+def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iterator[tuple[str, Entry]]:
+    """Every entry with where it stands: of a list, of the lists under these keys, or one a line of JSON.
+
+    An object without such a list is an entry itself, unless there may be none (`empty`).
+    """
+    if not _is_document(source):
+        yield from _lines(source.text)
+        return
+    for document in source.elements:
+        lists = [key for key in keys if isinstance(document, Mapping) and isinstance(document.get(key), list)]
+        found = [(key, one) for key in lists for one in document[key]]
+        found = found or ([] if empty else [("entry", document)])
+        for number, (key, one) in enumerate(found, start=1):
+            yield f"{key} {number}", _entry(one)
+
+
+def first_entry(source: Source, keys: Sequence[str]) -> Entry:
+    """The first entry that `entries` would give; nothing where there is none."""
+    if not source.looks_like_json:
+        return {}
+    try:
+        return next((one for _, one in entries(source, keys)), {})
+    except InvalidInput:
+        return {}
+
+
+def concluded(by: str, text: object, *, name: object, at: object, known: Mapping[str, Any]) -> Turn | None:
+    """A fact as what `by` says; `None` of an empty one. `InvalidInput` for what is no text.
+
+    `name` is what the fact is called there, `at` when it was made or last changed: a fact that was changed is
+    another turn. Of `known` what is nothing is left out.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput("a memory without a text")
+    said_at = moment(at)
+    if not text.strip():
+        return None
+    return Turn(
+        speaker=by,
+        text=text.strip(),
+        said_at=said_at,
+        role=ROLE,
+        turn_id=_id(name, said_at),
+        metadata=metadata_in({"from": by, **{key: value for key, value in known.items() if value}}),
+    )
+
+
+def by_session(turns: Iterable[tuple[str, Turn | None]]) -> tuple[DialogueSession, ...]:
+    """Turns by the sessions they belong to, each in the order of its times; turns without one come first."""
+    sessions: dict[str, list[Turn]] = {}
+    for session, turn in turns:
+        if turn is not None:
+            sessions.setdefault(session, []).append(turn)
+    return tuple(identified(name, sorted(said, key=_order)) for name, said in sessions.items())
+
+
+def named(by: str, names: Iterable[object]) -> str:
+    """The session of what `by` holds of somebody: `mem0 (ann)`, or `mem0` where nobody is named."""
+    name = next((one for one in names if isinstance(one, str) and one), None)
+    return by if name is None else f"{by} ({name})"
+
+
+def placed(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tuple[str, Turn | None]]:
+    """What `read` makes of every entry; `NotDialogue` says which one cannot be read."""
+    for where, entry in found:
+        with place(where):
+            yield read(entry)
+
+
+def _is_document(source: Source) -> bool:
+    try:
+        return source.document is not None
+    except InvalidInput:
+        if "\n{" in source.text:
+            return False
+        raise
+
+
+def _lines(text: str) -> Iterator[tuple[str, Entry]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            with place(f"line {number}"):
+                entry = _entry(load_json(line))
+            yield f"line {number}", entry
+
+
+def _entry(value: object) -> Entry:
+    if not isinstance(value, Mapping):
+        raise InvalidInput("an entry that is no object")
+    return value
+
+
+def _id(name: object, at: datetime | None) -> str | None:
+    if not isinstance(name, str) or not name:
+        return None
+    return name if at is None else f"{name} {at.isoformat()}"
+
+
+def _order(turn: Turn) -> float:
+    return 0.0 if turn.said_at is None else turn.said_at.timestamp()

@@ -1,0 +1,42 @@
+"""What another memory says: what a program concluded of words that it does not show.
+
+It is kept as a turn of the role `memory`. That the program says so is proved, as of any other turn; that it
+is so, nobody's words bear out. What rests on such turns alone is no more than `worded`, until words are found
+that say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pagestore import Page, Span, Turn
+from tiermem.model import LinkedFact, Rejected
+from tiermem.trust import MEMORY_ROLES
+
+ONLY_CONCLUDED = "only another memory says so, and it shows no words"
+
+
+def is_concluded(turn: Turn) -> bool:
+    """Whether another memory says it, and not somebody."""
+    return (turn.role or "").lower() in MEMORY_ROLES
+
+
+def only_concluded(spans: Iterable[Span], pages: Iterable[Page]) -> bool:
+    """Whether every turn these spans touch is what another memory says; `False` where they touch none."""
+    by_id = {page.id: page for page in pages}
+    touched = [
+        line.turn
+        for span in spans
+        if span.page_id in by_id
+        for line in by_id[span.page_id].lines
+        if line.turn is not None and line.start < span.end and span.start < line.end
+    ]
+    return bool(touched) and all(map(is_concluded, touched))
+
+
+def without_words(linked: LinkedFact | Rejected, pages: Iterable[Page]) -> LinkedFact | Rejected:
+    """What was linked, `worded` at most where it rests on what another memory says and on nothing else."""
+    if isinstance(linked, Rejected) or not only_concluded(linked.spans, pages):
+        return linked
+    return replace(linked, support="worded", reason=ONLY_CONCLUDED)
