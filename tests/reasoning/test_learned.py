@@ -212,7 +212,8 @@ def test_the_graph_that_is_shipped_is_made_again_byte_for_byte(precision: Precis
 @pytest.fixture(scope="module")
 def factors(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reader that has learned nothing, said to be always half sure, and to answer at risks from .5."""
-    calibration = Calibration(embedder="words", bias=0.0, weights={"by_rules": 9.0}, thresholds={"0.50": 0.4})
+    calibration = Calibration(embedder="words", bias=0.0, weights={"words": 0.0}, rules_bias=0.0,
+                              rules_weights={"day": 9.0}, thresholds={"0.50": 0.4})  # fmt: skip
     file = tmp_path_factory.mktemp("reader") / "reader.safetensors"
     raw = pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {"trained_on": "[]"})
     file.write_bytes(with_texts(raw, {KEY: calibration.written()}))
@@ -304,7 +305,8 @@ def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
 
 
 def test_a_calibration_is_read_as_it_was_written_or_refused() -> None:
-    made = Calibration(embedder="m", bias=0.5, weights={"margin": 1.0}, thresholds={"0.25": 0.8, "0.50": 0.4})
+    made = Calibration(embedder="m", bias=0.5, weights={"margin": 1.0}, rules_bias=0.0,
+                       rules_weights={"day": 2.0}, thresholds={"0.25": 0.8, "0.50": 0.4})  # fmt: skip
     header = {KEY: made.written()}
     assert read_calibration(header) == made
     assert read_calibration({}) is None
