@@ -240,7 +240,7 @@ def test_whatever_a_reader_has_learned_it_says_nothing_but_words_of_a_page(
         assert answer.probability >= 0.4
         assert answer.support in ("stated", "derived")
         (cited,) = answer.citations
-        assert answer.text in cited.quote or answer.text == "8 May 2023"
+        assert answer.text in cited.quote or answer.text in (cited.speaker, "8 May 2023")
         assert memory.audit(answer.id).intact
         assert memory.audit(answer.id).answer.probability == answer.probability
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import Final
 
 from eval.metrics.calibration import (
@@ -53,6 +54,10 @@ def calibrated(chosen_on: Sequence[Asked], *, embedder: str, fitted_on: str) -> 
 
 
 def _fitted(judged: Sequence[tuple[Signals, bool]], names: Sequence[str]) -> Logistic:
+    """Where all are right, or all wrong, signals tell nothing: one probability, by Laplace's rule."""
+    hits = sum(right for _, right in judged)
+    if hits in (0, len(judged)):
+        return Logistic(bias=log((hits + 1) / (len(judged) - hits + 1)), weights=(0.0,) * len(names))
     rows = [[getattr(signals, name) for name in names] for signals, _ in judged]
     return fit(rows, [right for _, right in judged])
 
