@@ -21,7 +21,6 @@ from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import About, Collection
-from tiermem.ledger import ALL
 from tiermem.model import Answer, AnswerId, AskMode, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
@@ -81,16 +80,6 @@ def session(value: object) -> SessionId:
 def any_session(value: object) -> SessionId | None:
     """The name of a session, or `None` for all of them."""
     return None if value is None else session(value)
-
-
-def agent(value: object, name: str = "agent") -> str:
-    """The name of an agent."""
-    given = name_in(value, name)
-    if not given.strip():
-        raise InvalidInput(f"{name} must be a name, and this is blank")
-    if given == ALL:
-        raise InvalidInput(f"{name} must be one agent's name, and {ALL!r} stands for all of them")
-    return given
 
 
 def page(value: object, name: str = "page_id") -> PageId:

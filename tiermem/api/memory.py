@@ -46,6 +46,7 @@ from tiermem.errors import (
     MemoryClosed,
     TierMemError,
     UnknownId,
+    agent_in,
     shown,
     text_in,
     unexpected,
@@ -239,7 +240,7 @@ class AsyncMemory:
         if self._agent is not None:
             raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
         _ = self._unclosed
-        view = type(self)(self._opened, self._user, agent=arguments.agent(name))
+        view = type(self)(self._opened, self._user, agent=agent_in(name))
         view._owner = self  # noqa: SLF001
         self._views.add(view)
         return view
@@ -260,8 +261,8 @@ class AsyncMemory:
 
     async def _granted(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
         self._owners("grants")
-        components, name = self._writable, arguments.agent(agent)
-        other = ALL if to_see == ALL else arguments.agent(to_see, "to_see")
+        components, name = self._writable, agent_in(agent)
+        other = ALL if to_see == ALL else agent_in(to_see, "to_see")
         await components.writer.grant(name, other, given=given)
         await self._look_again()
         return components.ledger.tier1.grants
@@ -937,7 +938,7 @@ class AsyncMemory:
     def _of_this_agent(self, turn: Turn) -> Turn:
         """The turn as this memory's agent adds it; raises `InvalidInput` for another agent's."""
         if turn.agent is not None:
-            arguments.agent(turn.agent)
+            agent_in(turn.agent)
         if self._agent is None or turn.agent == self._agent:
             return turn
         if turn.agent is not None:

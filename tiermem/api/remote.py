@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import TextIOBase
 from typing import IO, Any, Self, TypeVar, cast
+from weakref import WeakSet
 
 from pydantic import SecretStr
 
@@ -22,7 +23,7 @@ from tiermem.api import arguments
 from tiermem.api.connection import EVENTS, Connection, events, is_url
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.workspace import AsyncWorkspace
-from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, name_in
+from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, agent_in, name_in
 from tiermem.runtime.calls import Calls
 from tiermem.wire import Operation, error_of, given_as_json, operations, read_as
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
@@ -76,7 +77,8 @@ async def connected(opening: RemoteOpening) -> RemoteMemory:
     try:
         params = {"space": opening.space, "create": "true" if opening.create else "false"}
         opened = await connection.json("/v1/open", params, again=True)
-        return RemoteMemory(connection, space=opening.space, engine=_engine(opened))
+        engine, agent = _engine_and_agent(opened)
+        return RemoteMemory(connection, space=opening.space, engine=engine, agent=agent)
     except RemoteError as error:
         await connection.close()
         if type(error) in (RemoteError, ServerUnavailable):
@@ -87,26 +89,40 @@ async def connected(opening: RemoteOpening) -> RemoteMemory:
         raise
 
 
-def _engine(opened: object) -> str:
+def _engine_and_agent(opened: object) -> tuple[str, str | None]:
+    """Who reasons there, and as which agent the key is let in; of a server of before that knew none, none."""
     if not isinstance(opened, dict) or "engine" not in opened:
         raise RemoteError("what answered is no memory of ours")
-    return str(opened["engine"])
+    agent = opened.get("agent")
+    return str(opened["engine"]), None if agent is None else str(agent)
 
 
 class RemoteMemory(AsyncMemory):
     """One space's memory, kept by a server. `AsyncMemory.open("http://…", key=…)` gives it."""
 
-    def __init__(self, connection: Connection, *, space: SpaceId, engine: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        space: SpaceId,
+        engine: str,
+        agent: str | None = None,
+        owner: RemoteMemory | None = None,
+    ) -> None:
         """Use `AsyncMemory.open`."""
         self._connection = connection
         self._space = space
         self._engine = engine
-        self._calls = _Requests(connection, space)
+        self._agent = agent
+        self._owner = owner
+        self._views = WeakSet()
+        self._calls = _Requests(connection, space, agent)
 
     def __repr__(self) -> str:
         if self._calls.closing:
             return f"<{AsyncMemory.__name__}, closed>"
-        return f"<{AsyncMemory.__name__} of space {self._space!r} at {self._connection.url!r}>"
+        alone = "" if self._agent is None else f", as agent {self._agent!r}"
+        return f"<{AsyncMemory.__name__} of space {self._space!r} at {self._connection.url!r}{alone}>"
 
     @property
     def space(self) -> SpaceId:
@@ -120,16 +136,15 @@ class RemoteMemory(AsyncMemory):
         self._calls.demand_open()
         return self._engine
 
-    @property
-    def agent(self) -> str | None:
-        """`None`: whoever has the key sees what the owner of the space sees."""
-        return None
-
     def as_agent(self, name: str) -> Self:
-        """Refused: a key says what may be done, and not yet as which agent."""
-        raise InvalidInput(
-            "as_agent needs the memory itself, and this one is over HTTP: open it where its store is"
-        )
+        """See `AsyncMemory.as_agent`. Where the key is an agent's own, this is that agent's memory."""
+        if self._agent is not None:
+            raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
+        self._calls.demand_open()
+        named = agent_in(name)
+        view = type(self)(self._connection, space=self._space, engine=self._engine, agent=named, owner=self)
+        self._views.add(view)
+        return view
 
     def workspace(
         self,
@@ -147,17 +162,20 @@ class RemoteMemory(AsyncMemory):
 
     async def close(self) -> None:
         """See `AsyncMemory.close`. What the server has open stays open there."""
+        for view in tuple(self._views):
+            await view.close()
         await self._calls.end()
-        await self._connection.close()
+        if self._owner is None:
+            await self._connection.close()
 
 
 class _Requests(Calls):
     """Calls that are sent to a server."""
 
-    def __init__(self, connection: Connection, space: SpaceId) -> None:
+    def __init__(self, connection: Connection, space: SpaceId, agent: str | None) -> None:
         super().__init__()
         self._connection = connection
-        self._params = {"space": space}
+        self._params = {"space": str(space)} | ({} if agent is None else {"agent": agent})
 
     async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
         """What the server gives for the call. Raises what the memory raises there."""

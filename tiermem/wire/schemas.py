@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections.abc
-import inspect
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pydantic import TypeAdapter
 
 from pagestore import Checkpoint, Turn
 from tiermem.model import Budget, Evidence
-from tiermem.wire.arguments import STAYS
+from tiermem.wire.arguments import PLACED, STAYS
 from tiermem.wire.operations import Operation
 
 REFERENCES = "#/components/schemas/{model}"
@@ -69,12 +68,11 @@ def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, 
 
 
 def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
-    parameters = operation.signature.parameters
     names = _taken(operation)
     return {
         "type": "object",
         "properties": {name: made[f"{operation.name} {name}", "validation"] for name in names},
-        "required": [name for name in names if parameters[name].default is inspect.Parameter.empty],
+        "required": [name for name in names if operation.needs(name)],
         "additionalProperties": False,
     }
 
@@ -82,9 +80,7 @@ def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
 def _taken(operation: Operation) -> dict[str, Any]:
     """What of its arguments goes over HTTP, each with a type that JSON has."""
     return {
-        name: _as_written(hint)
-        for name, hint in operation.hints.items()
-        if name not in STAYS and name != "all_spaces"
+        name: _as_written(hint) for name, hint in operation.hints.items() if name not in (*STAYS, *PLACED)
     }
 
 

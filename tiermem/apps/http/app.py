@@ -119,6 +119,7 @@ class _Handlers:
             asked = Request(
                 operation=operation,
                 space=space,
+                agent=caller.agent(request.query_params.get("agent")),
                 body=body,
                 once=request.headers.get("idempotency-key") if operation.writes else None,
             )
@@ -138,7 +139,8 @@ class _Handlers:
         if create not in ("true", "false"):
             raise InvalidInput("create must be true or false")
         space = space_named(request.query_params.get("space"))
-        opened = await self._service.open(caller, space, create=create == "true")
+        agent = request.query_params.get("agent")
+        opened = await self._service.open(caller, space, agent=agent, create=create == "true")
         return Response(opened, media_type="application/json")
 
     async def spaces(self, request: Received) -> Response:

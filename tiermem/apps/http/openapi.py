@@ -18,6 +18,13 @@ _SPACE = {
     "description": "Whose memory.",
     "schema": {"type": "string", "default": DEFAULT_SPACE},
 }
+_AGENT = {
+    "name": "agent",
+    "in": "query",
+    "description": "As which agent, which sees and adds its own; as the owner where none is named. A key "
+    "that is an agent's own is that agent's without it, and no other's.",
+    "schema": {"type": "string", "minLength": 1},
+}
 _ONCE = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -50,8 +57,11 @@ _PROBLEM = {
 }
 _OPENED = {
     "type": "object",
-    "properties": {name: {"type": "string"} for name in ("space", "engine", "version")},
-    "required": ["space", "engine", "version"],
+    "properties": {
+        **{name: {"type": "string"} for name in ("space", "engine", "version")},
+        "agent": {"type": ["string", "null"]},
+    },
+    "required": ["space", "engine", "version", "agent"],
 }
 _STREAM = (
     "`progress` events with the numbers `done` and `known`, where the operation tells of any; then one "
@@ -84,7 +94,9 @@ def document() -> dict[str, Any]:
 
 
 def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    parameters = [_SPACE, _ONCE] if operation.writes and not operation.makes_file else [_SPACE]
+    parameters = [_SPACE, _AGENT]
+    if operation.writes and not operation.makes_file:
+        parameters.append(_ONCE)
     return {
         "operationId": operation.name,
         "summary": summary(operation),
@@ -129,7 +141,7 @@ def _others() -> dict[str, Any]:
             "post": {
                 "operationId": "open",
                 "summary": "What a space is: its name, who reasons, the version that serves it.",
-                "parameters": [_SPACE, create],
+                "parameters": [_SPACE, _AGENT, create],
                 "responses": {"200": _answer(_OPENED), **_problems(_STATUSES)},
             }
         },

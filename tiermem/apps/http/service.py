@@ -9,7 +9,8 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,11 +51,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One operation that somebody asks for, in a space; `body` is JSON, `once` an idempotency key."""
+    """One operation that somebody asks for, in a space; `body` is JSON, `once` an idempotency key.
+
+    `agent` is as which agent it is asked for, where it is not as the owner.
+    """
 
     operation: Operation
     space: str
     body: bytes
+    agent: str | None = None
     once: str | None = None
     progress: Progress | None = None
 
@@ -118,17 +123,23 @@ class Service:
             return False
         return not self.stopping
 
-    async def open(self, caller: Caller, space: str, *, create: bool) -> bytes:
-        """What a client wants to know of a space first: its name, and who reasons. `create` makes it."""
+    async def open(self, caller: Caller, space: str, *, agent: str | None = None, create: bool) -> bytes:
+        """What a client wants to know of a space first: its name, who reasons, as which agent it is seen.
+
+        `create` makes it.
+        """
         caller.reaches(space)
+        agent = caller.agent(agent)
         create = create and caller.has("write") and not self._read_only
-        async with self.spaces.use(space, create=create) as memory:
-            return as_json({"space": memory.space, "engine": memory.engine, "version": tiermem.__version__})
+        async with self._used(space, agent, create=create) as memory:
+            told = {"space": memory.space, "engine": memory.engine, "version": tiermem.__version__}
+            return as_json({**told, "agent": memory.agent})
 
     async def call(self, caller: Caller, asked: Request) -> bytes | Made:
         """What the operation gives, as JSON, or the file it wrote. Raises what the memory raises."""
         operation = asked.operation
         caller.may(operation.right, asked.space)
+        asked = replace(asked, agent=caller.agent(asked.agent))
         keywords = taken_from_json(operation, _parsed(asked.body))
         if operation.makes_file:
             return await self._in_time(self._file(asked, keywords))
@@ -160,6 +171,14 @@ class Service:
             await asyncio.wait(self._writing, timeout=self.limits.grace)
         await self.spaces.close()
 
+    @asynccontextmanager
+    async def _used(
+        self, space: str, agent: str | None, *, create: bool
+    ) -> AsyncIterator[tiermem.AsyncMemory]:
+        """The memory of a space, as an agent sees it where one is named."""
+        async with self.spaces.use(space, create=create) as memory:
+            yield memory if agent is None else memory.as_agent(agent)
+
     async def _opened(self, space: str, create: bool) -> tiermem.AsyncMemory:
         try:
             return await self._open(space=space, create=create)
@@ -175,7 +194,7 @@ class Service:
         if not 0 < len(asked.once) <= _LONGEST_NAME:
             raise InvalidInput(f"an Idempotency-Key has 1 to {_LONGEST_NAME} characters")
         digest = hashlib.sha256(asked.body).hexdigest()
-        key = (caller.name, asked.space, asked.once)
+        key = (caller.name, asked.space, asked.agent, asked.once)
         return await self._repeats.once(
             key, f"{asked.operation.name} {digest}", lambda: self._done(asked, keywords)
         )
@@ -184,15 +203,15 @@ class Service:
         operation = asked.operation
         reports = {"progress": asked.progress} if operation.reports and asked.progress else {}
         create = operation.stores and not self._read_only
-        async with self.spaces.use(asked.space, create=create) as memory:
-            return as_json(await getattr(memory, operation.name)(**keywords, **reports))
+        async with self._used(asked.space, asked.agent, create=create) as memory:
+            return as_json(await operation.of(memory, {**keywords, **reports}))
 
     async def _file(self, asked: Request, keywords: dict[str, Any]) -> Made:
         folder = TemporaryDirectory(prefix="tiermem-", ignore_cleanup_errors=True)
         try:
             file = Path(folder.name) / asked.operation.name
-            async with self.spaces.use(asked.space, create=False) as memory:
-                result = plain(await getattr(memory, asked.operation.name)(to=file, **keywords))
+            async with self._used(asked.space, asked.agent, create=False) as memory:
+                result = plain(await asked.operation.of(memory, {**keywords, "to": file}))
             return Made(file, as_json({name: one for name, one in result.items() if name != "file"}), folder)
         except BaseException:
             folder.cleanup()
