@@ -496,7 +496,11 @@ class Everything:
             await self.ask(boss, "search", ABOUT, kind=kind, session="canary session")
             await self.ask(boss, "recall", ABOUT, kind=kind, strategy=strategy, timeframe="2020/2099")
         for mode in ("router", "summary", "raw"):
-            await self.ask(boss, "ask", f"What does the {ABOUT} open with?", mode=mode)
+            steps: list[Any] = []
+            asked = f"What does the {ABOUT} open with?"
+            await self.ask(boss, "ask", asked, mode=mode, on_step=steps.append)
+            assert steps
+            self.results.append(("steps", repr(steps).replace(asked, "")))
         await self.ask(boss, "context", ABOUT, max_tokens=5000)
         for name in ("units", "pages", "open_pages", "answers", "stats", "grants", "omissions"):
             await self.ask(boss, name)

@@ -60,6 +60,7 @@ from tiermem.model import (
     Answer,
     AnswerId,
     AskMode,
+    AskStep,
     Budget,
     Evidence,
     MarkedPage,
@@ -433,6 +434,7 @@ class AsyncMemory:
         as_of: TimeLike | None = None,
         budget: Budget | Mapping[str, float] | None = None,
         mode: AskMode = "router",
+        on_step: Callable[[AskStep], None] | None = None,
         **only: Unpack[Filters],
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
@@ -446,6 +448,9 @@ class AsyncMemory:
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
         anybody trusted less: units, and turns on the pages read.
+        `on_step` is called with each step as it is done: found, decided, read, worded. It is called while the
+        question waits for it, so it returns soon, and calls no memory; where it raises, nothing is answered,
+        and that is `CallbackFailed` with the cause.
         `speaker`, `role`, `said_after`, `said_before` (both count in, a day is the whole day) and `where`
         (what `metadata` must tell: `{"channel": "general"}`; of a list one of its items) leave out turns that
         are not so, and units that rest on any of these. Where few turns are left, more of what
@@ -459,13 +464,15 @@ class AsyncMemory:
         """
         components, question = self._open, arguments.question(question)
         scope, moment = self._confined(only, as_of=as_of)
-        mode, limits = arguments.mode(mode), arguments.budget(budget)
+        mode, limits, told = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
-                    outcome = await self._reader.ask(question, asked_at=moment, mode=mode, scope=scope)
+                    outcome = await self._reader.ask(
+                        question, asked_at=moment, mode=mode, scope=scope, on_step=told
+                    )
             answer, findings = self._reader.answered(outcome, meter=meter, recorded=not components.read_only)
             if components.read_only:
                 return answer

@@ -25,7 +25,7 @@ from tiermem.api.memory import AsyncMemory
 from tiermem.api.workspace import AsyncWorkspace
 from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, agent_in, name_in
 from tiermem.runtime.calls import Calls
-from tiermem.wire import Operation, error_of, given_as_json, operations, read_as
+from tiermem.wire import Operation, Telling, error_of, given_as_json, operations, read_as, telling
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
 _T = TypeVar("_T")
@@ -187,22 +187,23 @@ class _Requests(Calls):
         return await super().run(partial(self._sent, operation, body, given), finish=finish)
 
     async def _sent(self, operation: Operation, body: dict[str, Any], given: Mapping[str, Any]) -> Any:
-        path, progress = f"/v1/{operation.name}", arguments.progress(given.get("progress"))
+        path, tells = f"/v1/{operation.name}", telling(operation)
+        callback = None if tells is None else _callback(tells, given)
         if operation.makes_file:
-            if progress is not None:
+            if callback is not None:
                 raise InvalidInput(f"progress: {operation.name} over HTTP tells none; its file is what comes")
             return await self._file(operation, path, body, given)
-        if progress is not None:
-            return _value(operation, await self._followed(path, body, progress))
+        if tells is not None and callback is not None:
+            return _value(operation, await self._followed(path, body, tells, callback))
         answer = await self._connection.json(path, self._params, body, again=not operation.writes)
         return _value(operation, answer)
 
-    async def _followed(self, path: str, body: object, progress: Callable[[int, int], None]) -> Any:
-        """What comes of an operation that tells how far it is."""
+    async def _followed(self, path: str, body: object, tells: Telling, callback: Callable[..., None]) -> Any:
+        """What comes of an operation that tells of itself while it runs."""
         async with self._connection.answer(path, self._params, body, accept=EVENTS) as response:
             async for name, told in events(response):
-                if name == "progress":
-                    progress(told["done"], told["known"])
+                if name == tells.event:
+                    callback(*_read(tells.event, tells.taken, told))
                 elif name == "result":
                     return told
                 elif name == "problem":
@@ -234,12 +235,22 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
+def _callback(tells: Telling, given: Mapping[str, Any]) -> Callable[..., None] | None:
+    """What is to be told while an operation runs, where anybody is."""
+    checked: Callable[[Any], Callable[..., None] | None] = getattr(arguments, tells.parameter)
+    return checked(given.get(tells.parameter))
+
+
 def _value(operation: Operation, answer: Any) -> Any:
     """What the method gives, made of what came back."""
+    return _read(operation.name, partial(read_as, operation.gives), answer)
+
+
+def _read(what: str, read: Callable[[Any], _T], answer: Any) -> _T:
     try:
-        return read_as(operation.gives, answer)
+        return read(answer)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RemoteError(
-            f"{operation.name}: this version does not understand what the server answers ({error!r}): "
+            f"{what}: this version does not understand what the server answers ({error!r}): "
             "have both of one version"
         ) from error

@@ -20,7 +20,7 @@ from tiermem.model import Answer, Budget, Evidence
 from tiermem.wire.operations import Operation
 from tiermem.wire.values import plain, read_as
 
-STAYS = ("progress", "into", "to", "replace")
+STAYS = ("progress", "on_step", "into", "to", "replace")
 """What is for the caller's own process alone: callbacks, workspaces, files."""
 
 PLACED = ("all_spaces", "episodic")

@@ -104,11 +104,6 @@ class Operation:
         return self.writes and "said_at" in self.hints
 
     @property
-    def reports(self) -> bool:
-        """Whether it tells of its progress."""
-        return "progress" in self.hints
-
-    @property
     def makes_file(self) -> bool:
         """Whether it writes a file of what it is told to: over HTTP the file is what comes back."""
         return "to" in self.hints

@@ -14,7 +14,7 @@ from typing import Any, Literal, NewType, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from pagestore import Checkpoint, Turn
-from tiermem.model import Budget, Evidence
+from tiermem.model import AskStep, Budget, Evidence
 from tiermem.wire.arguments import PLACED, STAYS
 from tiermem.wire.operations import Operation
 
@@ -61,7 +61,8 @@ def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, 
         for one in known
         for name, hint in _taken(one).items()
     ]
-    made, shared = TypeAdapter.json_schemas([*results, *taken], ref_template=REFERENCES)
+    steps: _Wanted = [(AskStep.__name__, "serialization", TypeAdapter(AskStep))]
+    made, shared = TypeAdapter.json_schemas([*results, *taken, *steps], ref_template=REFERENCES)
     given = {one.name: made[one.name, "serialization"] for one in known}
     bodies = {one.name: _body(one, made) for one in known}
     return bodies, given, shared.get("$defs", {})

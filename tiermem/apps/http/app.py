@@ -198,13 +198,13 @@ class _Handlers:
         return b"".join(parts)
 
     async def _events(self, caller: Any, asked: Request) -> AsyncIterator[bytes]:
-        """Progress as it is told, a sign of life where none is, and what came of it."""
+        """Progress and steps as they are told, a sign of life where none is, and what came of it."""
         loop, news = asyncio.get_running_loop(), asyncio.Queue[bytes]()
 
-        def progress(done: int, known: int) -> None:
-            loop.call_soon_threadsafe(news.put_nowait, _event("progress", {"done": done, "known": known}))
+        def tell(name: str, value: object) -> None:
+            loop.call_soon_threadsafe(news.put_nowait, _event(name, value))
 
-        doing = asyncio.ensure_future(self._service.call(caller, replace(asked, progress=progress)))
+        doing = asyncio.ensure_future(self._service.call(caller, replace(asked, tell=tell)))
         try:
             while not doing.done():
                 coming = asyncio.ensure_future(news.get())

@@ -64,8 +64,8 @@ _OPENED = {
     "required": ["space", "engine", "version", "agent"],
 }
 _STREAM = (
-    "`progress` events with the numbers `done` and `known`, where the operation tells of any; then one "
-    "`result` or one `problem`."
+    "Where the operation tells of them, `progress` events with the numbers `done` and `known`, or, of a "
+    "question, `step` events, each an `AskStep`; then one `result` or one `problem`."
 )
 
 

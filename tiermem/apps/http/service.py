@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,11 +31,13 @@ from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, Unknow
 from tiermem.wire import (
     Operation,
     Problem,
+    Tell,
     as_json,
     operations,
     plain,
     problem_of,
     taken_from_json,
+    telling,
 )
 
 log = logging.getLogger("tiermem.http")
@@ -45,7 +47,6 @@ DEFAULT_SPACE = "default"
 _LONGEST_NAME = 200
 """Characters of an Idempotency-Key."""
 
-Progress = Callable[[int, int], None]
 _T = TypeVar("_T")
 
 
@@ -61,7 +62,8 @@ class Request:
     body: bytes
     agent: str | None = None
     once: str | None = None
-    progress: Progress | None = None
+    tell: Tell | None = None
+    """Is told of events while the operation runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,8 @@ class Service:
 
     async def _done(self, asked: Request, keywords: dict[str, Any]) -> bytes:
         operation = asked.operation
-        reports = {"progress": asked.progress} if operation.reports and asked.progress else {}
+        tells = telling(operation)
+        reports = {} if tells is None or asked.tell is None else {tells.parameter: tells.callback(asked.tell)}
         create = operation.stores and not self._read_only
         async with self._used(asked.space, asked.agent, create=create) as memory:
             return as_json(await operation.of(memory, {**keywords, **reports}))
