@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Literal
 
@@ -194,10 +194,11 @@ class LookUp:
 
     def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""
+        units_of = cache(self.view.tier1.units_of_page)  # many turns stand on one page
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
-            for unit in self.view.tier1.units_of_page(turn.page.id)
+            for unit in units_of(turn.page.id)
             if any(turn.holds(span) for span in unit.spans)
         ]
 
