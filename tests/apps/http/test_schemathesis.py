@@ -32,9 +32,9 @@ CHECKS = (
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("right", ["admin", "an agent's"])
 def test_every_operation_answers_as_documented_whatever_it_is_sent(tmp_path: Path, right: str) -> None:
+    server = Process(tmp_path / "store", rate=0)
     keys, agent = Keys(keys_beside(tmp_path / "store")), None if right == "admin" else "zora"
     token, _ = keys.make("any", spaces=["*"], rights=["admin"] if agent is None else ["read"], agent=agent)
-    server = Process(tmp_path / "store", rate=0)
     try:
         done = subprocess.run(
             [
