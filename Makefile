@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 torture eval eval-qa train docs check fix clean
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-http torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,15 @@ coverage: $(VENV)/.installed  ## run the tests and show which lines none of them
 # from pyenv, its command works only for the version that is named.
 test-3.12 test-3.13:  ## set up, then run the tests on this Python
 	PYENV_VERSION=$(@:test-%=%) $(MAKE) test PYTHON=python$(@:test-%=%) VENV=.venv-$(@:test-%=%)
+
+# schemathesis has needs of its own, so it has an environment of its own.
+.venv-http/.installed:
+	$(PYTHON) -m venv .venv-http
+	.venv-http/bin/python -m pip install --disable-pip-version-check --quiet 'schemathesis>=4.32,<5'
+	touch $@
+
+test-http: $(VENV)/.installed .venv-http/.installed  ## set up, then try every operation over HTTP with made-up requests
+	SCHEMATHESIS=$(CURDIR)/.venv-http/bin/schemathesis $(BIN)/python -m pytest -n 0 tests/apps/http/test_schemathesis.py
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture

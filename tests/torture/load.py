@@ -102,7 +102,7 @@ async def one_client(url: str, load: Load, number: int, *, writes: bool, until: 
                 took = await _sent(client, load, space, "search", {"query": query})
                 if took is not None:
                     load.reads.append(took)
-            await asyncio.sleep(chance.uniform(0, 2 * pause))
+            await asyncio.sleep(max(0.0, min(chance.uniform(0, 2 * pause), until - time.monotonic())))
 
 
 async def prepared(url: str) -> None:
