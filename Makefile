@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser test-small-model torture eval eval-qa train docs check fix clean test-adapters
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser test-small-model torture eval eval-qa train docs check fix clean test-adapters test-http
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -65,6 +65,15 @@ test-adapters:  ## set up, then check the types of the adapters and run their te
 	$(MAKE) .venv-crewai/.frameworks VENV=.venv-crewai FRAMEWORKS=crewai
 	.venv-crewai/bin/mypy tiermem/adapters/crewai.py
 	.venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_guide.py
+
+# schemathesis has needs of its own, so it has an environment of its own.
+.venv-http/.installed:
+	$(PYTHON) -m venv .venv-http
+	.venv-http/bin/python -m pip install --disable-pip-version-check --quiet 'schemathesis>=4.32,<5'
+	touch $@
+
+test-http: $(VENV)/.installed .venv-http/.installed  ## set up, then try every operation over HTTP with made-up requests
+	SCHEMATHESIS=$(CURDIR)/.venv-http/bin/schemathesis $(BIN)/python -m pytest -n 0 tests/apps/http/test_schemathesis.py
 
 torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture

@@ -29,6 +29,7 @@ from tiermem.errors import TierMemError
 from tiermem.model import (
     Answer,
     AnswerId,
+    AskStep,
     Budget,
     Check,
     Citation,
@@ -174,6 +175,7 @@ __all__ = [
     "Answer",
     "AnswerId",
     "AnswerInfo",
+    "AskStep",
     "AsyncMemory",
     "AsyncWorkspace",
     "Attribution",

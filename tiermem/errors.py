@@ -189,6 +189,16 @@ def name_in(value: object, name: str) -> str:
     return value
 
 
+def agent_in(value: object, name: str = "agent") -> str:
+    """The name of one agent; `InvalidInput` for what is no text, blank, or stands for every agent (`*`)."""
+    given = name_in(value, name)
+    if not given.strip():
+        raise InvalidInput(f"{name} must be a name, and this is blank")
+    if given == "*":
+        raise InvalidInput(f"{name} must be one agent's name, and '*' stands for all of them")
+    return given
+
+
 def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
     """What to say of a name that is none of these: what it may be, and which one it is spelt like."""
     known = list(names)

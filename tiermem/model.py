@@ -450,6 +450,30 @@ class Trace:
     """Who asked; `None` where it was no agent."""
 
 
+AskStepName = Literal["recall", "route", "widen", "read", "integrate", "compose", "fallback"]
+"""What a question does: see `AskStep`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskStep:
+    """One step of a question that is done, with what `Answer.trace` will hold of it, under the same names.
+
+    `recall`: `candidates` were found. `route`: `decision`. `widen`: more turns, `candidates`. `read`: pages
+    or turns of a round were read, `rounds` holds that round, without its facts; `integrate`: the same round,
+    with them. `compose`: an answer was worded by the `way`, and checked. `fallback`: something could not be
+    done, `degradations` says what and what instead. `usage` is what was used by then, by step.
+    """
+
+    name: AskStepName
+    way: Way = "recall"
+    candidates: tuple[Evidence, ...] = ()
+    decision: Decision | None = None
+    rounds: tuple[Round, ...] = ()
+    checks: tuple[Check, ...] = ()
+    degradations: tuple[Degradation, ...] = ()
+    usage: tuple[StepUsage, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What `ask` returns: the words, the route, the sources, and how it came about.

@@ -503,3 +503,12 @@ def test_agents_see_their_own_and_what_they_are_granted(tmp_path: Path) -> None:
     again = tmp_path / "again"
     tiermem(again, "ingest", str(file), "--agent", "planner", "--engine", "local")
     assert "fern" in tiermem(again, "search", "vault of the house", "--agent", "planner").stdout
+
+
+def test_ask_tells_its_steps_on_stderr(store: Path) -> None:
+    found = tiermem(store, "ask", "What is Biscuit allergic to?", "--mode", "raw", "--steps", "--json")
+    told = found.stderr.splitlines()
+    assert told[0].startswith("note: recall: ")
+    assert told[1].startswith("note: route: ESCALATE by mode")
+    assert any(line.startswith("note: read: round 0, ") for line in told)
+    assert json.loads(found.stdout)["trace"]["way"] == "researched"

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
 import tiermem
 from tests.torture.harness import Outcome, Row, Share
@@ -24,7 +24,8 @@ _STARTING = 90.0
 class Process:
     """`tiermem serve` in a process of its own."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, *, rate: float = 100.0) -> None:
+        """`rate` are requests a second of one key, as of `tiermem serve`."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
@@ -37,11 +38,15 @@ class Process:
             str(store),
             "--port",
             str(port),
+            "--rate",
+            str(rate),
             "--log",
         ]
         environment = {**os.environ, "TIERMEM_EMBEDDER": "hashed"}
+        # Into a file: a pipe that nobody reads is full after a thousand requests, and then the server waits.
+        self._said = TemporaryFile("a+")  # noqa: SIM115  # closed when it is stopped
         self.process = subprocess.Popen(
-            command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            command, env=environment, stderr=self._said, stdout=subprocess.DEVNULL, text=True
         )
         self.await_start()
 
@@ -56,17 +61,24 @@ class Process:
             else:
                 return
         self.process.kill()
-        raise AssertionError(f"nobody answers: {self.process.communicate()[1]}")
+        raise AssertionError(f"nobody answers: {self.said()}")
+
+    def said(self) -> str:
+        """What it wrote on stderr until now."""
+        self._said.seek(0)
+        return self._said.read()
 
     def stop(self) -> tuple[int, str]:
         """Send SIGTERM; what it ends with, and what it said."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            said = self.process.communicate(timeout=60)[1]
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return -signal.SIGKILL, self.process.communicate()[1]
-        return self.process.returncode, said
+            self.process.wait()
+            return -signal.SIGKILL, self.said()
+        with self._said:
+            return self.process.returncode, self.said()
 
 
 def write_until_it_ends(url: str, number: int, acknowledged: list[tuple[str, str]]) -> None:

@@ -19,10 +19,9 @@ from pagestore import Checkpoint, CheckpointOfFormat1, PageId, SessionId, SpaceI
 from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
-from tiermem.errors import InvalidInput, name_in, not_one_of, shown, text_in
+from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, text_in
 from tiermem.index.interface import About, Collection
-from tiermem.ledger import ALL
-from tiermem.model import Answer, AnswerId, AskMode, Budget, Evidence, TurnFilter, UnitId, Wanted
+from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
     Between,
@@ -81,16 +80,6 @@ def session(value: object) -> SessionId:
 def any_session(value: object) -> SessionId | None:
     """The name of a session, or `None` for all of them."""
     return None if value is None else session(value)
-
-
-def agent(value: object, name: str = "agent") -> str:
-    """The name of an agent."""
-    given = name_in(value, name)
-    if not given.strip():
-        raise InvalidInput(f"{name} must be a name, and this is blank")
-    if given == ALL:
-        raise InvalidInput(f"{name} must be one agent's name, and {ALL!r} stands for all of them")
-    return given
 
 
 def page(value: object, name: str = "page_id") -> PageId:
@@ -499,6 +488,22 @@ def progress(value: _T) -> _T:
     if value is not None and not callable(value):
         raise InvalidInput(f"progress must be called with two numbers, and {shown(value)} cannot be")
     return value
+
+
+def on_step(value: Callable[[AskStep], None] | None) -> Callable[[AskStep], None] | None:
+    """What is told the steps of a question, or `None`; what it raises is `CallbackFailed`."""
+    if value is None:
+        return None
+    if not callable(value):
+        raise InvalidInput(f"on_step must be called with a step, and {shown(value)} cannot be")
+
+    def call(step: AskStep) -> None:
+        try:
+            value(step)
+        except Exception as error:
+            raise CallbackFailed(f"on_step raised {error!r}; the question is not answered") from error
+
+    return call
 
 
 def place(value: object, name: str) -> str:

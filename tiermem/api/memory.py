@@ -46,6 +46,7 @@ from tiermem.errors import (
     MemoryClosed,
     TierMemError,
     UnknownId,
+    agent_in,
     shown,
     text_in,
     unexpected,
@@ -59,6 +60,7 @@ from tiermem.model import (
     Answer,
     AnswerId,
     AskMode,
+    AskStep,
     Budget,
     Evidence,
     MarkedPage,
@@ -239,7 +241,7 @@ class AsyncMemory:
         if self._agent is not None:
             raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
         _ = self._unclosed
-        view = type(self)(self._opened, self._user, agent=arguments.agent(name))
+        view = type(self)(self._opened, self._user, agent=agent_in(name))
         view._owner = self  # noqa: SLF001
         self._views.add(view)
         return view
@@ -260,8 +262,8 @@ class AsyncMemory:
 
     async def _granted(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
         self._owners("grants")
-        components, name = self._writable, arguments.agent(agent)
-        other = ALL if to_see == ALL else arguments.agent(to_see, "to_see")
+        components, name = self._writable, agent_in(agent)
+        other = ALL if to_see == ALL else agent_in(to_see, "to_see")
         await components.writer.grant(name, other, given=given)
         await self._look_again()
         return components.ledger.tier1.grants
@@ -432,6 +434,7 @@ class AsyncMemory:
         as_of: TimeLike | None = None,
         budget: Budget | Mapping[str, float] | None = None,
         mode: AskMode = "router",
+        on_step: Callable[[AskStep], None] | None = None,
         **only: Unpack[Filters],
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
@@ -445,6 +448,9 @@ class AsyncMemory:
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
         `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
         anybody trusted less: units, and turns on the pages read.
+        `on_step` is called with each step as it is done: found, decided, read, worded. It is called while the
+        question waits for it, so it returns soon, and calls no memory; where it raises, nothing is answered,
+        and that is `CallbackFailed` with the cause.
         `speaker`, `role`, `said_after`, `said_before` (both count in, a day is the whole day) and `where`
         (what `metadata` must tell: `{"channel": "general"}`; of a list one of its items) leave out turns that
         are not so, and units that rest on any of these. Where few turns are left, more of what
@@ -458,13 +464,15 @@ class AsyncMemory:
         """
         components, question = self._open, arguments.question(question)
         scope, moment = self._confined(only, as_of=as_of)
-        mode, limits = arguments.mode(mode), arguments.budget(budget)
+        mode, limits, told = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
-                    outcome = await self._reader.ask(question, asked_at=moment, mode=mode, scope=scope)
+                    outcome = await self._reader.ask(
+                        question, asked_at=moment, mode=mode, scope=scope, on_step=told
+                    )
             answer, findings = self._reader.answered(outcome, meter=meter, recorded=not components.read_only)
             if components.read_only:
                 return answer
@@ -940,7 +948,7 @@ class AsyncMemory:
     def _of_this_agent(self, turn: Turn) -> Turn:
         """The turn as this memory's agent adds it; raises `InvalidInput` for another agent's."""
         if turn.agent is not None:
-            arguments.agent(turn.agent)
+            agent_in(turn.agent)
         if self._agent is None or turn.agent == self._agent:
             return turn
         if turn.agent is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import TextIOBase
 from typing import IO, Any, Self, TypeVar, cast
+from weakref import WeakSet
 
 from pydantic import SecretStr
 
@@ -22,9 +23,9 @@ from tiermem.api import arguments
 from tiermem.api.connection import EVENTS, Connection, events, is_url
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.workspace import AsyncWorkspace
-from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, name_in
+from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, agent_in, name_in
 from tiermem.runtime.calls import Calls
-from tiermem.wire import Operation, error_of, given_as_json, operations, read_as
+from tiermem.wire import Operation, Telling, error_of, given_as_json, operations, read_as, telling
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
 _T = TypeVar("_T")
@@ -76,7 +77,8 @@ async def connected(opening: RemoteOpening) -> RemoteMemory:
     try:
         params = {"space": opening.space, "create": "true" if opening.create else "false"}
         opened = await connection.json("/v1/open", params, again=True)
-        return RemoteMemory(connection, space=opening.space, engine=_engine(opened))
+        engine, agent = _engine_and_agent(opened)
+        return RemoteMemory(connection, space=opening.space, engine=engine, agent=agent)
     except RemoteError as error:
         await connection.close()
         if type(error) in (RemoteError, ServerUnavailable):
@@ -87,26 +89,40 @@ async def connected(opening: RemoteOpening) -> RemoteMemory:
         raise
 
 
-def _engine(opened: object) -> str:
+def _engine_and_agent(opened: object) -> tuple[str, str | None]:
+    """Who reasons there, and as which agent the key is let in; of a server of before that knew none, none."""
     if not isinstance(opened, dict) or "engine" not in opened:
         raise RemoteError("what answered is no memory of ours")
-    return str(opened["engine"])
+    agent = opened.get("agent")
+    return str(opened["engine"]), None if agent is None else str(agent)
 
 
 class RemoteMemory(AsyncMemory):
     """One space's memory, kept by a server. `AsyncMemory.open("http://…", key=…)` gives it."""
 
-    def __init__(self, connection: Connection, *, space: SpaceId, engine: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        space: SpaceId,
+        engine: str,
+        agent: str | None = None,
+        owner: RemoteMemory | None = None,
+    ) -> None:
         """Use `AsyncMemory.open`."""
         self._connection = connection
         self._space = space
         self._engine = engine
-        self._calls = _Requests(connection, space)
+        self._agent = agent
+        self._owner = owner
+        self._views = WeakSet()
+        self._calls = _Requests(connection, space, agent)
 
     def __repr__(self) -> str:
         if self._calls.closing:
             return f"<{AsyncMemory.__name__}, closed>"
-        return f"<{AsyncMemory.__name__} of space {self._space!r} at {self._connection.url!r}>"
+        alone = "" if self._agent is None else f", as agent {self._agent!r}"
+        return f"<{AsyncMemory.__name__} of space {self._space!r} at {self._connection.url!r}{alone}>"
 
     @property
     def space(self) -> SpaceId:
@@ -120,16 +136,15 @@ class RemoteMemory(AsyncMemory):
         self._calls.demand_open()
         return self._engine
 
-    @property
-    def agent(self) -> str | None:
-        """`None`: whoever has the key sees what the owner of the space sees."""
-        return None
-
     def as_agent(self, name: str) -> Self:
-        """Refused: a key says what may be done, and not yet as which agent."""
-        raise InvalidInput(
-            "as_agent needs the memory itself, and this one is over HTTP: open it where its store is"
-        )
+        """See `AsyncMemory.as_agent`. Where the key is an agent's own, this is that agent's memory."""
+        if self._agent is not None:
+            raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
+        self._calls.demand_open()
+        named = agent_in(name)
+        view = type(self)(self._connection, space=self._space, engine=self._engine, agent=named, owner=self)
+        self._views.add(view)
+        return view
 
     def workspace(
         self,
@@ -147,17 +162,20 @@ class RemoteMemory(AsyncMemory):
 
     async def close(self) -> None:
         """See `AsyncMemory.close`. What the server has open stays open there."""
+        for view in tuple(self._views):
+            await view.close()
         await self._calls.end()
-        await self._connection.close()
+        if self._owner is None:
+            await self._connection.close()
 
 
 class _Requests(Calls):
     """Calls that are sent to a server."""
 
-    def __init__(self, connection: Connection, space: SpaceId) -> None:
+    def __init__(self, connection: Connection, space: SpaceId, agent: str | None) -> None:
         super().__init__()
         self._connection = connection
-        self._params = {"space": space}
+        self._params = {"space": str(space)} | ({} if agent is None else {"agent": agent})
 
     async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
         """What the server gives for the call. Raises what the memory raises there."""
@@ -169,22 +187,23 @@ class _Requests(Calls):
         return await super().run(partial(self._sent, operation, body, given), finish=finish)
 
     async def _sent(self, operation: Operation, body: dict[str, Any], given: Mapping[str, Any]) -> Any:
-        path, progress = f"/v1/{operation.name}", arguments.progress(given.get("progress"))
+        path, tells = f"/v1/{operation.name}", telling(operation)
+        callback = None if tells is None else _callback(tells, given)
         if operation.makes_file:
-            if progress is not None:
+            if callback is not None:
                 raise InvalidInput(f"progress: {operation.name} over HTTP tells none; its file is what comes")
             return await self._file(operation, path, body, given)
-        if progress is not None:
-            return _value(operation, await self._followed(path, body, progress))
+        if tells is not None and callback is not None:
+            return _value(operation, await self._followed(path, body, tells, callback))
         answer = await self._connection.json(path, self._params, body, again=not operation.writes)
         return _value(operation, answer)
 
-    async def _followed(self, path: str, body: object, progress: Callable[[int, int], None]) -> Any:
-        """What comes of an operation that tells how far it is."""
+    async def _followed(self, path: str, body: object, tells: Telling, callback: Callable[..., None]) -> Any:
+        """What comes of an operation that tells of itself while it runs."""
         async with self._connection.answer(path, self._params, body, accept=EVENTS) as response:
             async for name, told in events(response):
-                if name == "progress":
-                    progress(told["done"], told["known"])
+                if name == tells.event:
+                    callback(*_read(tells.event, tells.taken, told))
                 elif name == "result":
                     return told
                 elif name == "problem":
@@ -216,12 +235,22 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
+def _callback(tells: Telling, given: Mapping[str, Any]) -> Callable[..., None] | None:
+    """What is to be told while an operation runs, where anybody is."""
+    checked: Callable[[Any], Callable[..., None] | None] = getattr(arguments, tells.parameter)
+    return checked(given.get(tells.parameter))
+
+
 def _value(operation: Operation, answer: Any) -> Any:
     """What the method gives, made of what came back."""
+    return _read(operation.name, partial(read_as, operation.gives), answer)
+
+
+def _read(what: str, read: Callable[[Any], _T], answer: Any) -> _T:
     try:
-        return read_as(operation.gives, answer)
+        return read(answer)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RemoteError(
-            f"{operation.name}: this version does not understand what the server answers ({error!r}): "
+            f"{what}: this version does not understand what the server answers ({error!r}): "
             "have both of one version"
         ) from error

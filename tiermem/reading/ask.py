@@ -7,7 +7,7 @@ share one view.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -36,6 +36,7 @@ from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp, linked_pages
 from tiermem.reading.seek import Seeking
+from tiermem.reading.steps import Steps
 from tiermem.reading.view import View
 from tiermem.reading.wider import widened
 from tiermem.reasoning import Engine
@@ -56,6 +57,7 @@ class Asking:
     options: ReadingOptions
     count: Callable[[str], int]
     reranker: Reranker | None = None
+    steps: Steps = field(default_factory=Steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,7 @@ async def ask(asking: Asking) -> Outcome:
     reading = _Reading(asking)
     with step("recall"):
         recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
+    asking.steps.done("recall", candidates=recalled.items, degradations=recalled.degradations)
     decision, first = await reading.decide(recalled)
     steps = [first] if first is not None else []
     for further in reading.ways_on(first):
@@ -110,9 +113,12 @@ class _Reading:
         if asking.mode != "router":
             decision = _fixed(asking.mode)
         elif self._fused:
-            return await self._fused_decision(recalled)
+            decision, first = await self._fused_decision(recalled)
+            asking.steps.done("route", decision=decision)
+            return decision, first
         else:
             decision = await self._routed(recalled)
+        asking.steps.done("route", decision=decision)
         if decision.action == "ESCALATE":
             return decision, None
         return decision, await self._from_recall(recalled)
@@ -170,13 +176,16 @@ class _Reading:
 
     async def _from_recall(self, recalled: Recalled) -> _Step:
         composed = await self._composer.word([_item(item) for item in recalled.items])
+        self._worded(composed, "recall")
         return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with those beside them, and all that was recalled beside turns."""
         evidence = (*_beside_turns(recalled.items), *await self._wide())
         self._shown += evidence
+        self._asking.steps.done("widen", way="widened", candidates=evidence)
         composed = await self._composer.word([_item(item) for item in evidence])
+        self._worded(composed, "widened")
         return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
 
     async def _wide(self) -> tuple[Evidence, ...]:
@@ -198,6 +207,7 @@ class _Reading:
             engine=asking.engine,
             options=asking.options,
             count=asking.count,
+            steps=asking.steps,
         )
         try:
             sought = await seeking.run(
@@ -229,6 +239,7 @@ class _Reading:
             engine=asking.engine,
             options=options,
             reranker=asking.reranker,
+            steps=asking.steps,
         )
         try:
             findings = await loop.run(recalled)
@@ -247,6 +258,7 @@ class _Reading:
                 raise
             self._note("researched", error, "the answer from what was read until then")
             return made(composed=answered.composed, way=answered.way)
+        self._worded(composed, "researched")
         return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 
     async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
@@ -297,6 +309,12 @@ class _Reading:
     def _note(self, stage: str, error: Exception, fallback: str) -> None:
         reason = f"{type(error).__name__}: {error}"
         self._degradations.append(Degradation(stage=stage, reason=reason, fallback=fallback))
+        self._asking.steps.done("fallback", degradations=tuple(self._degradations[-1:]))
+
+    def _worded(self, composed: Composed, way: Way) -> None:
+        self._asking.steps.done(
+            "compose", way=way, checks=composed.checks, degradations=composed.degradations
+        )
 
 
 def fused_decision(first: Composed) -> Decision:

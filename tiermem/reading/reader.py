@@ -47,6 +47,7 @@ from tiermem.reading.quoting import page_evidence, roles_under
 from tiermem.reading.recall import interleaved, recall
 from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import LookUp, Strategy
+from tiermem.reading.steps import OnStep, Steps
 from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
@@ -136,15 +137,19 @@ class Reader:
         asked_at: datetime,
         scope: Scope = EVERYTHING,
         mode: AskMode = "router",
+        on_step: OnStep | None = None,
     ) -> Outcome:
         """What one question comes to; see `reading.ask`. Nothing is recorded yet.
 
-        A page on which a step raises something unexpected is left out; the outcome says which and why.
+        A page on which a step raises something unexpected is left out; the outcome says which and why, and so
+        does a last step, in place of those of asking anew.
         """
         going = GoingOn(await self._view(scope))
+        first = iter((Steps(on_step),))
         outcome = await going.run(
             lambda view: ask(
                 Asking(
+                    steps=next(first, Steps()),
                     question=question,
                     asked_at=asked_at,
                     mode=mode,
@@ -156,6 +161,8 @@ class Reader:
                 )
             )
         )
+        if going.degradations:
+            Steps(on_step).done("fallback", way=outcome.way, degradations=going.degradations)
         degradations = (*outcome.degradations, *going.degradations)
         return replace(outcome, degradations=degradations, aside=going.aside)
 

@@ -36,6 +36,7 @@ from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import Found, LookUp, Pages, linked_pages
+from tiermem.reading.steps import Steps
 from tiermem.reasoning import Engine, PageView
 from tiermem.text.unicode import replace_surrogates
 
@@ -59,7 +60,9 @@ class Research:
         engine: Engine,
         options: ReadingOptions,
         reranker: Reranker | None = None,
+        steps: Steps | None = None,
     ) -> None:
+        self._steps = steps or Steps()
         self._question = question
         self._asked_at = asked_at
         self._lookup = lookup
@@ -97,9 +100,11 @@ class Research:
         by_question = Search(kind="SEMANTIC", query=self._question)
         for number in range(self._options.max_rounds + 1):
             self._findings = with_round(self._findings, number, searches, pages)
+            self._steps.done("read", way="researched", rounds=self._findings.rounds[-1:])
             if not pages:
                 return "nothing new turned up"
             await self._integrate(pages)
+            self._steps.done("integrate", way="researched", rounds=self._findings.rounds[-1:])
             if number < self._options.max_rounds:
                 if number == 0 and self._options.search_first and not searches:
                     searches, reason = (by_question,), ""

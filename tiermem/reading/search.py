@@ -6,10 +6,11 @@ found by its words (`reading.backlog`); that, and every other step down, is said
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Literal
 
@@ -118,17 +119,26 @@ class LookUp:
         """Units, best first; turns of pages that are not summarised yet stand among them for themselves."""
         found, ranked = await self.units(query, limit=limit), await self.turns(query)
         place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
-        alone = [one for one in ranked.turns if not self.view.tier1.is_distilled(one.page.id)]
-        merged: list[Evidence] = []
+        on_page: dict[PageId, list[FoundTurn]] = {}
+        for turn in ranked.turns:
+            on_page.setdefault(turn.page.id, []).append(turn)
+        alone = deque(turn for turn in ranked.turns if not self.view.tier1.is_distilled(turn.page.id))
+        merged: list[Evidence | FoundTurn] = []
         for unit in found.units:
-            beside = (place[one.line.seq] for one in ranked.turns if any(map(one.holds, unit.spans)))
+            beside = (
+                place[turn.line.seq]
+                for span in unit.spans
+                for turn in on_page.get(span.page_id, ())
+                if turn.holds(span)
+            )
             best = min(beside, default=len(place))
             while alone and place[alone[0].line.seq] < best:
-                merged.append(alone.pop(0).evidence())
+                merged.append(alone.popleft())
             merged.append(unit)
-        merged += [turn.evidence() for turn in alone]
+        first = [*merged, *alone][:limit]  # what is cut off need not be made evidence
+        units = tuple(one if isinstance(one, Evidence) else one.evidence() for one in first)
         degradations = tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
-        return replace(found, units=tuple(merged[:limit]), degradations=degradations)
+        return replace(found, units=units, degradations=degradations)
 
     async def units(self, query: str, *, limit: int) -> Found:
         """Units active in the view, best first; hits that name no such unit are dropped and counted."""
@@ -194,10 +204,11 @@ class LookUp:
 
     def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""
+        units_of = cache(self.view.tier1.units_of_page)  # many turns stand on one page
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
-            for unit in self.view.tier1.units_of_page(turn.page.id)
+            for unit in units_of(turn.page.id)
             if any(turn.holds(span) for span in unit.spans)
         ]
 

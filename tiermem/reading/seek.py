@@ -21,6 +21,7 @@ from tiermem.reading.quoting import size
 from tiermem.reading.recall import each_once, within
 from tiermem.reading.research import new_searches
 from tiermem.reading.search import LookUp
+from tiermem.reading.steps import Steps
 from tiermem.reading.turns import FoundTurn
 from tiermem.reading.wider import place_of, widened
 from tiermem.reasoning import Engine
@@ -50,7 +51,9 @@ class Seeking:
         engine: Engine,
         options: ReadingOptions,
         count: Callable[[str], int],
+        steps: Steps | None = None,
     ) -> None:
+        self._steps = steps or Steps()
         self._question = question
         self._asked_at = asked_at
         self._lookup = lookup
@@ -105,7 +108,11 @@ class Seeking:
             self._keep(number, searches, turns, composed.missing, reason)
             if not turns:
                 return
-            self._wordings.append(await self._word(composed, evidence, turns))
+            worded = await self._word(composed, evidence, turns)
+            self._wordings.append(worded)
+            self._steps.done(
+                "compose", way="researched", checks=worded.checks, degradations=worded.degradations
+            )
             composed = self._best(composed)
             if composed.suffices:
                 return
@@ -178,3 +185,4 @@ class Seeking:
             coverage=missing,
         )
         self._rounds.append(opened if turns else replace(opened, stop=reason))
+        self._steps.done("read", way="researched", rounds=(self._rounds[-1],))

@@ -1,6 +1,7 @@
 """What goes over HTTP between a memory and its client: operations, values, errors. Both ends read it here."""
 
 from tiermem.wire.arguments import given_as_json, taken_from_json
+from tiermem.wire.events import Tell, Telling, telling
 from tiermem.wire.operations import RIGHTS, Operation, Right, operations, summary
 from tiermem.wire.problems import Problem, error_of, problem_of
 from tiermem.wire.values import as_json, plain, read_as
@@ -10,6 +11,8 @@ __all__ = [
     "Operation",
     "Problem",
     "Right",
+    "Tell",
+    "Telling",
     "as_json",
     "error_of",
     "given_as_json",
@@ -19,4 +22,5 @@ __all__ = [
     "read_as",
     "summary",
     "taken_from_json",
+    "telling",
 ]

@@ -20,8 +20,11 @@ from tiermem.model import Answer, Budget, Evidence
 from tiermem.wire.operations import Operation
 from tiermem.wire.values import plain, read_as
 
-STAYS = ("progress", "into", "to", "replace")
+STAYS = ("progress", "on_step", "into", "to", "replace")
 """What is for the caller's own process alone: callbacks, workspaces, files."""
+
+PLACED = ("all_spaces", "episodic")
+"""What is made where the store lies, and cannot be asked for from elsewhere."""
 
 
 def given_as_json(operation: Operation, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,8 +37,7 @@ def given_as_json(operation: Operation, args: tuple[Any, ...], keywords: Mapping
     given = operation.signature.bind(*args, **keywords).arguments
     if given.get("into") is not None:
         raise InvalidInput("into: a workspace is held beside the memory itself, and this one is over HTTP")
-    if given.get("all_spaces"):
-        raise InvalidInput("all_spaces: a store is backed up where it lies, by `tiermem backup`")
+    _no_place(given)
     return {name: _written(name, value) for name, value in given.items() if name not in STAYS}
 
 
@@ -86,15 +88,24 @@ def taken_from_json(operation: Operation, given: object) -> dict[str, Any]:
     taken = {name: hint for name, hint in operation.hints.items() if name not in STAYS}
     for name in given.keys() - taken.keys():
         raise InvalidInput(f"{operation.name}: {not_one_of(name, taken, or_='nothing else')}")
-    for name, one in operation.signature.parameters.items():
-        if name in taken and name not in given and one.default is one.empty and one.kind != one.VAR_KEYWORD:
+    for name in taken.keys() - given.keys():
+        if operation.needs(name):
             raise InvalidInput(f"{operation.name} needs {name!r}")
-    if given.get("all_spaces") not in (None, False):
-        raise InvalidInput("all_spaces: a store is backed up where it lies, by `tiermem backup`")
+    if operation.several in given and not isinstance(given[operation.several], list):
+        raise InvalidInput(f"{operation.several} must be a list")
+    _no_place(given)
     try:
         return {name: _read(taken[name], value) for name, value in given.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"{operation.name}: what was given cannot be read: {error!r}") from error
+
+
+def _no_place(given: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for what is made where the store lies, and goes into no one file."""
+    if given.get("all_spaces") not in (None, False):
+        raise InvalidInput("all_spaces: a store is backed up where it lies, by `tiermem backup`")
+    if given.get("episodic") not in (None, False):
+        raise InvalidInput("episodic: a folder is made where the store lies, by `tiermem export --episodic`")
 
 
 def _read(hint: Any, value: Any) -> Any:

@@ -6,9 +6,10 @@ Only the right that an operation needs stands here by hand; one that nobody gave
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import GenericAlias
 from typing import Any, Literal, get_type_hints
 
 Right = Literal["read", "write", "erase", "admin"]
@@ -65,11 +66,32 @@ class Operation:
     def hints(self) -> Mapping[str, Any]:
         """The type of each thing it takes."""
         known = get_type_hints(self.method)
-        return {
+        hints = {
             name: known.get(name, one.annotation)
             for name, one in self.signature.parameters.items()
             if one.kind is not inspect.Parameter.VAR_KEYWORD
         }
+        if self.several is not None:
+            hints[self.several] = GenericAlias(list, hints[self.several])
+        return hints
+
+    @cached_property
+    def several(self) -> str | None:
+        """The name of what it takes any number of (`*unit_ids`); by name that is one list."""
+        kinds = self.signature.parameters.items()
+        return next((name for name, one in kinds if one.kind is inspect.Parameter.VAR_POSITIONAL), None)
+
+    def needs(self, name: str) -> bool:
+        """Whether it cannot do without this one of the things it takes."""
+        one = self.signature.parameters[name]
+        return one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+
+    def of(self, memory: object, given: Mapping[str, Any]) -> Awaitable[Any]:
+        """The call of it on a memory, with what is given by name."""
+        keywords = dict(given)
+        spread = keywords.pop(self.several, ()) if self.several is not None else ()
+        call: Awaitable[Any] = getattr(memory, self.name)(*spread, **keywords)
+        return call
 
     @cached_property
     def gives(self) -> Any:
@@ -80,11 +102,6 @@ class Operation:
     def stores(self) -> bool:
         """Whether it stores words that somebody said, and so makes the space that it is called in."""
         return self.writes and "said_at" in self.hints
-
-    @property
-    def reports(self) -> bool:
-        """Whether it tells of its progress."""
-        return "progress" in self.hints
 
     @property
     def makes_file(self) -> bool:

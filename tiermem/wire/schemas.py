@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections.abc
-import inspect
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from typing import Any, Literal, NewType, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from pagestore import Checkpoint, Turn
-from tiermem.model import Budget, Evidence
-from tiermem.wire.arguments import STAYS
+from tiermem.model import AskStep, Budget, Evidence
+from tiermem.wire.arguments import PLACED, STAYS
 from tiermem.wire.operations import Operation
 
 REFERENCES = "#/components/schemas/{model}"
@@ -62,19 +61,19 @@ def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, 
         for one in known
         for name, hint in _taken(one).items()
     ]
-    made, shared = TypeAdapter.json_schemas([*results, *taken], ref_template=REFERENCES)
+    steps: _Wanted = [(AskStep.__name__, "serialization", TypeAdapter(AskStep))]
+    made, shared = TypeAdapter.json_schemas([*results, *taken, *steps], ref_template=REFERENCES)
     given = {one.name: made[one.name, "serialization"] for one in known}
     bodies = {one.name: _body(one, made) for one in known}
     return bodies, given, shared.get("$defs", {})
 
 
 def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
-    parameters = operation.signature.parameters
     names = _taken(operation)
     return {
         "type": "object",
         "properties": {name: made[f"{operation.name} {name}", "validation"] for name in names},
-        "required": [name for name in names if parameters[name].default is inspect.Parameter.empty],
+        "required": [name for name in names if operation.needs(name)],
         "additionalProperties": False,
     }
 
@@ -82,9 +81,7 @@ def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
 def _taken(operation: Operation) -> dict[str, Any]:
     """What of its arguments goes over HTTP, each with a type that JSON has."""
     return {
-        name: _as_written(hint)
-        for name, hint in operation.hints.items()
-        if name not in STAYS and name != "all_spaces"
+        name: _as_written(hint) for name, hint in operation.hints.items() if name not in (*STAYS, *PLACED)
     }
 
 

@@ -62,7 +62,9 @@ class Server(threading.Thread):
     def __init__(self, store: Path, **settings: Any) -> None:
         super().__init__(daemon=True)
         service = Service(store, keys=keys_of(store), limits=Limits(rate=0, grace=2), **settings)
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        # asyncio sends at once on sockets that say they are TCP, and on others waits for acknowledgements.
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._socket.bind(("127.0.0.1", 0))
         self._server = server(service, host="127.0.0.1", port=0)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self.settings = settings

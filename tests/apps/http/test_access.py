@@ -176,10 +176,12 @@ def test_only_a_hash_is_kept_and_only_the_owner_reads_it(tmp_path: Path) -> None
     [
         lambda content: content.update(format=2),
         lambda content: content.update(more=1),
-        lambda content: content["keys"][0].update(agent="scout"),
+        lambda content: content["keys"][0].update(hours="8-18"),
         lambda content: content["keys"][0].update(rights=["everything"]),
         lambda content: content["keys"][0].pop("spaces"),
         lambda content: content["keys"][0].update(expires="soon"),
+        lambda content: content["keys"][0].update(agent="*"),
+        lambda content: content["keys"][0].update(agent=7),
     ],
 )
 def test_a_file_that_confines_keys_in_ways_not_known_is_refused_whole(tmp_path: Path, change: Any) -> None:

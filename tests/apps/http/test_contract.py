@@ -14,6 +14,7 @@ import tiermem
 from tests.api.conftest import OpenMemory, tell
 
 MODULES = (
+    "test_steps",
     "test_memory",
     "test_remember",
     "test_feedback",
@@ -25,6 +26,8 @@ FIXTURES = {"open_memory", "memory", "tmp_path"}
 INSIDE = ("._async", "._call", "._opened")
 """What a test names that looks into a memory of this process."""
 LOCAL = {
+    "a_question_that_is_stopped_by_its_steps_leaves_no_answer": "a server may have answered by then",
+    "a_page_that_is_left_out_is_told_by_a_last_step": "breaks a part of this process",
     "deleting_the_index_and_reindexing_gives_the_same_search": "removes the index of a store that is closed",
     "a_space_can_be_read_while_another_writes_it": "is about two openings of one directory",
     "memory_in_memory_leaves_nothing_behind": "is about a memory without a directory",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.torture.load import measured
 from tests.torture.serving import Process, stopped_under_load
 from tiermem.apps.http.keys import Keys, keys_beside
 
@@ -32,3 +33,10 @@ def test_a_server_logs_no_key_and_says_where_it_listens(tmp_path: Path) -> None:
     assert f"add by {key.id}: 200" in said
     assert f"open by {key.id}: 403" in said
     assert token.split("_", 2)[2] not in said
+
+
+@pytest.mark.timeout(300)
+def test_many_clients_at_once_are_all_answered_and_nothing_is_lost(tmp_path: Path) -> None:
+    found = measured(tmp_path / "store", clients=8, seconds=2.0, pause=0.2)
+    assert (found.failed, found.lost, found.code) == ({}, [], 0)
+    assert found.requests > 8

@@ -42,10 +42,26 @@ async def test_a_long_operation_tells_how_far_it_is_and_what_came_of_it(serving:
 async def test_what_tells_no_progress_streams_what_came_of_it(serving: Serving) -> None:
     async with serving() as client:
         await client.post("/v1/add", json={"turns": SAID, "speaker": "Ann"})
-        ((name, answer),) = await told(client, "ask", question="What is Biscuit allergic to?")
-        assert (name, answer["text"]) == ("result", "chicken")
+        ((name, found),) = await told(client, "search", query="What is Biscuit allergic to?")
+        assert (name, "chicken" in found[0]["text"]) == ("result", True)
         ((name, problem),) = await told(client, "page", page_id="p1:nowhere")
         assert (name, problem["error"], problem["status"]) == ("problem", "pagestore.PageNotFound", 404)
+
+
+async def test_a_question_streams_its_steps_and_then_the_answer(serving: Serving) -> None:
+    async with serving() as client:
+        await client.post("/v1/add", json={"turns": SAID, "speaker": "Ann"})
+        await client.post("/v1/flush", json={})
+        *steps, (last, answer) = await told(
+            client, "ask", question="What is Biscuit allergic to?", mode="raw"
+        )
+        assert (last, answer["text"]) == ("result", "chicken")
+        assert {name for name, _ in steps} == {"step"}
+        assert [one["name"] for _, one in steps][:2] == ["recall", "route"]
+        assert [one["decision"] for _, one in steps if one["decision"]] == [answer["trace"]["decision"]]
+        assert steps[0][1]["candidates"][0] in answer["trace"]["candidates"]
+        refused = await client.post("/v1/ask", json={"question": "What?", "on_step": None})
+        assert refused.status_code == 400
 
 
 async def test_a_stream_gives_a_sign_of_life(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tiermem.apps.cli import options
+from tiermem.apps.cli.group import remark
 from tiermem.apps.present.answers import nearest, next_step, route, support, tokens
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
+from tiermem.apps.present.steps import described
 from tiermem.apps.present.tables import counted, numbered, pairs
 from tiermem.apps.present.terminal import when
-from tiermem.model import Answer, Citation, is_proved
+from tiermem.model import Answer, AskStep, Citation, is_proved
 from tiermem.text.unicode import show_controls
 
 
@@ -39,6 +41,7 @@ def ask(
     asked_at: options.AskedAt = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
     turns: options.Turns,
+    steps: Annotated[bool, typer.Option("--steps", help="Tell each step on stderr as it is done.")] = False,
     budget: Annotated[
         str | None,
         typer.Option(help="Limits of this question, as calls=5,tokens=4000,seconds=20,cost=0.05."),
@@ -60,14 +63,19 @@ def ask(
             asked_at=options.moment("--asked-at", asked_at),
             as_of=options.moment("--as-of", as_of),
             budget=at_most,
+            on_step=_tell if steps else None,
             **seen,
         )
         cost = reading_cost(memory, answer)
-    steps = _next_steps(question, answer, place)
+    further = _next_steps(question, answer, place)
     output.show(
         {**plain(answer), "nearest": answer.nearest},
-        lambda: (_answer(answer, cost), *steps) if steps else _answer(answer, cost),
+        lambda: (_answer(answer, cost), *further) if further else _answer(answer, cost),
     )
+
+
+def _tell(step: AskStep) -> None:
+    remark(show_controls(described(step)))
 
 
 def _answer(answer: Answer, cost: ReadingCost) -> Group:

@@ -31,6 +31,7 @@ def _shown(key: Key) -> dict[str, object]:
         "name": key.name,
         "spaces": key.spaces,
         "rights": key.rights,
+        "agent": key.agent,
         "made": key.made,
         "expires": key.expires,
     }
@@ -49,6 +50,9 @@ def make(
         str, typer.Option("--may", metavar="RIGHTS", help="Any of read, write, erase, admin; with commas.")
     ] = "read,write",
     days: Annotated[float | None, typer.Option("--days", help="It ends after so many.")] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="For this agent alone, which sees and adds its own.")
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     keys: KeysFile = None,
     output: options.Output,
@@ -56,7 +60,8 @@ def make(
     """Make a key. It is shown now and never again: only a hash of it is kept."""
     rights: list[Right] = [part.strip() for part in may.split(",") if part.strip()]  # type: ignore[misc]
     kept = Keys(keys or keys_beside(store))
-    token, key = kept.make(name, spaces=spaces or [options.DEFAULT_SPACE], rights=rights, days=days)
+    bound = spaces or [options.DEFAULT_SPACE]
+    token, key = kept.make(name, spaces=bound, rights=rights, days=days, agent=agent)
     output.show({**_shown(key), "key": token}, lambda: (token,))
     remark("this is shown once; `tiermem keys revoke " + key.id + "` takes it away")
 
@@ -87,9 +92,17 @@ def revoke(
 
 def _table(found: tuple[Key, ...]) -> Table:
     return table(
-        ("id", "name", "spaces", "may", "made", "expires"),
+        ("id", "name", "spaces", "may", "agent", "made", "expires"),
         [
-            (one.id, one.name, ", ".join(one.spaces), ", ".join(one.rights), one.made, one.expires or "")
+            (
+                one.id,
+                one.name,
+                ", ".join(one.spaces),
+                ", ".join(one.rights),
+                one.agent or "",
+                one.made,
+                one.expires or "",
+            )
             for one in found
         ],
         whole=("id",),

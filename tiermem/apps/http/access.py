@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from tiermem.apps.http.keys import Key, Keys
-from tiermem.errors import Forbidden, InvalidInput, Unauthorized
+from tiermem.errors import Forbidden, InvalidInput, Unauthorized, agent_in
 from tiermem.wire import Right
 
 
@@ -30,6 +30,17 @@ class Caller:
     def has(self, right: Right) -> bool:
         """Whether they have the right, wherever it is."""
         return self.key is None or self.key.may(right)
+
+    def agent(self, named: str | None) -> str | None:
+        """As which agent they ask: as that of the key, where it has one, else as they say.
+
+        Raises `Forbidden` for an agent that the key is not for, whether there is such a one or not, and
+        `InvalidInput` for what is no name.
+        """
+        own = None if self.key is None else self.key.agent
+        if own is not None and named not in (None, own):
+            raise Forbidden(f"this key is for agent {own!r} alone")
+        return own if named is None else agent_in(named)
 
     def may(self, right: Right, space: str | None = None) -> None:
         """Raise `Forbidden` for what the key does not allow, in the space or, without one, anywhere."""

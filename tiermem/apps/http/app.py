@@ -122,6 +122,7 @@ class _Handlers:
             asked = Request(
                 operation=operation,
                 space=space,
+                agent=caller.agent(request.query_params.get("agent")),
                 body=body,
                 once=request.headers.get("idempotency-key") if operation.writes else None,
             )
@@ -141,7 +142,8 @@ class _Handlers:
         if create not in ("true", "false"):
             raise InvalidInput("create must be true or false")
         space = space_named(request.query_params.get("space"))
-        opened = await self._service.open(caller, space, create=create == "true")
+        agent = request.query_params.get("agent")
+        opened = await self._service.open(caller, space, agent=agent, create=create == "true")
         return Response(opened, media_type="application/json")
 
     async def spaces(self, request: Received) -> Response:
@@ -199,13 +201,13 @@ class _Handlers:
         return b"".join(parts)
 
     async def _events(self, caller: Any, asked: Request) -> AsyncIterator[bytes]:
-        """Progress as it is told, a sign of life where none is, and what came of it."""
+        """Progress and steps as they are told, a sign of life where none is, and what came of it."""
         loop, news = asyncio.get_running_loop(), asyncio.Queue[bytes]()
 
-        def progress(done: int, known: int) -> None:
-            loop.call_soon_threadsafe(news.put_nowait, _event("progress", {"done": done, "known": known}))
+        def tell(name: str, value: object) -> None:
+            loop.call_soon_threadsafe(news.put_nowait, _event(name, value))
 
-        doing = asyncio.ensure_future(self._service.call(caller, replace(asked, progress=progress)))
+        doing = asyncio.ensure_future(self._service.call(caller, replace(asked, tell=tell)))
         try:
             while not doing.done():
                 coming = asyncio.ensure_future(news.get())

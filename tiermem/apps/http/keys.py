@@ -4,7 +4,7 @@ A key is 256 random bits, so nobody finds one by trying, and a hash made to be s
 people choose) would only cost time at every request: SHA-256 is right. A key is shown once, when it is made.
 
 The file is strict: a field that this version does not know may confine a key in a way that it cannot hold
-to, so a file with one is refused. What confines keys further (to an agent, say) is one more field of `Key`.
+to, so a file with one is refused. What confines keys further is one more field of `Key`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
-from tiermem.errors import InvalidInput, UnknownId, name_in, not_one_of
+from tiermem.errors import InvalidInput, UnknownId, agent_in, name_in, not_one_of
 from tiermem.wire import Right
 
 FORMAT = 1
@@ -39,7 +39,10 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What is kept of a key: whose it is, in which spaces, what it may do, and the hash of what is secret."""
+    """What is kept of a key: whose it is, in which spaces, what it may do, and the hash of what is secret.
+
+    Who shows a key with an `agent` is that agent, and nobody else: `admin` is for owners alone.
+    """
 
     id: str
     name: str
@@ -48,6 +51,13 @@ class Key:
     rights: tuple[Right, ...]
     made: str
     expires: str | None = None
+    agent: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.agent is not None and "admin" in self.rights:
+            raise InvalidInput(
+                "the right 'admin' is the owner's: the key of an agent has read, write or erase"
+            )
 
     def may(self, right: Right) -> bool:
         """Whether it has the right."""
@@ -96,7 +106,13 @@ class Keys:
         return key if same and key is not None and not key.is_over(self._clock()) else None
 
     def make(
-        self, name: str, *, spaces: Sequence[str], rights: Sequence[Right], days: float | None = None
+        self,
+        name: str,
+        *,
+        spaces: Sequence[str],
+        rights: Sequence[Right],
+        days: float | None = None,
+        agent: str | None = None,
     ) -> tuple[str, Key]:
         """A new key, which is to be shown now and never again, and what is kept of it."""
         may = tuple(dict.fromkeys(_checked(rights)))
@@ -112,6 +128,7 @@ class Keys:
             rights=may,
             made=now.isoformat(timespec="seconds"),
             expires=None if days is None else (now + timedelta(days=days)).isoformat(timespec="seconds"),
+            agent=None if agent is None else agent_in(agent),
         )
         with self._changing():
             self._write({**self._keys, ident: key})
@@ -156,7 +173,7 @@ class Keys:
             os.close(folder)
 
     def _write(self, keys: dict[str, Key]) -> None:
-        content = {"format": FORMAT, "keys": [asdict(key) for key in keys.values()]}
+        content = {"format": FORMAT, "keys": [_kept(key) for key in keys.values()]}
         partial = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
         try:
             out = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -173,6 +190,11 @@ def keys_beside(store: Path) -> Path:
     """Where the keys of a store lie: beside it, so that neither a backup nor a restored store brings any."""
     whole = store.resolve()
     return whole.with_name(f"{whole.name}.keys.json")
+
+
+def _kept(key: Key) -> dict[str, Any]:
+    """A key as the file has it: an `agent` only where it has one, so that before any had one is as it was."""
+    return {name: value for name, value in asdict(key).items() if name != "agent" or value is not None}
 
 
 def _hashed(token: str) -> str:
@@ -211,6 +233,8 @@ def _key(one: dict[str, Any]) -> Key:
     if unknown:
         raise ValueError(f"it confines a key by {', '.join(sorted(unknown))}")
     key = Key(**{**one, "spaces": tuple(one["spaces"]), "rights": tuple(_checked(one["rights"]))})
+    if key.agent is not None:
+        agent_in(key.agent)
     if key.expires is not None and datetime.fromisoformat(key.expires).tzinfo is None:
         raise ValueError("a key expires at a time without a zone")
     return key

@@ -18,6 +18,13 @@ _SPACE = {
     "description": "Whose memory.",
     "schema": {"type": "string", "default": DEFAULT_SPACE},
 }
+_AGENT = {
+    "name": "agent",
+    "in": "query",
+    "description": "As which agent, which sees and adds its own; as the owner where none is named. A key "
+    "that is an agent's own is that agent's without it, and no other's.",
+    "schema": {"type": "string", "minLength": 1},
+}
 _ONCE = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -52,13 +59,14 @@ _OPENED = {
     "type": "object",
     "properties": {
         **{name: {"type": "string"} for name in ("space", "engine", "version")},
+        "agent": {"type": ["string", "null"]},
         "may": {"type": "array", "items": {"enum": list(get_args(Right))}},
     },
-    "required": ["space", "engine", "version", "may"],
+    "required": ["space", "engine", "version", "agent", "may"],
 }
 _STREAM = (
-    "`progress` events with the numbers `done` and `known`, where the operation tells of any; then one "
-    "`result` or one `problem`."
+    "Where the operation tells of them, `progress` events with the numbers `done` and `known`, or, of a "
+    "question, `step` events, each an `AskStep`; then one `result` or one `problem`."
 )
 
 
@@ -87,7 +95,9 @@ def document() -> dict[str, Any]:
 
 
 def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    parameters = [_SPACE, _ONCE] if operation.writes and not operation.makes_file else [_SPACE]
+    parameters = [_SPACE, _AGENT]
+    if operation.writes and not operation.makes_file:
+        parameters.append(_ONCE)
     return {
         "operationId": operation.name,
         "summary": summary(operation),
@@ -132,7 +142,7 @@ def _others() -> dict[str, Any]:
             "post": {
                 "operationId": "open",
                 "summary": "A space: its name, who reasons, which version serves it, what the key may do.",
-                "parameters": [_SPACE, create],
+                "parameters": [_SPACE, _AGENT, create],
                 "responses": {"200": _answer(_OPENED), **_problems(_STATUSES)},
             }
         },

@@ -9,7 +9,8 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,11 +32,13 @@ from tiermem.wire import (
     Operation,
     Problem,
     Right,
+    Tell,
     as_json,
     operations,
     plain,
     problem_of,
     taken_from_json,
+    telling,
 )
 
 log = logging.getLogger("tiermem.http")
@@ -46,19 +49,23 @@ _ORDER: tuple[Right, ...] = get_args(Right)
 _LONGEST_NAME = 200
 """Characters of an Idempotency-Key."""
 
-Progress = Callable[[int, int], None]
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One operation that somebody asks for, in a space; `body` is JSON, `once` an idempotency key."""
+    """One operation that somebody asks for, in a space; `body` is JSON, `once` an idempotency key.
+
+    `agent` is as which agent it is asked for, where it is not as the owner.
+    """
 
     operation: Operation
     space: str
     body: bytes
+    agent: str | None = None
     once: str | None = None
-    progress: Progress | None = None
+    tell: Tell | None = None
+    """Is told of events while the operation runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +127,24 @@ class Service:
             return False
         return not self.stopping
 
-    async def open(self, caller: Caller, space: str, *, create: bool) -> bytes:
-        """What a client wants to know of a space first: its name, who reasons, and what the caller may do.
+    async def open(self, caller: Caller, space: str, *, agent: str | None = None, create: bool) -> bytes:
+        """What a client wants to know of a space first: its name, who reasons, as which agent it is seen, and
+        what the caller may do.
 
         `create` makes it.
         """
         caller.reaches(space)
+        agent = caller.agent(agent)
         create = create and caller.has("write") and not self._read_only
-        async with self.spaces.use(space, create=create) as memory:
+        async with self._used(space, agent, create=create) as memory:
             told = {"space": memory.space, "engine": memory.engine, "version": tiermem.__version__}
-            return as_json({**told, "may": self._may(caller)})
+            return as_json({**told, "agent": memory.agent, "may": self._may(caller)})
 
     async def call(self, caller: Caller, asked: Request) -> bytes | Made:
         """What the operation gives, as JSON, or the file it wrote. Raises what the memory raises."""
         operation = asked.operation
         caller.may(operation.right, asked.space)
+        asked = replace(asked, agent=caller.agent(asked.agent))
         keywords = taken_from_json(operation, _parsed(asked.body))
         if operation.makes_file:
             return await self._in_time(self._file(asked, keywords))
@@ -170,6 +180,14 @@ class Service:
         """The rights that a caller has here; where nothing is written, nobody has more than one to read."""
         return [right for right in _ORDER if caller.has(right) and (right == "read" or not self._read_only)]
 
+    @asynccontextmanager
+    async def _used(
+        self, space: str, agent: str | None, *, create: bool
+    ) -> AsyncIterator[tiermem.AsyncMemory]:
+        """The memory of a space, as an agent sees it where one is named."""
+        async with self.spaces.use(space, create=create) as memory:
+            yield memory if agent is None else memory.as_agent(agent)
+
     async def _opened(self, space: str, create: bool) -> tiermem.AsyncMemory:
         try:
             return await self._open(space=space, create=create)
@@ -185,24 +203,25 @@ class Service:
         if not 0 < len(asked.once) <= _LONGEST_NAME:
             raise InvalidInput(f"an Idempotency-Key has 1 to {_LONGEST_NAME} characters")
         digest = hashlib.sha256(asked.body).hexdigest()
-        key = (caller.name, asked.space, asked.once)
+        key = (caller.name, asked.space, asked.agent, asked.once)
         return await self._repeats.once(
             key, f"{asked.operation.name} {digest}", lambda: self._done(asked, keywords)
         )
 
     async def _done(self, asked: Request, keywords: dict[str, Any]) -> bytes:
         operation = asked.operation
-        reports = {"progress": asked.progress} if operation.reports and asked.progress else {}
+        tells = telling(operation)
+        reports = {} if tells is None or asked.tell is None else {tells.parameter: tells.callback(asked.tell)}
         create = operation.stores and not self._read_only
-        async with self.spaces.use(asked.space, create=create) as memory:
-            return as_json(await getattr(memory, operation.name)(**keywords, **reports))
+        async with self._used(asked.space, asked.agent, create=create) as memory:
+            return as_json(await operation.of(memory, {**keywords, **reports}))
 
     async def _file(self, asked: Request, keywords: dict[str, Any]) -> Made:
         folder = TemporaryDirectory(prefix="tiermem-", ignore_cleanup_errors=True)
         try:
             file = Path(folder.name) / asked.operation.name
-            async with self.spaces.use(asked.space, create=False) as memory:
-                result = plain(await getattr(memory, asked.operation.name)(to=file, **keywords))
+            async with self._used(asked.space, asked.agent, create=False) as memory:
+                result = plain(await asked.operation.of(memory, {**keywords, "to": file}))
             return Made(file, as_json({name: one for name, one in result.items() if name != "file"}), folder)
         except BaseException:
             folder.cleanup()

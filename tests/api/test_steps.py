@@ -1,0 +1,103 @@
+"""The steps of a question, told as they are done: parts of the trace, and nothing else."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+
+import tiermem
+from tests.api.conftest import OpenMemory, tell
+from tiermem.apps.present.steps import described
+from tiermem.errors import CallbackFailed, InvalidInput
+from tiermem.model import AskMode, AskStep
+from tiermem.reading import ask as asking
+from tiermem.wire import plain
+
+ASKED = "What did Melanie paint last year?"
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> tiermem.Memory:
+    memory = open_memory()
+    tell(memory)
+    memory.flush()
+    return memory
+
+
+def named(steps: list[AskStep], name: str) -> list[AskStep]:
+    return [one for one in steps if one.name == name]
+
+
+@pytest.mark.parametrize("mode", get_args(AskMode))
+def test_steps_tell_what_the_trace_holds(memory: tiermem.Memory, mode: AskMode) -> None:
+    steps: list[AskStep] = []
+    trace = memory.ask(ASKED, mode=mode, on_step=steps.append).trace
+    assert steps[0].name == "recall"
+    assert [one.decision for one in named(steps, "route")] == [trace.decision]
+    assert {item for one in steps for item in one.candidates} <= set(trace.candidates)
+    assert set(steps[0].candidates) == set(trace.candidates[: len(steps[0].candidates)])
+    assert [check for one in steps for check in one.checks] == list(trace.checks)
+    assert steps[-1].way == trace.way
+    rounds = [one.rounds[0] for one in named(steps, "integrate")]
+    assert rounds == [replace(one, stop=None) for one in trace.rounds if one.pages]
+    assert [one.rounds[0].pages for one in named(steps, "read")] == [one.pages for one in trace.rounds]
+    assert {one for step in steps for one in step.degradations} <= set(trace.degradations)
+    assert all(described(one) for one in steps)
+    assert bool(rounds) == (mode == "raw")
+
+
+def test_steps_are_told_while_the_question_is_under_way(memory: tiermem.Memory) -> None:
+    seen: list[str] = []
+
+    def refuse(step: AskStep) -> None:
+        seen.append(step.name)
+        if step.name == "route":
+            raise ValueError("enough")
+
+    with pytest.raises(CallbackFailed, match="enough"):
+        memory.ask(ASKED, mode="raw", on_step=refuse)
+    assert seen == ["recall", "route"]
+    assert memory.ask(ASKED).text
+
+
+def test_a_question_that_is_stopped_by_its_steps_leaves_no_answer(memory: tiermem.Memory) -> None:
+    with pytest.raises(CallbackFailed):
+        memory.ask(ASKED, on_step=lambda step: 1 / 0)  # type: ignore[arg-type]  # it raises
+    assert memory.answers() == ()
+
+
+@pytest.mark.parametrize("callback", [1, "step", object()])
+def test_what_is_told_steps_can_be_called(memory: tiermem.Memory, callback: Any) -> None:
+    with pytest.raises(InvalidInput, match="on_step"):
+        memory.ask(ASKED, on_step=callback)
+
+
+@pytest.mark.unexpected
+def test_a_page_that_is_left_out_is_told_by_a_last_step(
+    memory: tiermem.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recall: Callable[..., Any] = vars(asking)["recall"]
+    odd = memory.pages()[0].id
+
+    async def stumbles(question: str, lookup: Any, **given: Any) -> Any:
+        found = await lookup.view.fetch([odd])
+        if odd in found.pages:
+            raise ZeroDivisionError("odd")
+        return await recall(question, lookup, **given)
+
+    monkeypatch.setattr(asking, "recall", stumbles)
+    steps: list[AskStep] = []
+    answer = memory.ask(ASKED, on_step=steps.append)
+    assert [one.name for one in steps] == ["fallback"]
+    assert set(steps[-1].degradations) <= set(answer.trace.degradations)
+    assert odd in json.dumps(plain(steps[-1]))
+
+
+def test_the_route_is_told_before_the_answer_is_worded_where_it_is_decided_before(
+    memory: tiermem.Memory,
+) -> None:
+    names: list[str] = []
+    memory.ask(ASKED, mode="summary", on_step=lambda step: names.append(step.name))
+    assert names == ["recall", "route", "compose"]

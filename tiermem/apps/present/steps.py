@@ -1,0 +1,30 @@
+"""A step of a question, in one line."""
+
+from __future__ import annotations
+
+from tiermem.apps.present.tables import counted
+from tiermem.model import AskStep
+
+
+def described(step: AskStep) -> str:
+    """What was done, and what came of it, in the words of the trace."""
+    parts = [step.name, *_of_trace(step)]
+    tokens = sum(one.usage.input_tokens + one.usage.output_tokens for one in step.usage)
+    return ": ".join([parts[0], ", ".join(parts[1:])]) + (f" ({tokens:,} tokens so far)" if tokens else "")
+
+
+def _of_trace(step: AskStep) -> list[str]:
+    found: list[str] = []
+    if step.name in ("recall", "widen"):
+        found.append(f"{counted(len(step.candidates), 'piece')} of evidence")
+    if step.decision is not None:
+        found.append(f"{step.decision.action} by {step.decision.router}, {step.decision.reason}")
+    for one in step.rounds:
+        found.append(f"round {one.number}, {counted(len(one.pages), 'page')}")
+        found += [f"{search.kind} {search.query!r}" for search in one.searches]
+        if step.name == "integrate":
+            found.append(f"{counted(one.facts, 'fact')}, {one.rejected} rejected")
+        found += [one.stop] if one.stop else []
+    if step.name == "compose":
+        found.append(f"{step.way}, {step.checks[-1].support if step.checks else 'no answer'}")
+    return [*found, *(f"{one.stage}: {one.reason}; instead: {one.fallback}" for one in step.degradations)]
