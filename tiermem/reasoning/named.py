@@ -54,7 +54,8 @@ def _nearest(wanted: Routing) -> Route:
     if wanted.embedder not in THRESHOLDS:
         raise InvalidInput(
             f"router {NAME!r}: no similarity was chosen for the embedder {wanted.embedder!r}; there are "
-            f"some for {', '.join(map(repr, THRESHOLDS))}. Give an engine whose route is a SimilarityEntityGate(tau=…)"
+            f"some for {', '.join(map(repr, THRESHOLDS))}. Give an "
+            f"engine whose route is a SimilarityEntityGate(tau=…)"
         )
     return SimilarityEntityGate(tau=THRESHOLDS[wanted.embedder].tau)
 
