@@ -92,7 +92,18 @@ def router_train_command(
 
     files = [read_rows(file) for file in data]
     if policy is not None:
-        write_policy(anyio.run(partial(learned_policy, files[0])), policy)
-    command = " ".join(["python -m eval router-train", *(file.name for file in data)])
+        learned = anyio.run(partial(learned_policy, files[0]))
+        write_policy(learned, policy)
+        _say_what_it_saw(learned.trained_on)
     of = anyio.run(partial(compared, files))
-    present(found(of, command=command, signals=len(SIGNALS)), page_to=page, as_json=as_json)
+    shown = found(of, names=[file.name for file in data], signals=len(SIGNALS))
+    present(shown, page_to=page, as_json=as_json)
+
+
+def _say_what_it_saw(trained_on: tuple[str, ...]) -> None:
+    """On stderr, where the data is there to measure with."""
+    from eval.training.data.sources import SOURCES, to_measure_with
+
+    withheld = to_measure_with(name for name in trained_on if name in SOURCES)
+    if withheld:
+        typer.echo(f"learned from {', '.join(withheld)}: the policy may not be given away", err=True)

@@ -50,8 +50,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """What one way to route comes to, of one seed: of the questions that have an answer, and of `others`."""
+    """What one way to route comes to, of one seed: of the questions that have an answer, and of `others`.
 
+    `right` tells of each question with an answer whether it came out right.
+    """
+
+    escalated: frozenset[QuestionId]
+    right: Mapping[QuestionId, bool]
     escalation: Escalation
     matrix: Counterfactual
     accuracy: float
@@ -110,16 +115,17 @@ def learned_escalations(of: Seen, learn: Learn, seed: int) -> frozenset[Question
 def routed(of: Seen, escalated: frozenset[QuestionId]) -> Routed:
     """What these escalations come to. Raises `ValueError` where no question has an answer."""
     main = [row for row in of.rows if row.answerable]
-    right = [_right(row, escalated) for row in main]
+    right = {row.question: _right(row, escalated) for row in main}
     summary = {row.question: row.c_s for row in main}
     raw = {row.question: row.c_r for row in main}
-    actual = {row.question: _right(row, escalated) for row in main}
     others = [_right(row, escalated) for row in of.rows if not row.answerable]
     return Routed(
+        escalated=escalated,
+        right=right,
         escalation=escalation(escalated, summary, raw),
-        matrix=counterfactual(escalated, summary, raw, actual),
-        accuracy=float(np.mean(right)),
-        interval=estimate([float(one) for one in right], [row.case for row in main]),
+        matrix=counterfactual(escalated, summary, raw, right),
+        accuracy=float(np.mean(list(right.values()))),
+        interval=estimate(list(map(float, right.values())), [row.case for row in main]),
         tokens=float(np.mean([_tokens(row, escalated) for row in main])),
         reward=float(np.mean([_worth(row, escalated) for row in main])),
         others_right=float(np.mean(others)) if others else None,

@@ -44,6 +44,8 @@ async def outcomes(
     origin = Origin(
         dataset=folder.manifest.dataset,
         checksum=folder.manifest.checksum,
+        sample=folder.manifest.sample,
+        engine=folder.manifest.engine,
         judge=folder.manifest.judge,
         summary=pair.summary,
         raw=pair.raw,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from eval.metrics.intervals import Estimate, estimate
 from eval.report.values import Table, number, percent, share
-from eval.reproduction import Claim, Reproduction
+from eval.reproduction import Claim, Reproduction, Verdict
 from eval.training.router import router_reward
 from eval.training.router.compare import LEARNED, SUPERVISED, Routed
 from eval.training.router.learn import Options, advantages
@@ -39,18 +40,35 @@ class Compared:
     ways: Mapping[str, Sequence[Routed]]
 
 
-def found(compared: Sequence[Compared], *, command: str, signals: int) -> Reproduction:
-    """The page."""
+def found(compared: Sequence[Compared], *, names: Sequence[str], signals: int) -> Reproduction:
+    """The page. `names` are the files, as somebody else would name them."""
     tables = [table for one in compared for table in (_routing(one), _matrices(one))]
     return Reproduction(
         title="A router learned from outcomes",
         opening=_OPENING.format(signals=signals),
-        command=command,
+        command=_commands(compared, names),
         data={one.rows[0].origin.dataset: one.rows[0].origin.checksum for one in compared},
         tables=(*tables, _rewards(), _recipe()),
         claims=(*(claim for one in compared for claim in _claims(one)), _stakes(compared), *_unmeasured()),
         numbers={_name(one): _numbers(one) for one in compared},
     )
+
+
+def _commands(compared: Sequence[Compared], names: Sequence[str]) -> str:
+    """All of it from the data on, as somebody else would type it."""
+    origins = [one.rows[0].origin for one in compared]
+    systems = dict.fromkeys(name for of in origins for name in (of.summary, of.raw))
+    asked = " ".join(f"--{name} {value}" for name, value in origins[0].sample.items())
+    lines = [
+        f"python -m eval qa {origins[0].dataset} --data FILE --systems {','.join(systems)} {asked} "
+        "--keep --out run",
+        *(
+            f"python -m eval router-data run --summary {of.summary} --raw {of.raw} --out {name}"
+            for of, name in zip(origins, names, strict=True)
+        ),
+        f"python -m eval router-train {' '.join(names)} --page router.md",
+    ]
+    return "\n    ".join(lines)
 
 
 def _name(one: Compared) -> str:
@@ -60,7 +78,7 @@ def _name(one: Compared) -> str:
 
 def _routing(one: Compared) -> Table:
     main = [row for row in one.rows if row.answerable]
-    always = one.ways["always"][0].tokens
+    always, never = one.ways["always"][0], one.ways["never"][0]
     labels = counted(main)
     return Table(
         title=f"{_name(one)} (layout of Table 3)",
@@ -68,15 +86,18 @@ def _routing(one: Compared) -> Table:
             "Router", "R-rate %", "Recall (hard) %", "F1 %", "Overall acc. (95 %)", "Tok in / Q",
             "of always %", "reward / Q", "no answer there: right %",
         ),
-        rows=tuple(_row(name, of, always) for name, of in one.ways.items()),
+        rows=tuple(_row(name, of, always.tokens) for name, of in one.ways.items()),
         notes=(
             f"{len(main)} questions that have an answer: from what was recalled {labels['S']} are right, "
             f"from the pages alone {labels['R']} (hard), from neither {labels['neither']}. "
             f"{len(one.rows) - len(main)} that have none are in the last column only.",
+            f"Reading the pages every time changes accuracy by {always.accuracy - never.accuracy:+.3f}, "
+            f"for {always.tokens / max(never.tokens, 1):.0f} times the evidence.",
             "Where seeds differ: their mean, and from the least to the most. Accuracy with the interval of "
             "the first seed, over conversations. Tokens are those of the evidence that the way taken reads; "
             "no router here reads any.",
-            f"Judge: {one.rows[0].origin.judge}.",
+            "A router that draws lots finds as large a share of the hard questions as it escalates.",
+            f"Engine: {one.rows[0].origin.engine}. Judge: {one.rows[0].origin.judge}.",
         ),
     )  # fmt: skip
 
@@ -168,30 +189,53 @@ def _recipe() -> Table:
 
 
 def _claims(one: Compared) -> list[Claim]:
+    """What reward adds to labels. Both are means over seeds; what an interval over conversations leaves open
+    is not taken for agreement.
+    """
     where = f"({_name(one)})"
     first, second = one.ways[SUPERVISED], one.ways[BY_REWARD]
-    before, after = _mean(first, "recall"), _mean(second, "recall")
-    sharper = _mean(second, "f1") - _mean(first, "f1")
-    recall_up = after > before + 1e-9
-    gained = float(np.mean([of.accuracy for of in second]) - np.mean([of.accuracy for of in first]))
+    main = [row for row in one.rows if row.answerable]
+    hard = [row for row in main if row.label == "R"]
+    found_more = _change(hard, first, second, lambda of, row: row.question in of.escalated)
+    more_right = _change(main, first, second, lambda of, row: of.right[row.question])
+    f1 = f"F1 {percent(_mean(first, 'f1'))} → {percent(_mean(second, 'f1'))} %"
+    rates = f"R-rate {percent(_mean(first, 'rate'))} → {percent(_mean(second, 'rate'))} %"
+    recall = f"{percent(_mean(first, 'recall'))} → {percent(_mean(second, 'recall'))} % of {len(hard)}"
     return [
         Claim(
-            says=f"reward after labels finds more hard questions (65.8 → 71.7 %) {where}",
-            found=f"{percent(before)} → {percent(after)} %",
-            verdict="agrees" if recall_up else "differs",
-        ),
-        Claim(
-            says=f"and tells them better (F1 37.5 → 40.6 %): discrimination, not more escalation {where}",
-            found=f"F1 {percent(_mean(first, 'f1'))} → {percent(_mean(second, 'f1'))} %, R-rate "
-            f"{percent(_mean(first, 'rate'))} → {percent(_mean(second, 'rate'))} %",
-            verdict="agrees" if sharper > 0 else "differs",
+            says=f"reward after labels finds more hard questions (65.8 → 71.7 %, F1 37.5 → 40.6 %) {where}",
+            found=f"{recall}, {_interval(found_more)}; {f1}, {rates}",
+            verdict=_verdict(found_more),
         ),
         Claim(
             says=f"accuracy rises with it (.831 → .851) {where}",
-            found=f"by {gained:+.3f}",
-            verdict="agrees" if gained > 0 else "differs",
+            found=_interval(more_right),
+            verdict=_verdict(more_right),
         ),
     ]
+
+
+def _change(
+    rows: Sequence[Row],
+    first: Sequence[Routed],
+    second: Sequence[Routed],
+    what: Callable[[Routed, Row], bool],
+) -> Estimate | None:
+    """How much more often something is so of the second way than of the first; `None` of no question."""
+    changes = [float(np.mean([what(of, row) for of in second]) - np.mean([what(of, row) for of in first]))
+               for row in rows]  # fmt: skip
+    return estimate(changes, [row.case for row in rows]) if rows else None
+
+
+def _interval(change: Estimate | None) -> str:
+    if change is None:
+        return "nothing to count"
+    chance = "" if change.low > 0 or change.high < 0 else ": no change that chance would not make"
+    return f"by {change.mean:+.3f} ({change.low:+.3f} to {change.high:+.3f}){chance}"
+
+
+def _verdict(change: Estimate | None) -> Verdict:
+    return "agrees" if change is not None and change.low > 0 else "differs"
 
 
 def _stakes(compared: Sequence[Compared]) -> Claim:

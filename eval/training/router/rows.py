@@ -37,10 +37,14 @@ class Shares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The run it is from: its data and their digest, who judged, which systems, the embedder, the prompt."""
+    """The run it is from: its data and their digest, which of it was asked (`sample`), who reasoned and who
+    judged, the systems of both ways, the embedder, the prompt.
+    """
 
     dataset: str
     checksum: str
+    sample: Mapping[str, Any]
+    engine: str
     judge: str
     summary: str
     raw: str

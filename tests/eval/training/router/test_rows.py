@@ -1,4 +1,4 @@
-"""From a kept run to data: labels, parts by conversation, chats, and that nothing of the test is elsewhere."""
+"""From a kept run to data: labels, parts by conversation, chats; nothing of the test is elsewhere."""
 
 import json
 from dataclasses import replace
@@ -36,7 +36,15 @@ from tiermem.model import Evidence
 from tiermem.reasoning.policy.linear import read_policy, write_policy
 
 ORIGIN = Origin(
-    dataset="tiny", checksum="0" * 64, judge="words", summary="s", raw="r", embedder="hash", prompt="p@1"
+    dataset="tiny",
+    checksum="0" * 64,
+    sample={"questions": 6},
+    engine="rules",
+    judge="words",
+    summary="s",
+    raw="r",
+    embedder="hash",
+    prompt="p@1",
 )
 
 
@@ -187,15 +195,13 @@ def of_run(folder: RunFolder, pair: Pair) -> list[Row]:
     return anyio.run(main)
 
 
-@pytest.mark.parametrize(
-    ("summary", "source"), [("tiermem:summary", {"unit"}), ("tiermem:recalled", {"unit", "turn"})]
-)
+@pytest.mark.parametrize(("summary", "source"), [("tiermem:summary", "unit"), ("tiermem:recalled", "turn")])
 def test_what_was_recalled_is_found_in_the_memory_that_the_run_kept(
-    kept_run: RunFolder, summary: str, source: set[str]
+    kept_run: RunFolder, summary: str, source: str
 ) -> None:
     rows = of_run(kept_run, Pair(summary=summary))
     assert len(rows) == 8 - 2  # two questions are long enough to be the same in both conversations
-    assert {one.source for row in rows for one in row.recalled} == source
+    assert {one.source for row in rows for one in row.recalled} == {source}
     roof = next(row for row in rows if row.text.startswith("How much"))
     assert roof.c_s
     assert roof.label == "S"
