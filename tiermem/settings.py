@@ -120,7 +120,8 @@ class Settings(BaseSettings):
     """
     router_policy: Path | None = None
     """File of the policy that `router="learned"` decides by, as `python -m eval router-train` writes it. None
-    comes with TierMem; one that was learned with another embedder is refused.
+    comes with TierMem; one that was learned with another embedder, or from units alone where turns are
+    recalled (`recall_turns`), is refused.
     """
     reader: str = "auto"
     """What words answers where no language model does: `auto`, the small reader that comes with the package,

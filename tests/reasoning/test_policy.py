@@ -32,7 +32,7 @@ def evidence(text: str, similarity: float | None = 0.7) -> Evidence:
 def policy(bias: float = 0.0, **weights: float) -> RouterPolicy:
     by_name = {name.replace("_", " "): weight for name, weight in weights.items()}
     given = tuple(by_name.get(name, 0.0) for name in SIGNALS)
-    return RouterPolicy(bias=bias, weights=given, embedder="hash", trained_on=("mine",))
+    return RouterPolicy(bias=bias, weights=given, embedder="hash", turns=True, trained_on=("mine",))
 
 
 def seen(question: str, *recalled: Evidence) -> dict[str, float]:
@@ -114,6 +114,8 @@ def test_learned_needs_a_file_that_is_there_and_was_learned_with_the_embedder(tm
     write_policy(policy(), file)
     with pytest.raises(InvalidInput, match="'hash', not with 'letters'"):
         with_router(engine(), "learned", embedder="letters", policy=file)
+    with pytest.raises(InvalidInput, match=r"turns beside units.*recall_turns"):
+        with_router(engine(), "learned", embedder="hash", policy=file, turns=False)
     assert with_router(engine(), "learned", embedder="hash", policy=file).route == LearnedRoute(
         policy=policy()
     )
@@ -126,5 +128,7 @@ def test_a_memory_decides_by_the_policy_it_is_given(tmp_path: Path) -> None:
         memory.add("I adopted three grey cats.", speaker="Ann")
         decision = memory.ask("What did Ann adopt?").trace.decision
     assert (decision.action, decision.router) == ("ANSWER", "learned")
+    with pytest.raises(InvalidInput, match="recall_turns"):
+        tiermem.open(":memory:", embedder=embedder, router="learned", router_policy=file, recall_turns=0)
     with pytest.raises(InvalidInput, match="needs router_policy"):
         tiermem.open(":memory:", embedder=embedder, router="learned")

@@ -17,11 +17,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """What a route is made for: an engine, the name of the embedder that searches, the file of a policy."""
+    """What a route is made for: an engine, the name of the embedder that searches, the file of a policy, and
+    whether turns are recalled beside units.
+    """
 
     engine: Engine
     embedder: str = ""
     policy: Path | None = None
+    turns: bool = True
 
 
 def _local(_: LanguageModel | None) -> Engine:
@@ -63,7 +66,7 @@ def _nearest(wanted: Routing) -> Route:
 def _learned(wanted: Routing) -> Route:
     from tiermem.reasoning.policy.linear import LearnedRoute, policy_for
 
-    return LearnedRoute(policy=policy_for(wanted.policy, wanted.embedder))
+    return LearnedRoute(policy=policy_for(wanted.policy, embedder=wanted.embedder, turns=wanted.turns))
 
 
 ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {
@@ -90,12 +93,14 @@ def engine_named(name: str, model: LanguageModel | None = None) -> Engine:
     return _known("engine", name, ENGINES)(model)
 
 
-def with_router(engine: Engine, name: str, *, embedder: str = "", policy: Path | None = None) -> Engine:
+def with_router(
+    engine: Engine, name: str, *, embedder: str = "", policy: Path | None = None, turns: bool = True
+) -> Engine:
     """The engine with the router of this name in place of its own; `InvalidInput` for an unknown name, for
     `nearest` where no threshold was chosen for the embedder, and for `learned` without the file of a policy
-    that was learned with it.
+    that was learned with it, from what is recalled here (`turns`: turns beside units).
     """
-    wanted = Routing(engine=engine, embedder=embedder, policy=policy)
+    wanted = Routing(engine=engine, embedder=embedder, policy=policy, turns=turns)
     return replace(engine, route=_known("router", name, ROUTERS)(wanted))
 
 

@@ -40,5 +40,6 @@ async def learned_policy(rows: Sequence[Row]) -> RouterPolicy:
         bias=learned.bias,
         weights=learned.weights,
         embedder=rows[0].origin.embedder,
+        turns=any(one.source == "turn" for row in rows for one in row.recalled),
         trained_on=tuple(dict.fromkeys(row.origin.dataset for row in rows)),
     )

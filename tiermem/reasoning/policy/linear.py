@@ -32,7 +32,7 @@ class RouterPolicy:
     """`1 / (1 + exp(-(bias + weights · signals)))` is the probability of answering from what was recalled.
 
     `signals` are the names of what it was learned from, `embedder` the one whose similarities these were,
-    `trained_on` the data.
+    `turns` whether turns had been recalled beside units, `trained_on` the data.
     """
 
     format: Literal["tiermem-router-policy-1"] = FORMAT
@@ -40,6 +40,7 @@ class RouterPolicy:
     bias: Finite
     weights: tuple[Finite, ...]
     embedder: str
+    turns: bool
     trained_on: tuple[str, ...] = ()
 
     def answers(self, seen: Sequence[float]) -> float:
@@ -71,8 +72,10 @@ def write_policy(policy: RouterPolicy, path: Path) -> None:
     path.write_bytes(_ADAPTER.dump_json(policy, indent=1) + b"\n")
 
 
-def policy_for(path: Path | None, embedder: str) -> RouterPolicy:
-    """The policy of a file for this embedder; `InvalidInput` where none is named, or it is for another."""
+def policy_for(path: Path | None, *, embedder: str, turns: bool) -> RouterPolicy:
+    """The policy of a file for this embedder, and for turns beside units or units alone; `InvalidInput` where
+    no file is named, or the policy is for something else.
+    """
     if path is None:
         raise InvalidInput(
             f"router {NAME!r} needs router_policy: a file that `python -m eval router-train` writes"
@@ -82,6 +85,11 @@ def policy_for(path: Path | None, embedder: str) -> RouterPolicy:
         raise InvalidInput(
             f"the router policy in {str(path)!r} was learned with the embedder {policy.embedder!r}, "
             f"not with {embedder!r}: learn one for it"
+        )
+    if policy.turns != turns:
+        seen = "turns beside units, not from units alone" if policy.turns else "units alone, without turns"
+        raise InvalidInput(
+            f"the router policy in {str(path)!r} was learned from {seen}: change recall_turns, or learn one"
         )
     return policy
 

@@ -23,6 +23,9 @@ _KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind in get_args(Kind) if kind 
 _MOST_MISSING: Final = 3
 """Missing names, numbers and dates beyond which more of them say nothing more."""
 
+_DIGITS: Final = 9
+"""Of a sum whose order is not fixed: the same question has the same signals in every process."""
+
 SIGNALS: Final[tuple[str, ...]] = (
     "coverage", "right person", "names", "detail", "rules answer",
     "similarity", "no similarity", "similarity above the mean",
@@ -49,7 +52,7 @@ def _by_rules(question: str, evidence: Sequence[Evidence]) -> tuple[float, ...]:
     seen = features(question, evidence)
     answers = assess(question, evidence).action == "ANSWER"
     flags = (seen.right_person, seen.names_held, seen.detail_held, answers)
-    return (min(seen.coverage, 1.0), *map(float, flags))
+    return (round(min(seen.coverage, 1.0), _DIGITS), *map(float, flags))
 
 
 def _of_similarity(evidence: Sequence[Evidence]) -> tuple[float, ...]:
