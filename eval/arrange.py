@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -25,6 +26,8 @@ from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.systems.profiles import profile
+from eval.training.router.outcomes import Pair, outcomes
+from eval.training.router.rows import Row, Shares
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.embedding.minilm import MiniLMEmbedder, Precision
@@ -83,21 +86,34 @@ async def audited(
     """Every answer of a kept run looked up, and asked again without a model; see `eval.auditing`."""
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
+    with _as_kept(folder, threads, cache) as setup, watching() as watcher:
+        return await audit(folder, setup, watcher, rerun=rerun)
+
+
+async def routed(
+    folder: RunFolder, *, pair: Pair, shares: Shares, threads: int = 1, cache: Path | None = None
+) -> list[Row]:
+    """What a router learns from: a kept run; see `eval.training.router.outcomes`. Nothing is asked again."""
+    with _as_kept(folder, threads, cache) as setup, watching() as watcher:
+        return await outcomes(folder, setup, watcher, pair=pair, shares=shares)
+
+
+@contextmanager
+def _as_kept(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[Setup]:
+    """What opens the memories of a kept run again."""
     # Facts are recorded for distilling, and nothing is distilled again.
     rules = by_rules()
     engine = rules if folder.manifest.engine == rules.name else recorded({}, rules)
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
     cached = local_embedder(precision, threads, cache)
-    setup = Setup(
-        embedder=cached,
-        engine=lambda _: engine,
-        counter=token_counter(),
-        settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
-    )
     try:
-        with watching() as watcher:
-            return await audit(folder, setup, watcher, rerun=rerun)
+        yield Setup(
+            embedder=cached,
+            engine=lambda _: engine,
+            counter=token_counter(),
+            settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
+        )
     finally:
         cached.close()
 

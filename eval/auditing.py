@@ -51,7 +51,7 @@ async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: i
     observer.starts("audit", len(results))
     audited = Audited()
     for (system, case), group in groupby(results, key=_home):
-        memory = tiermem(system, setup, case, _kept(folder, system, case))
+        memory = tiermem(system, setup, case, kept(folder, system, case))
         await memory.reopen()
         try:
             for result in group:
@@ -83,7 +83,8 @@ def _home(result: Result) -> tuple[str, CaseId]:
     return result.system, result.case
 
 
-def _kept(folder: RunFolder, system: str, case: CaseId) -> Path:
+def kept(folder: RunFolder, system: str, case: CaseId) -> Path:
+    """Where a run kept the memory of a case; `InvalidInput` where it kept none."""
     where = folder.memory(case, TIERMEM[system].home)
     if not where.is_dir():
         raise InvalidInput(f"the memories of {str(folder.path)!r} were not kept: run it with --keep")

@@ -14,6 +14,7 @@ from eval.htm.command import htm_command
 from eval.memtier.command import memtier_command
 from eval.training.command import learn_command
 from eval.training.reader.command import calibrate_command, train_command
+from eval.training.router.command import router_data_command, router_train_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -437,6 +438,8 @@ app.command("learn")(learn_command)
 app.command("memtier")(memtier_command)
 app.command("train")(train_command)
 app.command("calibrate")(calibrate_command)
+app.command("router-data")(router_data_command)
+app.command("router-train")(router_train_command)
 
 
 @app.command("systems")

@@ -26,7 +26,7 @@ from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
-RouterName = Literal["fused", "llm", "gate", "nearest", "always", "never"]
+RouterName = Literal["fused", "llm", "gate", "nearest", "learned", "always", "never"]
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
@@ -114,8 +114,14 @@ class Settings(BaseSettings):
     """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
     whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
     rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
-    the embedder, and names what the question names. `always` and `never` read more every time and never.
-    `None` is `fused` for an engine that asks a model and `gate` for rules.
+    the embedder, and names what the question names. `learned`: the policy of `router_policy`. `always`
+    and `never` read more every time and never. `None` is `fused` for an engine that asks a model and `gate`
+    for rules.
+    """
+    router_policy: Path | None = None
+    """File of the policy that `router="learned"` decides by, as `python -m eval router-train` writes it. None
+    comes with TierMem; one that was learned with another embedder, or from units alone where turns are
+    recalled (`recall_turns`), is refused.
     """
     reader: str = "auto"
     """What words answers where no language model does: `auto`, the small reader that comes with the package,

@@ -49,6 +49,7 @@ TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem:units": _Variant(turns_by="units"),
     "tiermem:consolidated": _Variant(turns_by="units", consolidates=True, home="tiermem-consolidated"),
     "tiermem:summary": _Variant(mode="summary", given={"recall_turns": 0}),
+    "tiermem:recalled": _Variant(mode="summary"),
     "tiermem:raw": _Variant(mode="raw"),
     "tiermem:no-links": _Variant(given={"links": False}),
     "tiermem:llm": _Variant(given={"router": "llm"}),

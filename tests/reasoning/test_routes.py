@@ -141,9 +141,9 @@ def test_llm_leaves_the_engines_own_route_and_fused_takes_it_out() -> None:
 
 
 def test_an_unknown_router_is_an_error_that_names_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match=r"'oracle'.*always, fused, gate, llm, nearest, never"):
+    with pytest.raises(InvalidInput, match=r"'oracle'.*always, fused, gate, learned, llm, nearest, never"):
         with_router(engine(), "oracle")
-    assert sorted(ROUTERS) == ["always", "fused", "gate", "llm", "nearest", "never"]
+    assert sorted(ROUTERS) == ["always", "fused", "gate", "learned", "llm", "nearest", "never"]
 
 
 def test_engines_are_made_by_name() -> None:

@@ -52,6 +52,7 @@ class Overrides(TypedDict, total=False):
     router: RouterName | None
     reader: str
     risk: float
+    router_policy: str | Path | None
     recall_turns: int
     recall_tokens: int
     recall_by: Literal["hybrid", "vectors"]

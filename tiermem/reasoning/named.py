@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from tiermem.errors import InvalidInput
@@ -12,6 +13,18 @@ from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.interface import Engine, Route
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """What a route is made for: an engine, the name of the embedder that searches, the file of a policy, and
+    whether turns are recalled beside units.
+    """
+
+    engine: Engine
+    embedder: str = ""
+    policy: Path | None = None
+    turns: bool = True
 
 
 def _local(_: LanguageModel | None) -> Engine:
@@ -32,21 +45,28 @@ def _auto(model: LanguageModel | None) -> Engine:
     return _local(model) if model is None else _model(model)
 
 
-def _gate(_engine: Engine, _embedder: str) -> Route:
+def _gate(_: Routing) -> Route:
     from tiermem.reasoning.rules.route import gate
 
     return gate
 
 
-def _nearest(_engine: Engine, embedder: str) -> Route:
+def _nearest(wanted: Routing) -> Route:
     from tiermem.reasoning.rules.similarity import NAME, THRESHOLDS, SimilarityEntityGate
 
-    if embedder not in THRESHOLDS:
+    if wanted.embedder not in THRESHOLDS:
         raise InvalidInput(
-            f"router {NAME!r}: no similarity was chosen for the embedder {embedder!r}; there are some for "
-            f"{', '.join(map(repr, THRESHOLDS))}. Give an engine whose route is a SimilarityEntityGate(tau=…)"
+            f"router {NAME!r}: no similarity was chosen for the embedder {wanted.embedder!r}; there are "
+            f"some for {', '.join(map(repr, THRESHOLDS))}. Give an "
+            f"engine whose route is a SimilarityEntityGate(tau=…)"
         )
-    return SimilarityEntityGate(tau=THRESHOLDS[embedder].tau)
+    return SimilarityEntityGate(tau=THRESHOLDS[wanted.embedder].tau)
+
+
+def _learned(wanted: Routing) -> Route:
+    from tiermem.reasoning.policy.linear import LearnedRoute, policy_for
+
+    return LearnedRoute(policy=policy_for(wanted.policy, embedder=wanted.embedder, turns=wanted.turns))
 
 
 ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {
@@ -56,16 +76,16 @@ ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {
 }
 """What makes each engine, given the model there is; `auto` judges by rules where there is none."""
 
-ROUTERS: Mapping[str, Callable[[Engine, str], Route | None]] = {
-    "fused": lambda _engine, _embedder: None,
-    "llm": lambda engine, _embedder: engine.route,
+ROUTERS: Mapping[str, Callable[[Routing], Route | None]] = {
+    "fused": lambda _: None,
+    "llm": lambda wanted: wanted.engine.route,
     "gate": _gate,
     "nearest": _nearest,
-    "always": lambda _engine, _embedder: always,
-    "never": lambda _engine, _embedder: never,
+    "learned": _learned,
+    "always": lambda _: always,
+    "never": lambda _: never,
 }
-"""What makes each route, given the engine it is for and the name of the embedder that searches: `fused` asks
-nobody beforehand, `llm` the engine."""
+"""What makes each route: `fused` asks nobody beforehand, `llm` the engine."""
 
 
 def engine_named(name: str, model: LanguageModel | None = None) -> Engine:
@@ -73,11 +93,15 @@ def engine_named(name: str, model: LanguageModel | None = None) -> Engine:
     return _known("engine", name, ENGINES)(model)
 
 
-def with_router(engine: Engine, name: str, *, embedder: str = "") -> Engine:
-    """The engine with the router of this name in place of its own; `InvalidInput` for an unknown name, and
-    for `nearest` where no threshold was chosen for the embedder.
+def with_router(
+    engine: Engine, name: str, *, embedder: str = "", policy: Path | None = None, turns: bool = True
+) -> Engine:
+    """The engine with the router of this name in place of its own; `InvalidInput` for an unknown name, for
+    `nearest` where no threshold was chosen for the embedder, and for `learned` without the file of a policy
+    that was learned with it, from what is recalled here (`turns`: turns beside units).
     """
-    return replace(engine, route=_known("router", name, ROUTERS)(engine, embedder))
+    wanted = Routing(engine=engine, embedder=embedder, policy=policy, turns=turns)
+    return replace(engine, route=_known("router", name, ROUTERS)(wanted))
 
 
 def as_published(engine: Engine, *, action_alone: bool, abstains: bool) -> Engine:

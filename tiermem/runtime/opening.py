@@ -139,7 +139,13 @@ def _engine(
             made, settings.reader, risk=settings.risk, embedder=embedder, weights=settings.weights
         )
     if settings.router is not None:
-        made = with_router(made, settings.router, embedder=embedder)
+        made = with_router(
+            made,
+            settings.router,
+            embedder=embedder,
+            policy=settings.router_policy,
+            turns=settings.recall_turns > 0,
+        )
     elif not isinstance(engine, Engine):
         made = with_router(made, "gate" if made.free else "fused")
     return as_published(made, action_alone=settings.route_reply == "action", abstains=settings.abstain)

@@ -1,0 +1,134 @@
+"""A learned route: what it sees, the file it is kept in, and that a wrong file is refused by name."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tiermem
+from pagestore import PageId, Span
+from tests.engines import engine
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import InvalidInput
+from tiermem.model import Evidence
+from tiermem.reasoning import with_router
+from tiermem.reasoning.policy.linear import LearnedRoute, RouterPolicy, read_policy, write_policy
+from tiermem.reasoning.policy.signals import SIGNALS, signals
+
+pytestmark = pytest.mark.anyio
+ASKED = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def evidence(text: str, similarity: float | None = 0.7) -> Evidence:
+    span = Span(page_id=PageId("p1:a"), start=0, end=1)
+    return Evidence(text=text, spans=(span,), score=1.0, source="unit", similarity=similarity)
+
+
+def policy(bias: float = 0.0, **weights: float) -> RouterPolicy:
+    by_name = {name.replace("_", " "): weight for name, weight in weights.items()}
+    given = tuple(by_name.get(name, 0.0) for name in SIGNALS)
+    return RouterPolicy(bias=bias, weights=given, embedder="hash", turns=True, trained_on=("mine",))
+
+
+def seen(question: str, *recalled: Evidence) -> dict[str, float]:
+    return dict(zip(SIGNALS, signals(question, recalled, asked_at=ASKED), strict=True))
+
+
+CATS = evidence("Ann adopted three grey cats.")
+
+
+@given(question=st.text(max_size=60), texts=st.lists(st.text(max_size=60), max_size=4))
+def test_every_signal_is_a_number_for_any_text(question: str, texts: list[str]) -> None:
+    found = signals(question, [evidence(text, None) for text in texts], asked_at=ASKED)
+    assert len(found) == len(SIGNALS) == len(set(SIGNALS))
+    assert all(isfinite(one) for one in found)
+
+
+def test_signals_tell_what_covers_a_question_from_what_does_not() -> None:
+    good, poor = (seen(f"How many grey cats did {who} adopt?", CATS) for who in ("Ann", "Bob"))
+    assert (good["coverage"], good["names"], good["rules answer"], good["named share"]) == (
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+    )
+    assert (poor["names"], poor["rules answer"], poor["named missing"]) == (0.0, 0.0, 1.0)
+    assert good["asks how many"] == 1.0
+    assert good["asks when"] == 0.0
+
+
+def test_similarity_is_known_or_said_to_be_unknown() -> None:
+    far = replace(CATS, similarity=0.3)
+    known, unknown = seen("Which cats?", CATS, far), seen("Which cats?", replace(CATS, similarity=None))
+    assert (known["similarity"], known["no similarity"]) == (0.7, 0.0)
+    assert known["similarity above the mean"] == pytest.approx(0.2)
+    assert (unknown["similarity"], unknown["no similarity"]) == (0.0, 1.0)
+
+
+async def test_it_answers_where_the_policy_gives_it_an_even_chance() -> None:
+    route = LearnedRoute(policy=policy(bias=-1.0, rules_answer=2.0))
+    yes = await route("How many grey cats did Ann adopt?", [CATS], asked_at=ASKED)
+    no = await route("How many grey cats did Bob adopt?", [CATS], asked_at=ASKED)
+    assert (yes.action, yes.score, yes.router) == ("ANSWER", 0.73, "learned")
+    assert (no.action, no.score) == ("ESCALATE", 0.27)
+    nothing = await LearnedRoute(policy=policy(bias=9.0))("How many?", [], asked_at=ASKED)
+    assert (nothing.action, nothing.score) == ("ESCALATE", None)
+
+
+def test_a_policy_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "policy.json"
+    write_policy(policy(0.5, coverage=1.25), file)
+    assert read_policy(file) == policy(0.5, coverage=1.25)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": "another"}, "format"),
+        ({"weights": [1.0]}, "other signals"),
+        ({"signals": ["of before"]}, "other signals"),
+        ({"bias": "much"}, "bias"),
+    ],
+)
+def test_a_file_that_is_no_policy_of_today_is_refused(
+    tmp_path: Path, change: dict[str, object], says: str
+) -> None:
+    file = tmp_path / "policy.json"
+    write_policy(policy(), file)
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    with pytest.raises(InvalidInput, match=rf"policy\.json.*{says}"):
+        read_policy(file)
+
+
+def test_learned_needs_a_file_that_is_there_and_was_learned_with_the_embedder(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"'learned' needs router_policy.*router-train"):
+        with_router(engine(), "learned", embedder="hash")
+    file = tmp_path / "policy.json"
+    with pytest.raises(InvalidInput, match=r"policy\.json"):
+        with_router(engine(), "learned", embedder="hash", policy=file)
+    write_policy(policy(), file)
+    with pytest.raises(InvalidInput, match="'hash', not with 'letters'"):
+        with_router(engine(), "learned", embedder="letters", policy=file)
+    with pytest.raises(InvalidInput, match=r"turns beside units.*recall_turns"):
+        with_router(engine(), "learned", embedder="hash", policy=file, turns=False)
+    assert with_router(engine(), "learned", embedder="hash", policy=file).route == LearnedRoute(
+        policy=policy()
+    )
+
+
+def test_a_memory_decides_by_the_policy_it_is_given(tmp_path: Path) -> None:
+    file, embedder = tmp_path / "policy.json", HashEmbedder()
+    write_policy(replace(policy(bias=9.0), embedder=embedder.name), file)
+    with tiermem.open(":memory:", embedder=embedder, router="learned", router_policy=file) as memory:
+        memory.add("I adopted three grey cats.", speaker="Ann")
+        decision = memory.ask("What did Ann adopt?").trace.decision
+    assert (decision.action, decision.router) == ("ANSWER", "learned")
+    with pytest.raises(InvalidInput, match="recall_turns"):
+        tiermem.open(":memory:", embedder=embedder, router="learned", router_policy=file, recall_turns=0)
+    with pytest.raises(InvalidInput, match="needs router_policy"):
+        tiermem.open(":memory:", embedder=embedder, router="learned")
