@@ -342,6 +342,9 @@ def test_what_a_unit_repeats_of_a_turn_is_read_once() -> None:
     unit = Evidence(text="Ann says so.", quote='Ann: "It rained."', spans=(), score=1.0, source="unit")
     other = Evidence(text="Bo: It rained.", spans=(), score=1.0, source="turn")
     assert [at for at, _ in turns_of([turn, unit, other])] == [0, 2]
+    assert [at for at, _ in turns_of([unit, other, turn])] == [2, 1]
+    reply = Evidence(text='Ann, asked "How was it?": It rained.', spans=(), score=1.0, source="unit")
+    assert spoken_turn(reply) == SpokenTurn(speaker="Ann", text="It rained.")
 
 
 def test_turns_and_the_words_of_units_are_read_and_pages_are_not() -> None:

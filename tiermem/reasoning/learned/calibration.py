@@ -43,7 +43,7 @@ class Signals:
 
 
 NAMES: Final = tuple(one.name for one in fields(Signals))
-OF_READER: Final = ("margin", "suffices", "ahead", "covered", "words", "agrees", "silent")
+OF_READER: Final = ("margin", "ahead", "covered", "agrees", "silent")
 OF_RULES: Final = ("covered", "agrees", "day")
 """The signals that tell of an answer of the reader's, and of one of rules."""
 

@@ -43,6 +43,8 @@ _RULES_FIRST: Final = frozenset({"when", "yes-no", "who", "whose"})
 .52 right), and no turn's words hold a yes, or the name of who says them.
 """
 _SPOKEN: Final = re.compile(r"(?P<speaker>[^\n:]{1,80}): (?P<words>.*)", re.DOTALL)
+_ASKED: Final = re.compile(r'(?P<speaker>[^\n:"]{1,80}), asked "[^\n"]{1,400}": (?P<words>.*)', re.DOTALL)
+"""A reply as rules write it down, with the question that it answers."""
 _ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
 
 
@@ -193,12 +195,19 @@ def with_reader(
 
 
 def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
-    """The turns of the evidence, in its order, with their places in it; what says the same is there once."""
+    """The turns of the evidence, in its order, with their places in it; of a turn and a part of it the turn,
+    where the first of them stands.
+    """
     found: list[tuple[int, SpokenTurn]] = []
     for at, item in enumerate(evidence):
         turn = spoken_turn(item)
-        if turn is not None and not any(_within(turn, other) for _, other in found):
+        if turn is None or any(_within(turn, other) for _, other in found):
+            continue
+        part = next((place for place, (_, other) in enumerate(found) if _within(other, turn)), None)
+        if part is None:
             found.append((at, turn))
+        else:
+            found[part] = (at, turn)
     return found
 
 
@@ -209,7 +218,7 @@ def _within(one: SpokenTurn, other: SpokenTurn) -> bool:
 def spoken_turn(item: Evidence) -> SpokenTurn | None:
     """Evidence as a turn: a turn itself, or the words a unit rests on; `None` for what is neither."""
     text = item.quote or item.text
-    found = _SPOKEN.fullmatch(text) if item.source != "page" else None
+    found = (_ASKED.fullmatch(text) or _SPOKEN.fullmatch(text)) if item.source != "page" else None
     if found is None:
         return None
     words = found["words"]
