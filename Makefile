@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 test-browser test-small-model torture eval eval-qa train docs check fix clean test-adapters test-http
+.PHONY: help demo test explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture eval eval-qa train docs check fix clean
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -222,7 +222,13 @@ def test_nothing_is_near_where_there_is_an_answer_or_where_nothing_was_said(stor
 
 def test_an_answer_without_a_model_is_called_an_extract(store: Path) -> None:
     printed = tiermem(store, "ask", "Where did Bob move to?", env={"COLUMNS": "200"}).stdout
-    assert "local rules, no model: extracts of what was said, or computed from it" in printed
+    assert "local reader and rules, no model: words of what was said, or computed from it" in printed
+    assert "% to be right, by its calibration" in printed
+    alone = tiermem(
+        store, "ask", "Where did Bob move to?", env={"COLUMNS": "200", "TIERMEM_READER": "none"}
+    ).stdout
+    assert "local rules, no model: extracts of what was said, or computed from it" in alone
+    assert "to be right" not in alone
 
 
 def test_the_route_can_be_fixed(store: Path) -> None:

@@ -15,6 +15,7 @@ from tiermem.apps.cli.app import app
 from tiermem.apps.cli.demo.run import SPACE, Demo, dialogue, questions, run_demo
 from tiermem.apps.present.terminal import program
 from tiermem.reading import ABSTENTION
+from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 
 PICTURE = Path(__file__).parents[2] / "docs/images/audit.svg"
 """`python docs/images/audit.py` draws it."""
@@ -121,13 +122,12 @@ def lasting_words(shown: str) -> list[str]:
 
 def test_the_demo_says_what_was_measured_of_other_chats_and_how_to_go_on() -> None:
     shown = " ".join(CliRunner().invoke(app, ["demo", "--engine", "local"]).stdout.split())
-    results = (Path(__file__).parents[2] / "docs/results/answers.md").read_text()
-    section = results.partition("### LoCoMo, seven conversations, ")[2]
-    assert int(section.split()[0]) == show.QUESTIONS
-    gate = [cell.strip() for cell in section.partition("| **gate** |")[2].partition("\n")[0].split("|")]
-    assert float(gate[4].split()[0]) == show.RIGHT
-    assert [float(share) for share in gate[9].split("/")] == [show.ABSTAINED, show.ABSTAINED_RIGHTLY]
-    assert f"{show.QUESTIONS} questions with an answer (LoCoMo) the local rules got 25% right" in shown
+    results = (Path(__file__).parents[2] / "docs/results/probability.md").read_text()
+    section = results.partition("## Answers of the whole product, locomo, half B")[2]
+    row = section.partition(f"| risk {DEFAULT_RISK:.2f} (")[2].partition("\n")[0].split("|")
+    right, given_right, open_rightly = (float(row[at]) for at in (1, 4, 5))
+    assert (right, given_right, open_rightly) == (show.RIGHT, show.RIGHT_OF_GIVEN, show.ABSTAINED_RIGHTLY)
+    assert f"{right:.0%} of the questions that have an answer were answered right" in shown
     assert f"{program()} ingest FILE" in shown
 
 
