@@ -30,10 +30,17 @@ function facts(answer) {
     "dl",
     { class: "facts" },
     fact("Grade", tag(grade, answer.abstained ? "off" : answer.support), meaning),
+    ...likely(answer),
     fact("Route", route, WAYS[trace.way] || trace.way),
     fact("Read", several(trace.read_tokens, "token"), `the pages behind it have ${number(trace.raw_tokens)}`),
     fact("Models", answer.usage.calls ? several(answer.usage.calls, "call") : "No call", spent(answer.usage)),
   );
+}
+
+// Only an answer of the small reader has a probability.
+function likely({ probability }) {
+  if (probability === null || probability === undefined) return [];
+  return [fact("Probability", `${Math.round(100 * probability)} %`, "to be right, by its calibration")];
 }
 
 function spent(usage) {
