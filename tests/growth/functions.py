@@ -96,10 +96,14 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.reasoning.learned.decode.best_span": "takes numbers",
+    "tiermem.reasoning.learned.calibration.read_calibration": "takes a header",
     "tiermem.reasoning.learned.engine.by_reader": "takes a path",
+    "tiermem.reasoning.learned.engine.with_reader": "takes a path",
     "tiermem.reasoning.learned.factors.merged": "takes tensors",
     "tiermem.reasoning.learned.factors.pack": "takes tensors",
+    "tiermem.reasoning.learned.factors.texts_of": "takes bytes",
     "tiermem.reasoning.learned.factors.unpack": "takes bytes",
+    "tiermem.reasoning.learned.factors.with_texts": "takes bytes",
     "tiermem.reasoning.learned.graph.reader_initializers": "takes tensors",
     "tiermem.reasoning.policy.linear.policy_for": "takes a path",
     "tiermem.reasoning.policy.linear.read_policy": "takes a path",
@@ -383,6 +387,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "reader": _Reads(),
         "question": text[:LONGEST_QUESTION],
         "turns": [spoken(text), spoken(QUESTION)],
+    },
+    "tiermem.reasoning.learned.engine.propose": lambda text: {
+        "reader": _Reads(),
+        "question": text[:LONGEST_QUESTION],
+        "evidence": (evidence(text), evidence("Ann: I have 3 dogs.")),
     },
     "tiermem.reasoning.learned.engine.spoken_turn": lambda text: {
         "item": replace(evidence(text), quote=text)

@@ -61,6 +61,16 @@ def find_weights(named: str | Path | None = None) -> Path:
     return from_package() or from_hugging_face(download=False) or downloaded()
 
 
+def weights_here(named: str | Path | None = None) -> Path | None:
+    """The directory of both files where this machine has them, else `None`. Nothing is fetched."""
+    if any(find_spec(name) is None for name in _NEEDED):
+        return None
+    if named is not None:
+        directory = Path(named).expanduser()
+        return directory if _holds_both(directory) else None
+    return from_package() or from_hugging_face(download=False)
+
+
 def _holds_both(directory: Path) -> bool:
     return all((directory / name).is_file() for name in _CHECKSUMS)
 

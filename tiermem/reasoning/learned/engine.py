@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from tiermem.embedding.weights import find_weights
+from tiermem.embedding.weights import find_weights, weights_here
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft, Engine
@@ -101,18 +101,22 @@ class ComposeByReader:
     """Answers in words of the best turns, or not at all where that is too likely to be wrong.
 
     `risk` is the share of given answers that may be wrong, by the calibration in the reader's file; without
-    one for this `embedder` it is silent where "no answer" leads.
+    one for this `embedder` it is silent where "no answer" leads. A reader that nobody `named` is done without
+    where the weights it is merged onto are not on this machine: then rules answer.
     """
 
     opened: _Opened
     risk: float
     embedder: str
+    named: bool = True
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         """The words of one turn, or the day that they mean, citing it; or an abstention."""
         return await to_thread.run_sync(self._draft, question, evidence)
 
     def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
+        if not self.named and not self.opened.possible:
+            return extracted(question, evidence)
         proposed = propose(self.opened.get(), question, evidence)
         if proposed is None:
             return _ABSTAINED
@@ -134,6 +138,11 @@ class _Opened:
         self._lock = Lock()
         self._reader: LearnedReader | None = None
         self.calibration: Calibration | None = None
+
+    @property
+    def possible(self) -> bool:
+        """Whether it is loaded, or could be with what this machine has."""
+        return self._reader is not None or weights_here(self._weights) is not None
 
     def get(self) -> LearnedReader:
         """The reader; `InvalidInput` where the file is none, `EmbedderUnavailable` without weights."""
@@ -191,7 +200,10 @@ def with_reader(
     calibration = read_calibration(texts_of(SHIPPED.read_bytes()))
     if calibration is None or calibration.embedder != embedder:
         return engine
-    return by_reader(SHIPPED, weights=weights, risk=risk, embedder=embedder)
+    made = by_reader(SHIPPED, weights=weights, risk=risk, embedder=embedder)
+    compose = made.compose
+    assert isinstance(compose, ComposeByReader)  # noqa: S101  (it was made just now)
+    return replace(made, compose=replace(compose, named=False))
 
 
 def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
