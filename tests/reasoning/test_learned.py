@@ -40,9 +40,8 @@ TURNS = [
 class Pointing:
     """A reader that points at every piece of the words it was given."""
 
-    def __init__(self, words: str, *, where_it_is: bool = False) -> None:
+    def __init__(self, words: str) -> None:
         self._words = words
-        self._where_it_is = where_it_is
         self._text = ""
 
     def pieces(self, first: str, second: str) -> Pieces:
@@ -50,9 +49,7 @@ class Pointing:
         return encode(splitting(), first, second)
 
     def outputs(self, pieces: Pieces) -> dict[str, Any]:
-        at = self._text.find(self._words)
-        if at < 0 and self._where_it_is:
-            return {"span": np.zeros((len(pieces.ids), 2), np.float32), "suffices": np.zeros(1, np.float32)}
+        at = self._text.index(self._words)
         place = pieces.at(at, at + len(self._words))
         assert place is not None
         span = np.zeros((len(pieces.ids), 2), np.float32)
@@ -327,14 +324,10 @@ def test_texts_are_put_beside_the_numbers_and_leave_them_as_they_are() -> None:
         with_texts(b"", {})
 
 
-def test_more_turns_than_are_read_at_once_are_read_in_passages() -> None:
-    far = [*(SpokenTurn(speaker="Bo", text=f"It rained {n} times.") for n in range(READ)), TURNS[1]]
-    reader: Any = Pointing("Oslo", where_it_is=True)
-    assert point(reader, "Where is she?", far, passages=1).margin == 0  # type: ignore[union-attr]
-    found = point(reader, "Where is she?", far, passages=2)
-    assert found is not None
-    assert (found.turn, found.text) == (READ, "Oslo")
-    assert found.ahead == found.margin == 10
+def test_an_answer_is_known_by_how_far_it_leads_the_other_turns() -> None:
+    found = pointed("Oslo", "Where is she?")
+    assert (found.turn, found.text, found.margin, found.ahead) == (1, "Oslo", 10, 10)
+    assert pointed("Oslo", "Where is she?", [TURNS[1]]).ahead == float("inf")
 
 
 def test_what_a_unit_repeats_of_a_turn_is_read_once() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -45,26 +45,8 @@ class PointedAt:
     ahead: float
 
 
-def point(
-    reader: LearnedReader, question: str, turns: Sequence[SpokenTurn], *, passages: int = 1
-) -> PointedAt | None:
-    """The likeliest answer in the turns, best first; `None` where they hold no words that can be one.
-
-    So many `passages` of `READ` turns are read at most; what leads most in any of them is the answer.
-    """
-    starts = range(0, min(len(turns), passages * READ), READ)
-    found = [
-        replace(one, turn=one.turn + start)
-        for start in starts
-        if (one := _in_passage(reader, question, turns[start : start + READ])) is not None
-    ]
-    if not found:
-        return None
-    best, *others = sorted(found, key=lambda one: (-one.margin, one.turn))
-    return replace(best, ahead=min([best.ahead, *(best.margin - one.margin for one in others)]))
-
-
-def _in_passage(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> PointedAt | None:
+def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> PointedAt | None:
+    """The likeliest answer in the turns, best first; `None` where they hold no words that can be one."""
     passage = passage_of(question, turns)
     pieces = reader.pieces(question, passage.text)
     made = reader.outputs(pieces)
