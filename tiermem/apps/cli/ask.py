@@ -14,7 +14,7 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
-from tiermem.apps.present.answers import nearest, next_step, route, support, tokens
+from tiermem.apps.present.answers import how_likely, nearest, next_step, route, support, tokens
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import described
@@ -92,10 +92,8 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     from tiermem.reasoning.learned.engine import NAME as READER
 
     trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("support", support(answer)), ("route", route(answer))]
-    if answer.probability is not None:
-        rows.append(("probability", f"{answer.probability:.0%} to be right, by its calibration"))
-    rows.append(("read", tokens(cost)))
+    rows: list[tuple[str, str | Text]] = [("support", support(answer)), *how_likely(answer)]
+    rows += [("route", route(answer)), ("read", tokens(cost))]
     if trace.engine == READER:
         rows.append(
             ("engine", "local reader and rules, no model: words of what was said, or computed from it")

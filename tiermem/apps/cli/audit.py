@@ -17,7 +17,7 @@ from pagestore import Page, PageId
 from pagestore.bundle import Bundle, encode
 from tiermem.apps.cli import options
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, write_whole
-from tiermem.apps.present.answers import STYLES, cited_in_page, nearest, route, support, tokens
+from tiermem.apps.present.answers import STYLES, cited_in_page, how_likely, nearest, route, support, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.tables import counted, numbered, page_ids, pairs
 from tiermem.apps.present.terminal import out, when
@@ -80,6 +80,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         ("answer", Text(show_controls(answer.text), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
         ("support", support(answer)),
+        *how_likely(answer),
         ("route", route(answer)),
         ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
         ("read", tokens(cost)),

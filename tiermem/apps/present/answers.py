@@ -87,6 +87,13 @@ def support(answer: Answer) -> Text:
     return shown.append(f"; incomplete: {show_controls(answer.missing or 'not shown what')}", style="yellow")
 
 
+def how_likely(answer: Answer) -> list[tuple[str, str | Text]]:
+    """A row with the probability that the answer is right; none where nobody knows one."""
+    if answer.probability is None:
+        return []
+    return [("probability", f"{answer.probability:.0%} to be right, by its calibration")]
+
+
 def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
     """The turns around cited words, the words marked."""
     cited = [n for n, line in enumerate(page.lines) if any(_touches(line, span, page) for span in spans)]

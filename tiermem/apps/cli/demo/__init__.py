@@ -16,7 +16,7 @@ from rich.text import Text
 from tiermem.apps.cli import options
 from tiermem.apps.cli.demo.run import SPACE, Demo, DemoAnswer, dialogue, run_demo
 from tiermem.apps.cli.ingest import Ingested
-from tiermem.apps.present.answers import cited_in_page, next_step, route, support, tokens
+from tiermem.apps.present.answers import cited_in_page, how_likely, next_step, route, support, tokens
 from tiermem.apps.present.as_json import print_json
 from tiermem.apps.present.tables import pairs, table
 from tiermem.apps.present.terminal import out, program
@@ -80,7 +80,14 @@ def _answered(number: int, one: DemoAnswer, console: Console) -> Group:
     head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
     why = Text(one.question.why, style="dim italic")
     words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
-    rows = pairs([("support", support(answer)), ("route", route(answer)), ("read", tokens(one.cost))])
+    rows = pairs(
+        [
+            ("support", support(answer)),
+            *how_likely(answer),
+            ("route", route(answer)),
+            ("read", tokens(one.cost)),
+        ]
+    )
     trail = [
         cited_in_page(page, citation.spans, console)
         for citation in answer.citations[:1]
