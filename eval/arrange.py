@@ -140,11 +140,11 @@ async def run(request: Request) -> RunFolder:
     engine = _engine(request)
     judge, judging = _judge(request)
     cached = local_embedder(request.precision, request.threads, request.cache)
-    setup = Setup(embedder=cached, engine=engine.of, counter=token_counter(), settings=request.settings)
-    taking_part = candidates(request.systems, setup)
-    manifest = _manifest(request, dataset, engine, judge)
-    folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
     try:
+        setup = Setup(embedder=cached, engine=engine.of, counter=token_counter(), settings=request.settings)
+        taking_part = candidates(request.systems, setup)
+        manifest = _manifest(request, dataset, engine, judge)
+        folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
         with watching() as watcher:
             plan = RunPlan(
                 dataset=dataset,
