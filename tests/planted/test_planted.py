@@ -30,9 +30,9 @@ def test_a_bug_that_is_not_there_is_told() -> None:
 
 def small_project(tmp_path: Path) -> Path:
     """Code with a test, and a test that fails whatever the code does."""
-    (tmp_path / "code.py").write_text("def twice(n: int) -> int:\n    return n * 2\n")
-    (tmp_path / "test_code.py").write_text(
-        "from code import twice\n\n\ndef test_twice():\n    assert twice(3) == 6\n"
+    (tmp_path / "doubling.py").write_text("def twice(n: int) -> int:\n    return n * 2\n")
+    (tmp_path / "test_doubling.py").write_text(
+        "from doubling import twice\n\n\ndef test_twice():\n    assert twice(3) == 6\n"
     )
     (tmp_path / "test_broken.py").write_text("def test_broken():\n    assert False\n")
     return tmp_path
@@ -41,18 +41,18 @@ def small_project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("after", "tests", "found", "survived"),
     [
-        ("return n * 3", "test_code.py", "test_code.py::test_twice", ""),
-        ("return n + n", "test_code.py", "", "all tests pass"),
+        ("return n * 3", "test_doubling.py", "test_doubling.py::test_twice", ""),
+        ("return n + n", "test_doubling.py", "", "all tests pass"),
         ("return n * 3", "test_broken.py", "", "test_broken.py::test_broken fails without the bug too"),
-        ("return (", "test_code.py", "", "the tests could not be run"),
+        ("return (", "test_doubling.py", "", "the tests could not be run"),
     ],
 )
 def test_a_bug_is_found_by_a_test_that_passes_without_it(
     tmp_path: Path, after: str, tests: str, found: str, survived: str
 ) -> None:
     tree = small_project(tmp_path)
-    bug = Bug(name="b", file="code.py", before="return n * 2", after=after, found_by=(tests,))
+    bug = Bug(name="b", file="doubling.py", before="return n * 2", after=after, found_by=(tests,))
     became = verdict(bug, tree)
     assert became.found_by == found
     assert became.survived.startswith(survived)
-    assert bug.before in (tree / "code.py").read_text()
+    assert bug.before in (tree / "doubling.py").read_text()
