@@ -209,7 +209,7 @@ def test_the_graph_that_is_shipped_is_made_again_byte_for_byte(precision: Precis
 @pytest.fixture(scope="module")
 def factors(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reader that has learned nothing, said to be always half sure, and to answer at risks from .5."""
-    calibration = Calibration(embedder="words", bias=0.0, weights={"words": 0.0}, rules_bias=0.0,
+    calibration = Calibration(embedder="words", bias=0.0, weights={"ahead": 0.0}, rules_bias=0.0,
                               rules_weights={"day": 9.0}, thresholds={"0.50": 0.4})  # fmt: skip
     file = tmp_path_factory.mktemp("reader") / "reader.safetensors"
     raw = pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {"trained_on": "[]"})

@@ -24,18 +24,15 @@ FARTHEST: Final = 12.0
 class Signals:
     """What is known of an answer before anybody judges it, each a number.
 
-    `margin`: the lead over "there is no answer"; `suffices`: what the head for that says; `ahead`: the lead
-    over the best words of another turn (all in logits, at most `FARTHEST`). `covered`: the share of the
-    question's words that the turn holds. `words`: how many the answer has. `agrees`: 1 where rules answer
-    likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs is the answer; `day`: 1 where a
-    date is asked for.
+    `margin`: the lead over "there is no answer"; `ahead`: the lead over the best words of another turn (both
+    in logits, at most `FARTHEST`). `covered`: the share of the question's words that the turn holds.
+    `agrees`: 1 where rules answer likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs
+    is the answer; `day`: 1 where a date is asked for.
     """
 
     margin: float
-    suffices: float
     ahead: float
     covered: float
-    words: float
     agrees: float
     silent: float
     by_rules: float

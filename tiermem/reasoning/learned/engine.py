@@ -81,14 +81,12 @@ def _signals(
     asked, answer = set(stems(question)), set(stems(draft.text))
     cited = " ".join(evidence[at].quote or evidence[at].text for at in draft.cited)
     other = found.text if draft is ruled and found is not None else ruled.text
-    lead = (found.margin, found.suffices, found.ahead) if found is not None else (-FARTHEST,) * 3
-    margin, suffices, ahead = (max(-FARTHEST, min(FARTHEST, one)) for one in lead)
+    lead = (found.margin, found.ahead) if found is not None else (-FARTHEST,) * 2
+    margin, ahead = (max(-FARTHEST, min(FARTHEST, one)) for one in lead)
     return Signals(
         margin=margin,
-        suffices=suffices,
         ahead=ahead,
         covered=len(asked & set(stems(cited))) / max(1, len(asked)),
-        words=float(min(len(draft.text.split()), 20)),
         agrees=float(not answer.isdisjoint(stems(other))),
         silent=float(ruled.abstained),
         by_rules=float(draft is ruled),
@@ -108,7 +106,7 @@ class ComposeByReader:
     opened: _Opened
     risk: float
     embedder: str
-    named: bool = True
+    named: bool
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         """The words of one turn, or the day that they mean, citing it; or an abstention."""
@@ -180,8 +178,12 @@ def by_reader(
         raise InvalidInput(
             f"no reader at {str(file)!r}: `python -m eval train` makes one; without it, choose engine='local'"
         )
+    return _engine(file, weights, risk=risk, embedder=embedder, named=True)
+
+
+def _engine(file: Path, weights: str | Path | None, *, risk: float, embedder: str, named: bool) -> Engine:
     opened = _Opened(file, None if weights is None else Path(weights).expanduser())
-    compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder)
+    compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named)
     return replace(by_rules(), name=NAME, compose=compose)
 
 
@@ -200,10 +202,7 @@ def with_reader(
     calibration = read_calibration(texts_of(SHIPPED.read_bytes()))
     if calibration is None or calibration.embedder != embedder:
         return engine
-    made = by_reader(SHIPPED, weights=weights, risk=risk, embedder=embedder)
-    compose = made.compose
-    assert isinstance(compose, ComposeByReader)  # noqa: S101  (it was made just now)
-    return replace(made, compose=replace(compose, named=False))
+    return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)
 
 
 def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
