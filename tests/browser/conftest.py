@@ -1,8 +1,6 @@
 """A browser, and memories that it looks at; what goes wrong in the page fails the test."""
 
 import shutil
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +8,9 @@ from typing import Any
 import pytest
 
 import tiermem
-from tests.apps.http.conftest import SETTINGS
+from tests.apps.http.conftest import SETTINGS, Running
 from tests.browser.dialogue import tell
 from tiermem.apps.cli.look import looking
-from tiermem.apps.http.run import server
 
 FLAGS = (
     "--no-sandbox",
@@ -29,26 +26,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 Looks = Callable[..., Any]
 
 
-class Looked(threading.Thread):
-    """What `tiermem look` serves, in this process, on a port of its own."""
+class Looked(Running):
+    """What `tiermem look` serves."""
 
     def __init__(self, store: Path, keys: Path, *, write: bool) -> None:
-        super().__init__(daemon=True)
         service, self.token = looking(store, keys, write=write, engine="local")
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self._server = server(service, host="127.0.0.1", port=0)
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
-        self.start()
-
-    def run(self) -> None:
-        """Serve until it is stopped."""
-        self._server.run([self._socket])
-
-    def stop(self) -> None:
-        """Stop, with all that is open closed."""
-        self._server.should_exit = True
-        self.join(30)
-        assert not self.is_alive()
+        super().__init__(service)
 
 
 def _is_wrong(said: Any) -> bool:
@@ -111,9 +94,10 @@ def look(browser: Any, serving: Callable[..., Looked]) -> Iterator[Looks]:
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if _is_wrong(said) else None)
         page.on(
-            "request", lambda asked: None if asked.url.startswith(looked.url) else wrong.append(asked.url)
+            "request",
+            lambda asked: None if asked.url.startswith(f"{looked.url}/") else wrong.append(asked.url),
         )
-        page.goto(f"{looked.url}{path}#key={looked.token}")
+        page.goto(f"{looked.url}/{path}#key={looked.token}")
         page.wait_for_selector("main h1")
         return page
 

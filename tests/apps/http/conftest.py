@@ -56,18 +56,16 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-class Server(threading.Thread):
-    """A server of a store on a port of its own, in this process, with settings of its own."""
+class Running(threading.Thread):
+    """A service on a port of its own, in this process."""
 
-    def __init__(self, store: Path, **settings: Any) -> None:
+    def __init__(self, service: Service) -> None:
         super().__init__(daemon=True)
-        service = Service(store, keys=keys_of(store), limits=Limits(rate=0, grace=2), **settings)
         # asyncio sends at once on sockets that say they are TCP, and on others waits for acknowledgements.
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.bind(("127.0.0.1", 0))
         self._server = server(service, host="127.0.0.1", port=0)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self.settings = settings
         self.start()
 
     def run(self) -> None:
@@ -79,6 +77,14 @@ class Server(threading.Thread):
         self._server.should_exit = True
         self.join(30)
         assert not self.is_alive()
+
+
+class Server(Running):
+    """A server of a store, with settings of its own."""
+
+    def __init__(self, store: Path, **settings: Any) -> None:
+        self.settings = settings
+        super().__init__(Service(store, keys=keys_of(store), limits=Limits(rate=0, grace=2), **settings))
 
 
 def keys_of(store: Path) -> Keys:
