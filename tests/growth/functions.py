@@ -95,7 +95,9 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
+    "tiermem.reasoning.rules.extract.date_words": "takes a date that was found",
     "tiermem.reasoning.learned.decode.best_span": "takes numbers",
+    "tiermem.reasoning.learned.decode.best_spans": "takes numbers",
     "tiermem.reasoning.learned.calibration.read_calibration": "takes a header",
     "tiermem.reasoning.learned.engine.by_reader": "takes a path",
     "tiermem.reasoning.learned.engine.with_reader": "takes a path",
@@ -383,6 +385,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "cited": (source(text),),
     },
     "tiermem.reasoning.rules.extract.answer_from": _answer_from,
+    "tiermem.reasoning.learned.fitting.asks_for_day": lambda text: {"question": text[:LONGEST_QUESTION]},
+    "tiermem.reasoning.learned.fitting.sought": lambda text: {
+        "question": text[:LONGEST_QUESTION],
+        "speakers": ["Ann", "Bo"],
+    },
     "tiermem.reasoning.learned.answering.point": lambda text: {
         "reader": _Reads(),
         "question": text[:LONGEST_QUESTION],

@@ -12,7 +12,8 @@ from eval.metrics.qa import right_by_words
 from eval.training.data.conversations import before, spoken
 from eval.training.data.found import Found
 from eval.types import Case, CaseId, LabelledQuestion, QuestionId
-from tiermem.reasoning.learned.answering import asks_for_day, point
+from tiermem.reasoning.learned.answering import point
+from tiermem.reasoning.learned.fitting import asks_for_day
 from tiermem.reasoning.learned.graph import LearnedReader
 from tiermem.reasoning.learned.passage import READ
 

@@ -1,39 +1,40 @@
-"""What a reader answers: the words of one turn, or the day that they mean.
+"""What a reader answers: words of one turn, or the day that they mean; and the best words of other turns.
 
-It points at a place in the turns it was given, so what it says stands there character for character. A day
+It points at places in the turns it was given, so what it says stands there character for character. A day
 is worked out by rules from the words pointed at and the time of their turn.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from tiermem.reasoning.learned.decode import BestSpan, best_span
+from tiermem.reasoning.learned.decode import BestSpan, best_spans
+from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import READ, ReadingPassage, SpokenTurn, TurnLine, passage_of
 from tiermem.reasoning.learned.pieces import Pieces
+from tiermem.reasoning.rules.extract import date_words
+from tiermem.text import stems
 from tiermem.text.dates import resolve_dates
-from tiermem.text.literals import names
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
 
-_WHEN: Final = re.compile(
-    r"(?:when\b|(?:on |in |since )?(?:what|which) (?:date|day|month|year)\b)", re.IGNORECASE
-)
-_NOT_THE_ONE: Final = 4.0
-"""What a lead loses where the question names another of the speakers."""
+_TRIED: Final = 20
+"""Spans of a turn that are looked at, from the best on."""
+_LISTED_WITHIN: Final = 3.0
+"""How far behind the best words (in logits) those of another turn may be that stand in a list with them."""
+_EDGES: Final = " \t\n.,;:!?\"'"
+"""What is left out at the ends of words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PointedAt:
-    """The answer, and where its words stand: `start` to `end` of the text of a turn, by its place in the
-    list. `margin` is how far they lead "there is no answer" (in logits), less where somebody else is asked
-    about; `suffices` what the head for that says of the whole passage; `ahead` how far they lead the best
-    words of any other turn (infinite where there are none).
+class Words:
+    """`start` to `end` of the text of a turn, by its place in the list; `text` is what stands there.
+
+    `margin` is how far they lead "there is no answer" (in logits), less what speaks against them.
     """
 
     text: str
@@ -41,8 +42,47 @@ class PointedAt:
     start: int
     end: int
     margin: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointedAt:
+    """The best words and, where a day is asked for, `day`, which they mean. `others` are the best of each
+    other turn, best first; `suffices` is what the head for that says of the whole passage; `ahead` how far
+    the best lead the others (infinite where there are none).
+    """
+
+    best: Words
+    day: str
+    others: tuple[Words, ...]
     suffices: float
-    ahead: float
+
+    @property
+    def text(self) -> str:
+        """The answer where one thing is asked for."""
+        return self.day or self.best.text
+
+    @property
+    def margin(self) -> float:
+        """How far the answer leads "there is none", in logits."""
+        return self.best.margin
+
+    @property
+    def ahead(self) -> float:
+        """How far it leads the best words of any other turn, in logits."""
+        return self.best.margin - self.others[0].margin if self.others else inf
+
+    @property
+    def listed(self) -> tuple[Words, ...]:
+        """The answer where several things are asked for: of each turn the words that come near the best, and
+        none that only repeat others.
+        """
+        kept: list[Words] = []
+        for one in (self.best, *self.others):
+            said = set(stems(one.text))
+            near = one.margin >= self.best.margin - _LISTED_WITHIN
+            if near and not any(said <= set(stems(other.text)) for other in kept):
+                kept.append(one)
+        return tuple(kept)
 
 
 def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> PointedAt | None:
@@ -50,31 +90,40 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     passage = passage_of(question, turns)
     pieces = reader.pieces(question, passage.text)
     made = reader.outputs(pieces)
-    found = [
-        (number, best)
-        for number, line in enumerate(passage.lines)
-        if (best := best_span(made["span"], *_range(pieces, line))) is not None
-    ]
-    weighed = [(best.margin - _penalty(question, turns, number), number, best) for number, best in found]
-    if not weighed:
+    asked = sought(question, [turn.speaker for turn in turns[:READ]])
+    found = []
+    for number, line in enumerate(passage.lines):
+        spans = best_spans(made["span"], *_range(pieces, line), count=_TRIED)
+        placed = [(span.margin, *_characters(passage, pieces, number, span)) for span in spans]
+        candidates = _weighed(asked, turns[number], number, placed)
+        best = max(candidates, key=lambda words: words.margin, default=None)
+        found += [best] if best is not None else []
+    if not found:
         return None
-    (margin, number, best), *others = sorted(weighed, key=lambda one: (-one[0], one[1]))
-    start, end = _characters(passage, pieces, number, best)
-    said = turns[number]
+    best, *others = sorted(found, key=lambda words: (-words.margin, words.turn))
     return PointedAt(
-        text=_day(said, start, end) if asks_for_day(question) else said.text[start:end],
-        turn=number,
-        start=start,
-        end=end,
-        margin=margin,
+        best=best,
+        day=_day(turns[best.turn], best) if asked.day else "",
+        others=tuple(others),
         suffices=float(made["suffices"][0]),
-        ahead=margin - others[0][0] if others else inf,
     )
 
 
-def asks_for_day(question: str) -> bool:
-    """Whether a date is asked for."""
-    return _WHEN.match(question.strip()) is not None
+def _weighed(
+    asked: Sought, turn: SpokenTurn, number: int, placed: Iterable[tuple[float, int, int]]
+) -> Iterator[Words]:
+    """What of the likely words of a turn may be an answer, each with what speaks against it subtracted."""
+    for lead, first, last in placed:
+        start, end = _trimmed(turn.text, first, last)
+        against = asked.against(turn.text, start, end)
+        if start < end and against < NOTHING:
+            margin = lead - against - asked.against_turn(turn)
+            yield Words(text=turn.text[start:end], turn=number, start=start, end=end, margin=margin)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    words = text[start:end]
+    return start + len(words) - len(words.lstrip(_EDGES)), end - len(words) + len(words.rstrip(_EDGES))
 
 
 def _range(pieces: Pieces, line: TurnLine) -> tuple[int, int]:
@@ -92,20 +141,12 @@ def _characters(passage: ReadingPassage, pieces: Pieces, number: int, best: Best
     return start + moved, end + moved
 
 
-def _penalty(question: str, turns: Sequence[SpokenTurn], number: int) -> float:
-    """Against a turn of somebody else than the one speaker whom the question names."""
-    speakers = {turn.speaker.lower() for turn in turns[:READ]}
-    asked = {part.lower() for name in names(question) for part in (name, *name.split())} & speakers
-    other = len(asked) == 1 and turns[number].speaker.lower() not in asked
-    return _NOT_THE_ONE if other else 0.0
-
-
-def _day(said: SpokenTurn, start: int, end: int) -> str:
+def _day(said: SpokenTurn, words: Words) -> str:
     """The day that is meant: the date nearest the words, else the day of saying it, else the words."""
     mentions = resolve_dates(said.text, said.said_at)
     if mentions:
-        nearest = min(mentions, key=lambda one: max(one.start - end, start - one.end, 0))
-        return nearest.display
+        nearest = min(mentions, key=lambda one: max(one.start - words.end, words.start - one.end, 0))
+        return date_words(nearest, said.said_at)
     if said.said_at is None:
-        return said.text[start:end]
+        return words.text
     return f"{said.said_at.day} {said.said_at:%B %Y}"

@@ -27,7 +27,7 @@ class Signals:
     `margin`: the lead over "there is no answer"; `ahead`: the lead over the best words of another turn (both
     in logits, at most `FARTHEST`). `covered`: the share of the question's words that the turn holds.
     `agrees`: 1 where rules answer likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs
-    is the answer; `day`: 1 where a date is asked for.
+    is the answer; `day`: 1 where a date is asked for, `several` where a list is, `yes` where yes or no is.
     """
 
     margin: float
@@ -37,11 +37,13 @@ class Signals:
     silent: float
     by_rules: float
     day: float
+    several: float = 0.0
+    yes: float = 0.0
 
 
 NAMES: Final = tuple(one.name for one in fields(Signals))
-OF_READER: Final = ("margin", "ahead", "covered", "agrees", "silent")
-OF_RULES: Final = ("covered", "agrees", "day")
+OF_READER: Final = ("margin", "ahead", "covered", "agrees", "silent", "day", "several", "yes")
+OF_RULES: Final = ("covered", "agrees", "yes")
 """The signals that tell of an answer of the reader's, and of one of rules."""
 
 

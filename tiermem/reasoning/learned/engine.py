@@ -16,7 +16,7 @@ from tiermem.embedding.weights import find_weights, weights_here
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft, Engine
-from tiermem.reasoning.learned.answering import PointedAt, asks_for_day, point
+from tiermem.reasoning.learned.answering import PointedAt, point
 from tiermem.reasoning.learned.calibration import (
     DEFAULT_RISK,
     FARTHEST,
@@ -25,11 +25,11 @@ from tiermem.reasoning.learned.calibration import (
     read_calibration,
 )
 from tiermem.reasoning.learned.factors import texts_of
+from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.compose import extracted
-from tiermem.reasoning.rules.questions import parse_question
-from tiermem.text import stems
+from tiermem.text import negated, sentences, stems
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -38,13 +38,13 @@ NAME: Final = "local with a reader"
 MINILM: Final = "all-MiniLM-L6-v2"
 SHIPPED: Final = Path(__file__).with_name("reader.safetensors")
 """The reader that comes with the package."""
-_RULES_FIRST: Final = frozenset({"when", "yes-no", "who", "whose"})
-"""Kinds of question that rules answer first. Days they work out better (LoCoMo, every third question: .62 to
-.52 right), and no turn's words hold a yes, or the name of who says them.
-"""
+_RULES_FIRST: Final = frozenset({"when", "yes-no", "whose"})
+"""Kinds of question that rules answer first, where no date is asked for: times of day, yes or no, owners."""
 _SPOKEN: Final = re.compile(r"(?P<speaker>[^\n:]{1,80}): (?P<words>.*)", re.DOTALL)
 _ASKED: Final = re.compile(r'(?P<speaker>[^\n:"]{1,80}), asked "[^\n"]{1,400}": (?P<words>.*)', re.DOTALL)
 """A reply as rules write it down, with the question that it answers."""
+_WORKED_OUT: Final = re.compile(r" \([^()]{0,60}\b\d{4}\)")
+"""A day that rules wrote beside words of a turn ("yesterday (7 May 2023)")."""
 _ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
 
 
@@ -60,25 +60,52 @@ def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) 
     """The likeliest answer: of rules where these are better, else the words that the reader points at; `None`
     where neither has any.
     """
-    ruled = extracted(question, evidence)
     spoken = turns_of(evidence)
-    found = point(reader, question, [turn for _, turn in spoken])
-    text = found.text.strip() if found is not None else ""
-    better = asks_for_day(question) or parse_question(question).kind in _RULES_FIRST
-    by_rules = not ruled.abstained and (better or not text)
-    if by_rules:
-        draft = ruled
-    elif found is not None and text:
-        draft = Draft(text=text, cited=(spoken[found.turn][0],), abstained=False)
-    else:
+    turns = [turn for _, turn in spoken]
+    asked = sought(question, [turn.speaker for turn in turns])
+    ruled = _meant(asked, extracted(question, evidence), turns)
+    found = point(reader, question, turns)
+    by_rules = not ruled.abstained and (found is None or _rules_first(asked, ruled, turns))
+    draft = ruled if by_rules or found is None else _read(asked, found, spoken)
+    if draft.abstained:
         return None
-    return Proposed(draft=draft, signals=_signals(question, evidence, draft, ruled, found))
+    return Proposed(draft=draft, signals=_signals(asked, evidence, draft, ruled, found))
+
+
+def _meant(asked: Sought, ruled: Draft, turns: Sequence[SpokenTurn]) -> Draft:
+    """What rules answer, unless it says no more than the question or a pronoun ("he")."""
+    name = ruled.text.lower() in {turn.speaker.lower() for turn in turns}
+    free = ruled.abstained or name or asked.kind == "yes-no"
+    return ruled if free or asked.against(ruled.text, 0, len(ruled.text)) < NOTHING else _ABSTAINED
+
+
+def _rules_first(asked: Sought, ruled: Draft, turns: Sequence[SpokenTurn]) -> bool:
+    """No turn's words hold the name of who says them: whoever speaks is told by rules."""
+    speakers = {turn.speaker.lower() for turn in turns} - asked.speakers
+    names_speaker = asked.kind == "who" and ruled.text.lower() in speakers
+    return names_speaker or (asked.kind in _RULES_FIRST and not asked.day)
+
+
+def _read(asked: Sought, found: PointedAt, spoken: Sequence[tuple[int, SpokenTurn]]) -> Draft:
+    """The answer in the words pointed at: of several turns where several things are asked for, and yes where
+    words answer what is asked and their sentence denies nothing.
+    """
+    at, turn = spoken[found.best.turn]
+    if asked.kind == "list":
+        listed = found.listed
+        text = ", ".join(words.text for words in listed)
+        return Draft(text=text, cited=tuple(spoken[words.turn][0] for words in listed), abstained=False)
+    if asked.kind == "yes-no" and not asked.either:
+        said = next((piece.text for piece in sentences(turn.text) if found.best.start < piece.end), turn.text)
+        yes = found.margin > 0 and not negated(said)
+        return Draft(text="Yes", cited=(at,), abstained=False) if yes else _ABSTAINED
+    return Draft(text=found.text, cited=(at,), abstained=False)
 
 
 def _signals(
-    question: str, evidence: Sequence[Evidence], draft: Draft, ruled: Draft, found: PointedAt | None
+    asked: Sought, evidence: Sequence[Evidence], draft: Draft, ruled: Draft, found: PointedAt | None
 ) -> Signals:
-    asked, answer = set(stems(question)), set(stems(draft.text))
+    answer = set(stems(draft.text))
     cited = " ".join(evidence[at].quote or evidence[at].text for at in draft.cited)
     other = found.text if draft is ruled and found is not None else ruled.text
     lead = (found.margin, found.ahead) if found is not None else (-FARTHEST,) * 2
@@ -86,11 +113,13 @@ def _signals(
     return Signals(
         margin=margin,
         ahead=ahead,
-        covered=len(asked & set(stems(cited))) / max(1, len(asked)),
+        covered=len(asked.known & set(stems(cited))) / max(1, len(asked.known)),
         agrees=float(not answer.isdisjoint(stems(other))),
         silent=float(ruled.abstained),
         by_rules=float(draft is ruled),
-        day=float(asks_for_day(question)),
+        day=float(asked.day),
+        several=float(asked.kind == "list"),
+        yes=float(asked.kind == "yes-no"),
     )
 
 
@@ -223,7 +252,8 @@ def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
 
 
 def _within(one: SpokenTurn, other: SpokenTurn) -> bool:
-    return one.speaker == other.speaker and one.said_at == other.said_at and one.text in other.text
+    plain = _WORKED_OUT.sub("", one.text)
+    return one.speaker == other.speaker and one.said_at == other.said_at and plain in other.text
 
 
 def spoken_turn(item: Evidence) -> SpokenTurn | None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from tiermem.reasoning.rules.questions import Kind, ParsedQuestion
-from tiermem.reasoning.rules.sentences import EvidenceSentence, Scored
+from tiermem.reasoning.rules.sentences import Scored
 from tiermem.text import STOP_WORDS, DateMention, negated, resolve_dates, stem, words
 from tiermem.text.literals import names
 from tiermem.text.words import WORD, word_list
@@ -163,10 +163,10 @@ def _when(question: ParsedQuestion, best: Scored) -> str | None:
         return _WHEN_ABOUT.sub("", clock.group()) if clock else None
     mentions = resolve_dates(sentence.text, sentence.said_at)
     if mentions:
-        return _date_words(_nearest_date(best, mentions), sentence)
+        return date_words(_nearest_date(best, mentions), sentence.said_at)
     beside = _dates_around(sentence.around, sentence.said_at)
     if len(beside) == 1:
-        return _date_words(beside[0], sentence)
+        return date_words(beside[0], sentence.said_at)
     if sentence.said_at is None or _NOT_YET.search(sentence.text):
         return None
     return f"{sentence.said_at.day} {sentence.said_at:%B %Y}"
@@ -193,9 +193,8 @@ def _nearest_date(best: Scored, mentions: tuple[DateMention, ...]) -> DateMentio
     return min(mentions, key=distance)
 
 
-def _date_words(mention: DateMention, sentence: EvidenceSentence) -> str:
+def date_words(mention: DateMention, said: datetime | None) -> str:
     """The date in words; a week or weekend by the day it was spoken of, as people do."""
-    said = sentence.said_at
     if said is not None and mention.precision in ("week", "weekend") and mention.kind == "relative":
         gap = (said.date() - mention.last).days
         if 0 < gap <= _DAYS_A_WEEK:
