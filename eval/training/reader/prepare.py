@@ -17,10 +17,12 @@ from tiermem.reasoning.learned.pieces import Pieces, encode
 
 _TALK: Final = ("written", "friendsqa", "longmemeval")
 """Sources in which people talk."""
+_LAST: Final = 2
+"""Epochs of what people say, after all others."""
 _AGAIN: Final = 8
-"""Of all the rest every so many-th lesson is in the last epoch."""
+"""Of all the rest every so many-th lesson is in them."""
 _HIDDEN: Final = 3
-"""Of the lessons whose evidence was taken away every so many-th is in it."""
+"""Of the lessons whose evidence was taken away every so many-th is in them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +46,8 @@ def drawn(lessons: Sequence[Example], count: int | None, *, seed: int) -> list[E
 
 def course_of(lessons: Sequence[Example], epochs: int) -> list[list[int]]:
     """The places of the lessons of every epoch: so often all but those that were written for this, and at
-    the end, where there are any, what is read in these and in other talk, and some of all the rest, which is
-    not to be forgotten.
+    the end, where there are any, twice what is read in these and in other talk, and some of all the rest,
+    which is not to be forgotten.
     """
     written = {at for at, one in enumerate(lessons) if one.source == "written"}
     rest = [at for at in range(len(lessons)) if at not in written]
@@ -54,7 +56,8 @@ def course_of(lessons: Sequence[Example], epochs: int) -> list[list[int]]:
     read = [at for at, one in enumerate(lessons) if one.source in _TALK and one.task == "read"]
     shown = [at for at in read if not lessons[at].id.endswith(WITHOUT)]
     hidden = [at for at in read if lessons[at].id.endswith(WITHOUT)]
-    return [*([rest] * epochs), sorted({*shown, *hidden[::_HIDDEN], *rest[::_AGAIN]})]
+    last = sorted({*shown, *hidden[::_HIDDEN], *rest[::_AGAIN]})
+    return [*([rest] * epochs), *([last] * _LAST)]
 
 
 def whole_tokenizer(weights: Path) -> Any:
