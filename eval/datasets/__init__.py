@@ -6,5 +6,6 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.realtalk import RealTalk
 from eval.datasets.renamed import Renamed
+from eval.datasets.written import Written
 
-__all__ = ["Beam", "Choice", "Chosen", "LoCoMo", "LongMemEval", "RealTalk", "Renamed"]
+__all__ = ["Beam", "Choice", "Chosen", "LoCoMo", "LongMemEval", "RealTalk", "Renamed", "Written"]

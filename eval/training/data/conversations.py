@@ -24,6 +24,8 @@ CLOSE: Final = 0.6
 """Token F1 from which words of a turn are the answer that the gold has in other words."""
 UNKNOWN: Final = -1
 """The label where some of the evidence was found: nobody knows whether that suffices."""
+WITHOUT: Final = ":without"
+"""How the name of a lesson ends whose evidence was taken away."""
 _MORE: Final = 2
 """Words a span may be longer than the gold answer."""
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
@@ -81,7 +83,7 @@ def without_evidence(
 def _insufficient(lesson: Example) -> Example:
     from dataclasses import replace
 
-    return replace(lesson, id=f"{lesson.id}:without", label=0, spans=())
+    return replace(lesson, id=f"{lesson.id}{WITHOUT}", label=0, spans=())
 
 
 def before(case: Case, question: LabelledQuestion, turns: Sequence[Passage]) -> list[Passage]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from eval.datasets import Beam, LoCoMo, LongMemEval, RealTalk
+from eval.datasets import Beam, LoCoMo, LongMemEval, RealTalk, Written
 from eval.recorded import read_facts
 from eval.training.data.articles import clapnq, friendsqa, natural_questions, qamr, squad, squad_test
 from eval.training.data.company import among_rivals, of_a_scene, side_by_side
@@ -28,10 +28,9 @@ DATASETS: Final[Mapping[str, Callable[[Path], Dataset]]] = {
     "locomo": LoCoMo,
     "realtalk": RealTalk,
     "beam": Beam,
+    "written": Written,
 }
 """Sources that are conversations with questions: what is read of them is what the product finds."""
-HALF: Final = 0.5
-"""The share of a conversations' source that is measured on: its half B."""
 _LOOKED_AT: Final = 0.08
 """The share of articles that is looked at while learning."""
 _SEARCHED: Final = 0.5
@@ -96,16 +95,16 @@ def lessons(
 def checksum(data: Path, source: str) -> str:
     """SHA-256 over a source's files as they lie in the folder, packed as they are."""
     found = hashlib.sha256()
-    for name in SOURCES[source].files:
-        path = data / name
+    for name, path in zip(SOURCES[source].files, SOURCES[source].paths(data), strict=True):
+        folder = path.parents[len(Path(name).parts) - 1]
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            found.update(f"{file.relative_to(data).as_posix()}\n".encode())
+            found.update(f"{file.relative_to(folder).as_posix()}\n".encode())
             found.update(hashlib.sha256(file.read_bytes()).digest())
     return found.hexdigest()
 
 
 def _files(data: Path, source: str) -> list[Path]:
-    return [data / name for name in SOURCES[source].files]
+    return SOURCES[source].paths(data)
 
 
 def _add_articles(parts: Parts, data: Path, sources: Sequence[str]) -> None:
@@ -163,9 +162,11 @@ def _split(read: Sequence[Example], tested: set[str]) -> dict[Part, list[Example
 
 
 def halves(dataset: str, cases: Sequence[Case]) -> tuple[dict[str, str], dict[str, Part]]:
-    """The group of every case, and the part of every group: half A is learned from, half B measured on."""
+    """The group of every case, and the part of every group: half A is learned from, half B measured on (of
+    what was written for learning a tenth).
+    """
     groups = groups_of(dataset, cases)
-    return groups, parts_of(groups.values(), test=HALF)
+    return groups, parts_of(groups.values(), test=SOURCES[dataset].measured)
 
 
 def _add_conversations(

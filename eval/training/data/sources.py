@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from tiermem.errors import InvalidInput
@@ -15,7 +16,11 @@ from tiermem.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A set of data: its file below the folder of data, its licence, and what follows from that."""
+    """A set of data: its files below the folder of data, its licence, and what follows from that.
+
+    What is `ours` was written for this and lies beside this file. Of conversations the share `measured` is
+    measured on and not learned from.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -25,6 +30,13 @@ class Source:
     notice: str
     """Whom a notice beside the weights names, or why there must be no weights."""
     test_only: bool = False
+    ours: bool = False
+    measured: float = 0.5
+
+    def paths(self, data: Path) -> list[Path]:
+        """Its files, where `data` is the folder of data."""
+        folder = Path(__file__).parent if self.ours else data
+        return [folder / name for name in self.files]
 
 
 _ALL: Final = (
@@ -112,6 +124,15 @@ _ALL: Final = (
         licence="none stated",
         may_ship=False,
         notice="no licence file: to measure with",
+    ),
+    Source(
+        name="written",
+        files=("written",),
+        licence="Apache-2.0",
+        may_ship=True,
+        notice="conversations written for TierMem by a language model",
+        ours=True,
+        measured=0.1,
     ),
 )
 SOURCES: Final[Mapping[str, Source]] = {one.name: one for one in _ALL}

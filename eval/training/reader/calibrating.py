@@ -84,7 +84,7 @@ async def _answers(asked: Calibrating, raw: bytes, embedder: Embedder) -> dict[s
     for name in asked.measure:
         with watching() as watcher:
             found[name] = await ask_all(
-                DATASETS[name](asked.data / SOURCES[name].files[0]),
+                DATASETS[name](SOURCES[name].paths(asked.data)[0]),
                 reader,
                 asked.out / f"{name}.jsonl",
                 embedder=embedder,
@@ -101,7 +101,7 @@ def _halves(
     first: dict[str, list[Asked]] = {}
     second: dict[str, list[Asked]] = {}
     for name, of in everything.items():
-        cases = list(DATASETS[name](asked.data / SOURCES[name].files[0]).cases())
+        cases = list(DATASETS[name](SOURCES[name].paths(asked.data)[0]).cases())
         groups, part_of = halves(name, cases)
         second[name] = [one for one in of if part_of[groups[one.case]] == "test"]
         first[name] = [one for one in of if part_of[groups[one.case]] != "test"]

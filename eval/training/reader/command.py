@@ -30,7 +30,9 @@ def train_command(
     lessons: Annotated[
         int | None, typer.Option("--lessons", min=1, help="Lessons drawn of those there are (all).")
     ] = None,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each is learned.")] = 1,
+    epochs: Annotated[
+        int, typer.Option("--epochs", min=1, help="How often lessons are learned before what was written.")
+    ] = 2,
     threads: Annotated[
         int, typer.Option("--threads", min=1, help="Threads of PyTorch and of the reader.")
     ] = 1,

@@ -64,16 +64,19 @@ def train(
     recipe: Recipe,
     folder: Path,
     watcher: Watcher,
+    course: Sequence[Sequence[int]] | None = None,
     save_every: float = 120.0,
 ) -> tuple[Reader, Curve]:
     """The trained network and how it went. Goes on from the checkpoint in `folder`, if one is there.
+
+    `course` is the places of the lessons of every epoch; without one, every epoch is over all of them.
 
     `InvalidInput` where that checkpoint is of another recipe or of other lessons.
     """
     torch.set_num_threads(recipe.threads)
     torch.manual_seed(recipe.seed)
     reader = Reader(weights, rank=recipe.rank)
-    order, rates = _order(lessons, recipe)
+    order, rates = _order(lessons, recipe, course or [range(len(lessons))] * recipe.epochs)
     optimizer = torch.optim.AdamW(
         [one for one in reader.parameters() if one.requires_grad], lr=recipe.rate, weight_decay=0.01
     )
@@ -98,15 +101,19 @@ def train(
     return reader, state.curve
 
 
-def _order(lessons: Sequence[Encoded], recipe: Recipe) -> tuple[list[list[int]], list[float]]:
-    """The lessons of every step, and the rate of each: every epoch rises and falls anew, half as high."""
-    lengths = [len(one.ids) for one in lessons]
+def _order(
+    lessons: Sequence[Encoded], recipe: Recipe, course: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], list[float]]:
+    """The lessons of every step, and its rate, which rises and falls in every epoch, after the first half
+    as high.
+    """
     order: list[list[int]] = []
     rates: list[float] = []
-    for epoch in range(recipe.epochs):
+    for epoch, of in enumerate(course):
+        lengths = [len(lessons[place].ids) for place in of]
         made = list(batches(lengths, pieces=recipe.pieces, seed=1000 * recipe.seed + epoch))
-        order += made
-        high = recipe.rate / 2**epoch
+        order += [[of[at] for at in one] for one in made]
+        high = recipe.rate if epoch == 0 else recipe.rate / 2
         rates += [high * _ramp(step, len(made), recipe.warm) for step in range(len(made))]
     return order[: recipe.steps], rates[: recipe.steps]
 

@@ -6,13 +6,23 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from eval.training.data.conversations import WITHOUT
 from eval.training.data.examples import Example
 from eval.training.reader.encode import Encoded, encoded_one
 from tiermem.embedding.onnx import tokenizer
 from tiermem.embedding.weights import TOKENIZER
 from tiermem.reasoning.learned.pieces import Pieces, encode
+
+_TALK: Final = ("written", "friendsqa", "longmemeval")
+"""Sources in which people talk."""
+_LAST: Final = 2
+"""Epochs of what people say, after all others."""
+_AGAIN: Final = 8
+"""Of all the rest every so many-th lesson is in them."""
+_HIDDEN: Final = 3
+"""Of the lessons whose evidence was taken away every so many-th is in them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +42,22 @@ def drawn(lessons: Sequence[Example], count: int | None, *, seed: int) -> list[E
         range(len(lessons)), key=lambda at: hashlib.sha256(f"{seed}:{lessons[at].id}".encode()).digest()
     )
     return [lessons[at] for at in sorted(by_chance[:count])]
+
+
+def course_of(lessons: Sequence[Example], epochs: int) -> list[list[int]]:
+    """The places of the lessons of every epoch: so often all but those that were written for this, and at
+    the end, where there are any, twice what is read in these and in other talk, and some of all the rest,
+    which is not to be forgotten.
+    """
+    written = {at for at, one in enumerate(lessons) if one.source == "written"}
+    rest = [at for at in range(len(lessons)) if at not in written]
+    if not written:
+        return [rest] * epochs
+    read = [at for at, one in enumerate(lessons) if one.source in _TALK and one.task == "read"]
+    shown = [at for at in read if not lessons[at].id.endswith(WITHOUT)]
+    hidden = [at for at in read if lessons[at].id.endswith(WITHOUT)]
+    last = sorted({*shown, *hidden[::_HIDDEN], *rest[::_AGAIN]})
+    return [*([rest] * epochs), *([last] * _LAST)]
 
 
 def whole_tokenizer(weights: Path) -> Any:

@@ -23,7 +23,7 @@ from eval.training.reader.loop import Curve, Recipe, outputs, train
 from eval.training.reader.marks import marks, read, squad_marks
 from eval.training.reader.measure import BothAnswers, answers
 from eval.training.reader.page import Measured, found
-from eval.training.reader.prepare import Prepared, drawn, prepared, whole_tokenizer
+from eval.training.reader.prepare import Prepared, course_of, drawn, prepared, whole_tokenizer
 from eval.types import QuestionId
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
@@ -97,6 +97,7 @@ def _trained(
             recipe=asked.recipe,
             folder=asked.out,
             watcher=watcher,
+            course=course_of(parts["train"].lessons, asked.recipe.epochs),
         )
     _draw(asked.out, curve)
     saw = _sources(parts["train"].lessons, dev.lessons)
@@ -130,7 +131,7 @@ async def _found(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
     embedder = local_embedder("fp32", asked.recipe.threads, asked.cache)
     try:
         for name in wanted:
-            dataset = DATASETS[name](asked.data / SOURCES[name].files[0])
+            dataset = DATASETS[name](SOURCES[name].paths(asked.data)[0])
             file = asked.out.parent / "found" / f"{name}.jsonl"
             if not asked.find:
                 everything[name] = read_found(file, dataset.checksum)
@@ -177,7 +178,7 @@ def _marks_of(small: LearnedReader, test: Prepared) -> dict[str, Mapping[str, fl
 def _answered(
     asked: Training, name: str, small: LearnedReader, everything: Mapping[QuestionId, Found]
 ) -> list[BothAnswers]:
-    cases = list(DATASETS[name](asked.data / SOURCES[name].files[0]).cases())
+    cases = list(DATASETS[name](SOURCES[name].paths(asked.data)[0]).cases())
     groups, part_of = halves(name, cases)
     return answers(small, [case for case in cases if part_of[groups[case.id]] == "test"], everything)
 
