@@ -23,6 +23,7 @@ from pagestore import (
     FindsPages,
     GrowthProof,
     History,
+    KeepsPages,
     LooksUp,
     OpenInfo,
     Page,
@@ -101,6 +102,7 @@ class Ledger:
         """Use `Ledger.open`, which folds what the log already holds."""
         self._log = log
         self._finds = log if isinstance(log, FindsPages) else None
+        self._keeps = log if isinstance(log, KeepsPages) else None
         self._read_only = read_only
         self._tier1 = tier1
         self._written: deque[tuple[Record, Entry]] = deque()
@@ -150,23 +152,22 @@ class Ledger:
         """Every session, in the order it first spoke."""
         return await self._blocking(self._log.sessions)
 
-    async def page(self, page_id: PageId) -> Page:
-        """A page with its words; raises `PageNotFound`, `Corrupt`."""
-        return await self._blocking(lambda: self._log.page(page_id))
+    async def page(self, page_id: PageId, *, kept: bool = False) -> Page:
+        """A page with its words; raises `PageNotFound`, `Corrupt`. `kept` is as in `read`."""
+        page = self._page_of(kept=kept)
+        return await self._blocking(lambda: page(page_id))
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
-        """Pages with their words, in order; for one that cannot be read, why. One wait for all."""
-        return await self._blocking(lambda: tuple(self._read(page_id) for page_id in page_ids))
+    async def read(self, page_ids: Sequence[PageId], *, kept: bool = False) -> tuple[Page | Unread, ...]:
+        """Pages with their words, in order; for one that cannot be read, why. One wait for all.
 
-    def _read(self, page_id: PageId) -> Page | Unread:
-        try:
-            return self._log.page(page_id)
-        except (PageNotFound, Corrupt) as error:
-            return error
-        except PageStoreError:
-            raise
-        except Exception as error:  # noqa: BLE001  # whatever a page does, the others are read
-            return PageSetAside(unexpected(error, f"reading page {page_id}"))
+        With `kept`, a page that was read and checked before comes as it was then, where nothing of it
+        changed since; without, all are read from the log.
+        """
+        page = self._page_of(kept=kept)
+        return await self._blocking(lambda: tuple(_page_or_why(page, page_id) for page_id in page_ids))
+
+    def _page_of(self, *, kept: bool) -> Callable[[PageId], Page]:
+        return self._keeps.kept_page if kept and self._keeps is not None else self._log.page
 
     async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """Sealed pages in the order they were sealed, without their words."""
@@ -417,6 +418,17 @@ def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)
+
+
+def _page_or_why(page: Callable[[PageId], Page], page_id: PageId) -> Page | Unread:
+    try:
+        return page(page_id)
+    except (PageNotFound, Corrupt) as error:
+        return error
+    except PageStoreError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever a page does, the others are read
+        return PageSetAside(unexpected(error, f"reading page {page_id}"))
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:

@@ -292,7 +292,7 @@ class Projection:
 
     async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
         """Open pages, and of their turns those that are new and those that these stand around."""
-        read = [await self._page(info.id) for info in filling]
+        read = [await self._page(info.id, kept=True) for info in filling]
         # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
         read = [page for page in read if page.sealed_at is None]
         await self._index.put(self._ledger.indexed_as, "pages", [_page_entry(page) for page in read])
@@ -340,7 +340,7 @@ class Projection:
         """The sealed page of the same session and agent before this one."""
         numbered = await self._pages_beside(page)
         found = bisect_left(numbered, page.number, key=_number)
-        return await self._page(numbered[found - 1].id) if found else None
+        return await self._page(numbered[found - 1].id, kept=True) if found else None
 
     async def _after(self, page: Page) -> Page | None:
         """The page of the same session and agent after this one, sealed or filling."""
@@ -353,9 +353,9 @@ class Projection:
         after = next((one for one in beside if one.number > page.number), None)
         return None if after is None else searched(after, self._unsearched)
 
-    async def _page(self, page_id: PageId) -> Page:
+    async def _page(self, page_id: PageId, *, kept: bool = False) -> Page:
         """A page as it is to be found."""
-        return searched(await self._ledger.page(page_id), self._unsearched)
+        return searched(await self._ledger.page(page_id, kept=kept), self._unsearched)
 
     async def _pages_beside(self, page: Page) -> Sequence[PageInfo]:
         """The sealed pages of the same session and agent."""
