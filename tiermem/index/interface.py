@@ -154,6 +154,17 @@ class Exclusive(Protocol):
         ...
 
 
+@runtime_checkable
+class Shows(Protocol):
+    """An index that finds what is put before it is durable, and writes it together with its mark."""
+
+    def show(self, space: SpaceId, mark: History) -> None:
+        """Say what of the space is found from now on: `mark` tells it, and a crash takes it back to what
+        `set_mark` said. `drop`, and to mark `History()`, end it.
+        """
+        ...
+
+
 class Searches(Protocol):
     """An index as reading sees it: asked, and not filled.
 

@@ -147,6 +147,10 @@ class Writer:
     async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
         return tuple([page for session in sessions for page in await self._ledger.seal(session)])
 
+    async def show_open_turns(self) -> Unfinished | None:
+        """Have what was said found, and leave it to `index_open_turns` to make that durable."""
+        return await self._projection.attempt_to_show()
+
     async def index_open_turns(self) -> Unfinished | None:
         """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
         return await self._projection.attempt()
