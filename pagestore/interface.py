@@ -197,6 +197,14 @@ class KeepsPages(Protocol):
         """
         ...
 
+    def pages_at_hand(self, page_ids: Sequence[PageId]) -> Sequence[Page] | None:
+        """`kept_page` of each, where all are kept and nobody else is reading; `None` otherwise, at once."""
+        ...
+
+    def head_at_hand(self) -> int | None:
+        """`head`, where nobody else is reading; `None` otherwise, at once."""
+        ...
+
 
 @runtime_checkable
 class FindsPages(Protocol):

@@ -244,6 +244,14 @@ class Log:
         with self._reading() as reader:
             return reader.kept_page(page_id)
 
+    def pages_at_hand(self, page_ids: Sequence[PageId]) -> tuple[Page, ...] | None:
+        """See `KeepsPages.pages_at_hand`."""
+        return self._at_once(lambda: self._reader.pages_at_hand(page_ids))
+
+    def head_at_hand(self) -> int | None:
+        """See `KeepsPages.head_at_hand`."""
+        return self._at_once(lambda: self._state.head)
+
     def open_page(self, session: SessionId, agent: str | None = None) -> Page | None:
         """See `PageLog.open_page`."""
         with self._reading() as reader:
@@ -445,6 +453,16 @@ class Log:
         with self._lock, as_written(self._called):
             self._opened()
             yield self._reader
+
+    def _at_once(self, find: Callable[[], _T | None]) -> _T | None:
+        """What is found while the state does not change; `None` where that would have to be waited for."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            self._opened()
+            return find()
+        finally:
+            self._lock.release()
 
     @contextmanager
     def _writing(self) -> Iterator[Journal]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from pagestore.codec import key_of, open_page_id, page_id, turn_part_of
@@ -53,6 +53,17 @@ class Reader:
             kept = self.page(wanted)
             self._kept.put(kept, state)
         return kept
+
+    def pages_at_hand(self, wanted: Sequence[PageId]) -> tuple[Page, ...] | None:
+        """Pages as they were read before; `None` where one would have to be read."""
+        pages: list[Page] = []
+        for one in wanted:
+            sealed = self._state.sealed_as.get(one, one)
+            kept = self._kept.get(sealed, self._filled_up_to(sealed))
+            if kept is None:
+                return None
+            pages.append(kept)
+        return tuple(pages)
 
     def _filled_up_to(self, page_id: PageId) -> int | None:
         """The newest turn of an open page: it stays as it is while that is the same. `None` of any other."""

@@ -590,7 +590,9 @@ class PageLogContract:
             return
         seqs = [log.append(S1, [said(word)]).seqs[0] for word in ("one", "the secret")]
         opened = _open(log, S1).id
+        assert log.pages_at_hand([opened]) is None
         assert log.kept_page(opened) == log.kept_page(opened) == log.page(opened)
+        assert (log.pages_at_hand([opened]), log.head_at_hand()) == ((log.page(opened),), log.head)
         log.append(S1, [said("three")])
         assert log.kept_page(opened) == log.page(opened)
         log.erase(opened, seqs[1], "asked to")

@@ -440,6 +440,7 @@ async def test_what_is_shown_is_marked_until_it_is_dropped_or_the_process_ends(t
     elsewhere = SqliteIndex(tmp_path, HashEmbedder())
     await elsewhere.put(ANN, "units", GARDEN)
     await elsewhere.set_mark(ANN, upto(5))
+    index.show(ANN, None)
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(5), len(GARDEN))
     await elsewhere.close()
     await index.close()

@@ -336,10 +336,9 @@ class SqliteIndex(ArraysIndex):
         there = dict(connection.execute("SELECT name, written FROM spaces"))
         with self._lock:
             self._version = version
-            for space in {*self._tables, *self._shown}:
+            for space in tuple(self._tables):
                 if self._read_at.get(space) != there.get(space):
-                    self._tables.pop(space, None)
-                    self._shown.pop(space, None)
+                    del self._tables[space]
             self._read_at = there
 
     def _clear(self, collection: Collection, space: str) -> None:
@@ -423,36 +422,33 @@ class SqliteIndex(ArraysIndex):
                 terms={name: blobs[name] for name in terms if blobs[name]},
             )
 
-    def show(self, space: SpaceId, mark: History) -> None:
+    def show(self, space: SpaceId, mark: History | None) -> None:
         """See `Shows.show`."""
-        with self._lock:
-            self._shown[encoding.key(space)] = mark
+        if mark is None:
+            self._shown.pop(space, None)
+        else:
+            self._shown[space] = mark
+
+    async def mark(self, space: SpaceId) -> History:
+        """The log that what is found reflects, durable or not; `History()` when nothing is."""
+        shown = self._shown.get(space)
+        return shown if shown is not None and not self._closed else await super().mark(space)
 
     def _mark(self, space: str) -> History:
-        name = encoding.key(space)
-        with self._lock:
-            if self._alone and name in self._shown:
-                return self._shown[name]
         with self._reading() as connection:
             found = connection.execute(
-                "SELECT seq, digest FROM spaces WHERE name = ? AND seq IS NOT NULL", (name,)
+                "SELECT seq, digest FROM spaces WHERE name = ? AND seq IS NOT NULL", (encoding.key(space),)
             ).fetchone()
-        with self._lock:
-            durable = History(seq=int(found[0]), digest=str(found[1])) if found else History()
-            return self._shown.get(name, durable)
+            return History(seq=int(found[0]), digest=str(found[1])) if found else History()
 
     def _set_mark(self, space: str, mark: History) -> None:
         if mark == History():
-            self._forget_shown(space)
+            self._shown.pop(space, None)
         self._record(space, mark)
 
     def _forget_mark(self, space: str) -> None:
-        self._forget_shown(space)
+        self._shown.pop(space, None)
         self._record(space, None)
-
-    def _forget_shown(self, space: str) -> None:
-        with self._lock:
-            self._shown.pop(encoding.key(space), None)
 
     def _record(self, space: str, mark: History | None) -> None:
         """The mark together with all that was put before it."""

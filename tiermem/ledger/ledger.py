@@ -110,6 +110,8 @@ class Ledger:
         self._one_writer = anyio.CapacityLimiter(1)
         self._indexed_as = indexed_as(log.space, log.identity)
         self._borne_out = History()
+        self._newest = History()
+        """What `changes` last gave for the newest record: up to there nothing changes any more."""
 
     @classmethod
     async def open(cls, log: PageLog, *, read_only: bool = False) -> Ledger:
@@ -139,7 +141,7 @@ class Ledger:
 
     async def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
         """How the ids of turns are taken; all count as free where the log cannot tell."""
-        if not isinstance(self._log, LooksUp):
+        if not turns or not isinstance(self._log, LooksUp):
             return tuple("free" for _ in turns)
         log = self._log
         return await self._blocking(lambda: log.taken(session, turns))
@@ -163,6 +165,10 @@ class Ledger:
         With `kept`, a page that was read and checked before comes as it was then, where nothing of it
         changed since; without, all are read from the log.
         """
+        if kept and self._keeps is not None:
+            at_hand = self._keeps.pages_at_hand(page_ids)
+            if at_hand is not None:
+                return tuple(at_hand)
         page = self._page_of(kept=kept)
         return await self._blocking(lambda: tuple(_page_or_why(page, page_id) for page_id in page_ids))
 
@@ -246,6 +252,9 @@ class Ledger:
 
         No entry with a number up to `head` is missing.
         """
+        newest = self._newest
+        if not besides and newest.seq == after and self._keeps and self._keeps.head_at_hand() == after:
+            return Changes(units=(), cold=(), pages=(), filling=(), upto=newest)
 
         def said() -> tuple[History, Sequence[OpenInfo], Sequence[PageInfo]]:
             # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
@@ -255,6 +264,7 @@ class Ledger:
             return upto, self._log.filling(), self._log.pages()
 
         upto, filling, pages = await self._blocking(said)
+        self._newest = upto
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         older = pages[: len(pages) - len(newer)] if besides else ()
         beside = [unit for page in besides for unit in self.tier1.units_of_page(page, inactive=True)]

@@ -64,6 +64,8 @@ class Projection:
         self._ledger = ledger
         self._unsearched = unsearched
         self._index = index
+        if isinstance(index, Shows):
+            index.show(ledger.indexed_as, None)
         self._one_at_a_time = anyio.Lock()
         self._one_marks = anyio.Lock()  # taken first: what is put meanwhile waits for no disk
         self._mark: History | None = None
