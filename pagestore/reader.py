@@ -93,9 +93,14 @@ class Reader:
 
     def lines_of(self, info: PageInfo) -> list[Line]:
         """The lines of a sealed page's turns, in order; raises `Corrupt` when they do not make its id."""
-        lines = list(self._turns(self._state.turns_of[info.id]))
+        try:
+            lines = list(self._turns(self._state.turns_of[info.id]))
+        except Corrupt:
+            self._kept.forget(info.id)
+            raise
         hashes = [line.digest for line in lines]
         if info.id != page_id(self._state.space, info.session, info.number, hashes):
+            self._kept.forget(info.id)
             raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
         return lines
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pagestore import DiskLog, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId
+from pagestore import Checkpoint, DiskLog, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId
 from pagestore.errors import Corrupt
 from pagestore.kept import KeptPages, size_of
 from pagestore.testing import S1, said
@@ -60,16 +61,27 @@ def test_no_page_with_erased_words_is_left_in_memory(tmp_path: Path) -> None:
         assert PRIVATE not in log.kept_page(page_id).text
 
 
-def test_damage_that_reading_or_verifying_finds_is_not_covered_by_what_was_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "find",
+    [
+        lambda log, page_id, _: log.page(page_id),
+        lambda log, page_id, checkpoint: log.prove_page(page_id, checkpoint),
+        lambda log, page_id, _: log.erase(page_id, log.page(page_id).lines[0].seq, "asked to"),
+    ],
+)
+def test_damage_that_reading_finds_is_not_covered_by_what_was_kept(
+    tmp_path: Path, find: Callable[[DiskLog, PageId, Checkpoint], object]
+) -> None:
     with disk_log(tmp_path / "log") as log:
-        first = sealed_page(log, PRIVATE)
-        kept = log.kept_page(first)
+        page_id = sealed_page(log, PRIVATE)
+        kept = log.kept_page(page_id)
+        checkpoint = log.checkpoint()
         alter(tmp_path / "log")
-        assert log.kept_page(first) is kept  # as it was checked: the words are those of its id
+        assert log.kept_page(page_id) is kept  # as it was checked: the words are those of its id
         with pytest.raises(Corrupt):
-            log.page(first)
+            find(log, page_id, checkpoint)
         with pytest.raises(Corrupt):
-            log.kept_page(first)
+            log.kept_page(page_id)
 
 
 def test_verifying_finds_damage_and_has_all_pages_read_again(tmp_path: Path) -> None:
