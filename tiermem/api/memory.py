@@ -1182,7 +1182,7 @@ class AsyncMemory:
             with self._open.paying(Meter()):
                 left = await self._open.writer.show_open_turns()
         self._jobs.note([left] if left is not None else [])
-        if left is None:
+        if left is None and self._open.writer.is_shown_first:
             self._jobs.start(_MARKING, self._mark_index)
 
     async def _mark_index(self) -> None:

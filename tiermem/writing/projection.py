@@ -95,9 +95,14 @@ class Projection:
 
         return await self._unfinished(project)
 
+    @property
+    def is_shown_first(self) -> bool:
+        """Whether the index finds what is put before it is durable."""
+        return isinstance(self._index, Shows)
+
     async def attempt_to_show(self) -> Unfinished | None:
         """`show`, or `attempt` where the index finds nothing before it is durable."""
-        return await (self._unfinished(self.show) if isinstance(self._index, Shows) else self.attempt())
+        return await (self._unfinished(self.show) if self.is_shown_first else self.attempt())
 
     async def _unfinished(self, step: Callable[[], Awaitable[None]]) -> Unfinished | None:
         what = f"space {self._ledger.space}"

@@ -147,8 +147,13 @@ class Writer:
     async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
         return tuple([page for session in sessions for page in await self._ledger.seal(session)])
 
+    @property
+    def is_shown_first(self) -> bool:
+        """Whether what was said can be found before the index has it for good."""
+        return self._projection.is_shown_first
+
     async def show_open_turns(self) -> Unfinished | None:
-        """Have what was said found, and leave it to `index_open_turns` to make that durable."""
+        """Have what was said found; where `is_shown_first`, `index_open_turns` makes that durable."""
         return await self._projection.attempt_to_show()
 
     async def index_open_turns(self) -> Unfinished | None:
