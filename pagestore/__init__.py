@@ -1,6 +1,6 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import FindsPages, LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
+from pagestore.interface import FindsPages, KeepsPages, LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
 from pagestore.log import DiskLog, MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
 from pagestore.options import LogOptions
@@ -44,6 +44,7 @@ __all__ = [
     "GrowthProof",
     "History",
     "InclusionProof",
+    "KeepsPages",
     "LogOptions",
     "LooksUp",
     "MemoryLog",

@@ -186,6 +186,27 @@ class LooksUp(Protocol):
 
 
 @runtime_checkable
+class KeepsPages(Protocol):
+    """An ability of some logs: to give pages again that they read and checked before."""
+
+    def kept_page(self, page_id: PageId) -> Page:
+        """`page`, where nothing of it changed since it was last read as it was then: not read anew, so damage
+        done to the storage meanwhile shows in `page` and `verify` alone, and nowhere else from then on.
+
+        What is given is given to others too: nobody changes anything of it. Nothing that was erased is given.
+        """
+        ...
+
+    def pages_at_hand(self, page_ids: Sequence[PageId]) -> Sequence[Page] | None:
+        """`kept_page` of each, where all are kept and nobody else is reading; `None` otherwise, at once."""
+        ...
+
+    def head_at_hand(self) -> int | None:
+        """`head`, where nobody else is reading; `None` otherwise, at once."""
+        ...
+
+
+@runtime_checkable
 class FindsPages(Protocol):
     """An ability of some logs: to find pages by what stands on them, without reading each.
 

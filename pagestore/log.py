@@ -33,6 +33,7 @@ from pagestore.files import Files, RealFiles, possible_path
 from pagestore.finding import Finder
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
+from pagestore.kept import KeptPages
 from pagestore.line import Fields, as_written
 from pagestore.lines.files import FileLines
 from pagestore.lines.interface import Lines
@@ -123,6 +124,7 @@ class Log:
         self._options = options or LogOptions()
         self._process = os.getpid()
         self._lock = RLock()
+        self._kept = KeptPages(0 if read_only else self._options.kept_bytes)
         self._group: GroupCommit[_Append | _Write] = GroupCommit(self._serve)
         self._closed = False
         self._called = f"the log of space {space!r}"
@@ -213,7 +215,10 @@ class Log:
                 for kind, body in copies:
                     batch.add_record({"n": kind, "at": at, "b": body})
                 batch.add("erase", erasure.intent_of(list(lines.values()), reason, at, salt=self._state.salt))
-                journal.commit(batch)
+                try:
+                    journal.commit(batch)
+                finally:
+                    self._forget_pages()
             self._finish_erasing(journal)
 
     def sessions(self) -> tuple[SessionId, ...]:
@@ -233,6 +238,19 @@ class Log:
         """See `PageLog.page`."""
         with self._reading() as reader:
             return reader.page(page_id)
+
+    def kept_page(self, page_id: PageId) -> Page:
+        """See `KeepsPages.kept_page`. A log opened read-only keeps none: its writer may erase meanwhile."""
+        with self._reading() as reader:
+            return reader.kept_page(page_id)
+
+    def pages_at_hand(self, page_ids: Sequence[PageId]) -> tuple[Page, ...] | None:
+        """See `KeepsPages.pages_at_hand`."""
+        return self._at_once(lambda: self._reader.pages_at_hand(page_ids))
+
+    def head_at_hand(self) -> int | None:
+        """See `KeepsPages.head_at_hand`."""
+        return self._at_once(lambda: self._state.head)
 
     def open_page(self, session: SessionId, agent: str | None = None) -> Page | None:
         """See `PageLog.open_page`."""
@@ -341,13 +359,17 @@ class Log:
         with self._group.alone():
             lines = self._opened()
             with as_written(self._called):
-                return verify(lines, self._state, checkpoint=checkpoint)
+                report = verify(lines, self._state, checkpoint=checkpoint)
+            if not report.ok:
+                self._forget_pages()
+            return report
 
     def close(self) -> None:
         """See `PageLog.close`."""
         with self._group.alone(), self._lock:
             self._closed = True
             self._lines.close()
+            self._forget_pages()
 
     def __enter__(self) -> Self:
         return self
@@ -362,6 +384,7 @@ class Log:
         self._reader = Reader(
             self._lines,
             self._state,
+            self._kept,
             page_tokens=self._options.page_tokens,
             counter=self._options.counter.name,
         )
@@ -431,12 +454,26 @@ class Log:
             self._opened()
             yield self._reader
 
+    def _at_once(self, find: Callable[[], _T | None]) -> _T | None:
+        """What is found while the state does not change; `None` where that would have to be waited for."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            self._opened()
+            return find()
+        finally:
+            self._lock.release()
+
     @contextmanager
     def _writing(self) -> Iterator[Journal]:
         """Nobody else writes meanwhile."""
         self._refuse_after_a_fork()
         with self._group.alone():
             yield self._writable()
+
+    def _forget_pages(self) -> None:
+        with self._lock:
+            self._kept.forget_all()
 
     def _prover(self) -> Prover:
         if self._found.damage:

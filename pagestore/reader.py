@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from pagestore.codec import key_of, open_page_id, page_id, turn_part_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
+from pagestore.kept import KeptPages
 from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
 from pagestore.lines.interface import Lines
 from pagestore.pager import full_page
@@ -20,21 +21,54 @@ from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId,
 class Reader:
     """The reading end of one log. The caller holds the lock under which `state` changes."""
 
-    def __init__(self, lines: Lines, state: State, *, page_tokens: int, counter: str) -> None:
+    def __init__(
+        self, lines: Lines, state: State, kept: KeptPages, *, page_tokens: int, counter: str
+    ) -> None:
         self._lines = lines
         self._state = state
         self._page_tokens = page_tokens
         self._counter = counter
+        self._kept = kept
 
     def page(self, wanted: PageId) -> Page:
-        """A sealed page, or an open one by its `o1:` id."""
+        """A sealed page, or an open one by its `o1:` id, read from the lines and checked."""
         sealed = self._state.pages.get(self._state.sealed_as.get(wanted, wanted))
-        if sealed is not None:
-            return self._sealed_page(sealed)
-        name = self._state.filling.get(wanted)
-        if name is not None:
-            return self._open_page(name, self._state.sessions[name])
+        try:
+            if sealed is not None:
+                return self._sealed_page(sealed)
+            name = self._state.filling.get(wanted)
+            if name is not None:
+                return self._open_page(name, self._state.sessions[name])
+        except Corrupt:
+            self._kept.forget(wanted if sealed is None else sealed.id)
+            raise
         raise PageNotFound(f"space {self._state.space!r} has no page {wanted!r}")
+
+    def kept_page(self, wanted: PageId) -> Page:
+        """`page`, as it was read before where nothing of it changed."""
+        sealed = self._state.sealed_as.get(wanted, wanted)
+        state = self._filled_up_to(sealed)
+        kept = self._kept.get(sealed, state)
+        if kept is None:
+            kept = self.page(wanted)
+            self._kept.put(kept, state)
+        return kept
+
+    def pages_at_hand(self, wanted: Sequence[PageId]) -> tuple[Page, ...] | None:
+        """Pages as they were read before; `None` where one would have to be read."""
+        pages: list[Page] = []
+        for one in wanted:
+            sealed = self._state.sealed_as.get(one, one)
+            kept = self._kept.get(sealed, self._filled_up_to(sealed))
+            if kept is None:
+                return None
+            pages.append(kept)
+        return tuple(pages)
+
+    def _filled_up_to(self, page_id: PageId) -> int | None:
+        """The newest turn of an open page: it stays as it is while that is the same. `None` of any other."""
+        name = self._state.filling.get(page_id)
+        return None if name is None else self._state.sessions[name].waiting[-1].seq
 
     def open_page(self, name: SessionId, agent: str | None) -> Page | None:
         """The page a session is filling, for an agent or for none."""
@@ -59,9 +93,14 @@ class Reader:
 
     def lines_of(self, info: PageInfo) -> list[Line]:
         """The lines of a sealed page's turns, in order; raises `Corrupt` when they do not make its id."""
-        lines = list(self._turns(self._state.turns_of[info.id]))
+        try:
+            lines = list(self._turns(self._state.turns_of[info.id]))
+        except Corrupt:
+            self._kept.forget(info.id)
+            raise
         hashes = [line.digest for line in lines]
         if info.id != page_id(self._state.space, info.session, info.number, hashes):
+            self._kept.forget(info.id)
             raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
         return lines
 

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore.errors import Closed, Conflict, Corrupt, PageNotFound, RecordNotFound
-from pagestore.interface import LooksUp, PageLog
+from pagestore.interface import KeepsPages, LooksUp, PageLog
 from pagestore.line import Line, encode
 from pagestore.lines.interface import Lines
 from pagestore.merkle import verify_inclusion
@@ -583,6 +583,26 @@ class PageLogContract:
         assert all(log.page(page.id).agent == agent for agent, page in opened.items())
         assert log.sessions() == (S1,)
         assert log.verify().ok
+
+    def test_a_kept_page_reads_as_the_log_does_while_it_grows_seals_and_loses_words(self) -> None:
+        log = self.new_log()
+        if not isinstance(log, KeepsPages):
+            return
+        seqs = [log.append(S1, [said(word)]).seqs[0] for word in ("one", "the secret")]
+        opened = _open(log, S1).id
+        assert log.pages_at_hand([opened]) is None
+        assert log.kept_page(opened) == log.kept_page(opened) == log.page(opened)
+        assert (log.pages_at_hand([opened]), log.head_at_hand()) == ((log.page(opened),), log.head)
+        log.append(S1, [said("three")])
+        assert log.kept_page(opened) == log.page(opened)
+        log.erase(opened, seqs[1], "asked to")
+        assert log.kept_page(opened) == log.page(opened)
+        (sealed,) = log.seal(S1)
+        assert log.kept_page(opened) == log.kept_page(sealed) == log.page(sealed)
+        log.erase(sealed, seqs[0], "asked to")
+        assert turns_on(log.kept_page(sealed)) == [None, None, said("three")]
+        with pytest.raises(PageNotFound):
+            log.kept_page(PageId("p1:absent"))
 
     def test_a_turn_id_is_one_agents_own(self) -> None:
         log = self.new_log()

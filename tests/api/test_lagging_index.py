@@ -42,7 +42,8 @@ def no_indexing(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         return None
 
     def stop() -> None:
-        monkeypatch.setattr(Projection, "attempt", nothing)
+        for name in ("attempt", "attempt_to_show"):
+            monkeypatch.setattr(Projection, name, nothing)
 
     return stop
 

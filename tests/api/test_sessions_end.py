@@ -246,7 +246,7 @@ async def test_a_turn_found_by_its_open_page_is_shown_on_the_sealed_one() -> Non
 
 @pytest.mark.anyio
 async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    released, attempt = anyio.Event(), Writer.index_open_turns
+    released, attempt = anyio.Event(), Writer.show_open_turns
 
     async def slow(writer: Writer) -> Any:
         await released.wait()
@@ -257,7 +257,7 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
         ":memory:", engine="local", embedder=HashEmbedder(), distil="deferred"
     ) as memory:
         await memory.index_pending()
-        monkeypatch.setattr(Writer, "index_open_turns", slow)
+        monkeypatch.setattr(Writer, "show_open_turns", slow)
         await memory.add([fact(number) for number in range(5)], speaker="Ann")
         at_once = await memory.search(question(2), kind="turns")
         released.set()

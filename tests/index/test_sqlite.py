@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from tiermem.index.arrays import packed
 from tiermem.index.bm25 import unit_terms
 from tiermem.index.engine import Point
 from tiermem.index.folder import FILE
-from tiermem.index.interface import Compacts, Entry, Exclusive, Index
+from tiermem.index.interface import Compacts, Entry, Exclusive, Index, Shows
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto
@@ -383,3 +384,63 @@ def test_a_file_system_that_cannot_be_written_can_be_read(tmp_path: Path) -> Non
         ["unshare", "--map-root-user", "--mount", *command], capture_output=True, text=True, check=False
     )
     assert (ran.stdout, ran.returncode) == ("['u2']\n", 0), ran.stderr
+
+
+@pytest.mark.anyio
+async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: Path) -> None:
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", GARDEN[:2])
+    await index.set_mark(ANN, upto(1))
+    assert len(await index.search(ANN, "units", "tomatoes", limit=9)) == 2
+    await index.put(ANN, "units", [*GARDEN])
+    index.show(ANN, upto(2))
+    writing, written = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with index._writing():
+            writing.set()
+            assert written.wait(30)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        assert await anyio.to_thread.run_sync(writing.wait, 30)
+        with anyio.fail_after(20):
+            assert len(await index.search(ANN, "units", "tomatoes", limit=9)) == len(GARDEN)
+            assert await index.mark(ANN) == upto(2)
+            await index.put(ANN, "units", [entry("u9", "the note on tomatoes")])
+            assert await index.count(ANN, "units") == len(GARDEN) + 1
+    finally:
+        written.set()
+        thread.join()
+    await index.set_mark(ANN, upto(3))
+    await index.close()
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(3), len(GARDEN) + 1)
+    await index.close()
+
+
+@pytest.mark.anyio
+async def test_what_is_shown_is_marked_until_it_is_dropped_or_the_process_ends(tmp_path: Path) -> None:
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    assert isinstance(index, Shows)
+    for dropped in (True, False):
+        await index.put(ANN, "units", GARDEN)
+        await index.set_mark(ANN, upto(1))
+        index.show(ANN, upto(2))
+        assert await index.mark(ANN) == upto(2)
+        other = SqliteIndex(tmp_path, HashEmbedder(), read_only=True)
+        assert await other.mark(ANN) == upto(1)
+        await other.close()
+        await (index.drop(ANN) if dropped else index.set_mark(ANN, History()))
+        assert await index.mark(ANN) == History()
+    await index.put(ANN, "units", GARDEN[:1])
+    await index.set_mark(ANN, upto(1))
+    index.show(ANN, upto(2))
+    elsewhere = SqliteIndex(tmp_path, HashEmbedder())
+    await elsewhere.put(ANN, "units", GARDEN)
+    await elsewhere.set_mark(ANN, upto(5))
+    index.show(ANN, None)
+    assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(5), len(GARDEN))
+    await elsewhere.close()
+    await index.close()

@@ -702,13 +702,13 @@ class Counting(Ledger):
     folds: int
     looked: int
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
-        found = await super().read(page_ids)
+    async def read(self, page_ids: Sequence[PageId], *, kept: bool = False) -> tuple[Page | Unread, ...]:
+        found = await super().read(page_ids, kept=kept)
         self.reads.update(page_ids)
         self.reads.update(page.id for page in found if isinstance(page, Page) and page.id not in page_ids)
         return found
 
-    async def page(self, page_id: PageId) -> Page:
+    async def page(self, page_id: PageId, *, kept: bool = False) -> Page:
         raise AssertionError(f"page {page_id!r} was read by itself")
 
     async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore import Page, PageId, SessionId
+from pagestore import KeepsPages, Page, PageId, SessionId
 from pagestore.errors import Corrupt
 from tests.reading.world import MAIN, World
 from tiermem.ledger import Ledger
@@ -137,14 +137,16 @@ async def test_a_page_that_waits_and_cannot_be_read_is_said(monkeypatch: pytest.
     await world.say("Ann: I saw a heron")
     (bad,) = await world.ledger.seal()
     await world.say("Bob: I saw a stork")
-    whole = type(world.ledger._log).page
+    log = world.ledger._log
+    assert isinstance(log, KeepsPages)
+    whole = log.kept_page
 
-    def damaged(log: object, page_id: PageId) -> Page:
+    def damaged(page_id: PageId) -> Page:
         if page_id == bad:
             raise Corrupt("a line is damaged")
-        return whole(log, page_id)  # type: ignore[arg-type]
+        return whole(page_id)
 
-    monkeypatch.setattr(type(world.ledger._log), "page", damaged)
+    monkeypatch.setattr(log, "kept_page", damaged)
     found = await (await world.look_up()).turns("Who saw a stork?")
     assert [turn.evidence().text for turn in found.turns] == ["Bob: I saw a stork"]
     assert [told.fallback for told in found.degradations] == ["their words alone", f"without page {bad}"]
@@ -168,9 +170,9 @@ class _Reading(Ledger):
 
     read_pages: Counter[PageId]
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
+    async def read(self, page_ids: Sequence[PageId], *, kept: bool = False) -> tuple[Page | Unread, ...]:
         self.read_pages.update(page_ids)
-        return await super().read(page_ids)
+        return await super().read(page_ids, kept=kept)
 
 
 async def _counting(world: World) -> _Reading:
@@ -206,7 +208,7 @@ async def test_a_page_that_could_not_be_read_once_is_read_again(monkeypatch: pyt
     await said_in_order(world, projected=0, sealed=frozenset())
     backlog = Backlog(world.ledger)
 
-    async def unreadable(_: Ledger, ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
+    async def unreadable(_: Ledger, ids: Sequence[PageId], *, kept: bool) -> tuple[Page | Unread, ...]:
         return tuple(Corrupt("for now") for _ in ids)
 
     with monkeypatch.context() as patch:

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pagestore import PageId, SessionId, Span, Turn
+from pagestore import KeepsPages, Page, PageId, SessionId, Span, Turn
 from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
 from tiermem.index.interface import Hit, TurnHit, turn_id
-from tiermem.ledger import Ledger
 from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope
 from tiermem.reading.search import LookUp, _as_sealed
@@ -71,16 +70,22 @@ async def test_a_moment_without_a_zone_is_of_utc() -> None:
     assert _past(east) == _past(written)
 
 
-async def test_a_page_that_is_damaged_is_told_of_and_one_that_never_was_is_counted() -> None:
+async def test_a_page_that_is_damaged_is_told_of_and_one_that_never_was_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     world = await World.new()
     good = await world.page("Ann: I adopted a grey cat")
     bad = await world.page("Bob: the cat likes fish")
-    read = world.ledger._read
+    log = world.ledger._log
+    assert isinstance(log, KeepsPages)
+    whole = log.kept_page
 
-    def damaged(self: Ledger, page_id: PageId) -> object:
-        return Corrupt("a line is damaged") if page_id == bad.id else read(page_id)
+    def damaged(page_id: PageId) -> Page:
+        if page_id == bad.id:
+            raise Corrupt("a line is damaged")
+        return whole(page_id)
 
-    world.ledger._read = damaged.__get__(world.ledger)  # type: ignore[method-assign]  # for this test
+    monkeypatch.setattr(log, "kept_page", damaged)
     lookup = await world.look_up()
     hits = [Hit(id=page_id, score=1.0) for page_id in (good.id, bad.id, PageId("p1:none"))]
     found = await lookup.read(hits, limit=3)

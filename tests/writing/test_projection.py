@@ -144,10 +144,10 @@ async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
 
 async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> None:
     class SealsWhenRead(Ledger):
-        async def page(self, page_id: PageId) -> Page:
+        async def page(self, page_id: PageId, *, kept: bool = False) -> Page:
             if page_id.startswith("o1:"):
                 await self.seal()
-            return await super().page(page_id)
+            return await super().page(page_id, kept=kept)
 
     ledger, index = await SealsWhenRead.open(MemoryLog(SPACE)), DictIndex()
     writer = Writer(ledger, index, Rules().engine)

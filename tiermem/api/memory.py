@@ -112,7 +112,7 @@ from tiermem.writing.placing import placed
 INDEXING_LIMIT = 5.0
 """Seconds a question waits for what was just said to be in the index."""
 
-_INDEXING, _SEALING = "indexing", "sealing"
+_INDEXING, _MARKING, _SEALING = "indexing", "marking", "sealing"
 _SPARE = 1.0
 """Seconds to look later than an idle session may be sealed, so that one look is enough."""
 
@@ -1177,6 +1177,15 @@ class AsyncMemory:
         await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
 
     async def _index(self) -> None:
+        """Have what was said found, and then kept so: who asks meanwhile does not wait for the disk."""
+        async with self._lock.shared():
+            with self._open.paying(Meter()):
+                left = await self._open.writer.show_open_turns()
+        self._jobs.note([left] if left is not None else [])
+        if left is None and self._open.writer.is_shown_first:
+            self._jobs.start(_MARKING, self._mark_index)
+
+    async def _mark_index(self) -> None:
         async with self._lock.shared():
             with self._open.paying(Meter()):
                 left = await self._open.writer.index_open_turns()

@@ -11,6 +11,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
 from threading import RLock
@@ -103,14 +104,13 @@ class ArraysIndex(ProjectedIndex):
         self._lock = RLock()
 
     @abstractmethod
-    def _table(self, collection: Collection, space: str) -> Table:
-        """The entries of a space, as they are now; called and used under the lock."""
+    def _table(self, collection: Collection, space: str) -> AbstractContextManager[Table]:
+        """The entries of a space, as they are now; nobody changes them meanwhile."""
 
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        with self._lock:
-            table = self._table(collection, allowed.match["space"])
+        with self._table(collection, allowed.match["space"]) as table:
             seen = table.seen(allowed)
             found = [table.best(probe, seen, limit) for probe in probes]
             return [[(table.entry(at), score) for at, score in ranking] for ranking in found]
@@ -118,24 +118,21 @@ class ArraysIndex(ProjectedIndex):
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
     ) -> list[Mapping[str, Any]]:
-        with self._lock:
-            table = self._table(collection, space)
+        with self._table(collection, space) as table:
             return [table.payload(point_id) for point_id in point_ids if point_id in table]
 
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
-        with self._lock:
-            return int(self._table(collection, scope.match["space"]).seen(scope).sum())
+        with self._table(collection, scope.match["space"]) as table:
+            return int(table.seen(scope).sum())
 
     def _values(
         self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
-        with self._lock:
-            table = self._table(collection, allowed.match["space"])
+        with self._table(collection, allowed.match["space"]) as table:
             return {value for value in wanted if table.has(field, key(value))}
 
     def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        with self._lock:
-            table = self._table("turns", space)
+        with self._table("turns", space) as table:
             return [rarity(len(table), table.holders("around", term)) for term in terms]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
@@ -132,9 +133,15 @@ def name_of(stored: str) -> str:
     return unquote(stored, errors="surrogatepass")
 
 
+@lru_cache(maxsize=2**14)
 def point_id(space: str, entry_id: str) -> str:
     """The engine's id of an entry, the same wherever and whenever it is put."""
-    return str(uuid5(uuid5(_POINTS, key(space)), key(entry_id)))
+    return str(uuid5(_points_of(space), key(entry_id)))
+
+
+@lru_cache(maxsize=2**10)
+def _points_of(space: str) -> UUID:
+    return uuid5(_POINTS, key(space))
 
 
 def mark_id(space: str) -> str:

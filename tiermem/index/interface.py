@@ -154,6 +154,18 @@ class Exclusive(Protocol):
         ...
 
 
+@runtime_checkable
+class Shows(Protocol):
+    """An index that finds what is put before it is durable, and writes it together with its mark."""
+
+    def show(self, space: SpaceId, mark: History | None) -> None:
+        """Say what of the space is found from now on: `mark` tells it, and a crash takes it back to what
+        `set_mark` said. `None`, `drop`, and to mark `History()`, end it: whoever begins to write the space
+        begins with what is durable.
+        """
+        ...
+
+
 class Searches(Protocol):
     """An index as reading sees it: asked, and not filled.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 from pagestore import History
@@ -36,17 +37,22 @@ class MemoryIndex(ArraysIndex):
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:
             for space, entries in by_space(points).items():
-                self._table(collection, space).put(entries)
+                self._made(collection, space).put(entries)
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
-        with self._lock:
-            self._table(collection, space).remove(point_ids)
+        with self._table(collection, space) as table:
+            table.remove(point_ids)
 
     def _clear(self, collection: Collection, space: str) -> None:
         with self._lock:
             self._tables.pop((collection, space), None)
 
-    def _table(self, collection: Collection, space: str) -> Table:
+    @contextmanager
+    def _table(self, collection: Collection, space: str) -> Iterator[Table]:
+        with self._lock:
+            yield self._made(collection, space)
+
+    def _made(self, collection: Collection, space: str) -> Table:
         place = (collection, space)
         if place not in self._tables:
             self._tables[place] = Table(collection, self._embedder.dimensions)

@@ -11,6 +11,10 @@ claims more than the file holds. Transactions are short, so that several process
 spaces, and others read. A space is read when it is first searched, and again where another process wrote
 it since.
 
+Two locks, the engine's taken before the tables': one is for who uses the connection, also while it waits for
+the disk, the other for who uses what was read. While this process writes, nobody else can: then what it read
+is all there is, and searching waits for no disk.
+
 A rollback journal and no write-ahead log: readers need no file of their own, so that a read-only disk
 will do, nothing of the size of a log lies beside a small index, and what was removed is in one file alone.
 The file is never mapped: a full disk is an error and not a signal.
@@ -21,13 +25,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 from typing import Any, Literal
 from uuid import UUID
 
-from pagestore import History
+from pagestore import History, SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed, SummaryIndexError
 from tiermem.index import encoding
@@ -96,6 +101,12 @@ class SqliteIndex(ArraysIndex):
         self._read_only = read_only
         self._tables: dict[str, dict[Collection, Table]] = {}
         self._read_at: dict[str, bytes | None] = {}
+        self._shown: dict[str, History] = {}
+        self._engine = RLock()
+        self._alone = False
+        """Whether this process writes: what was read is all there is until it has written."""
+        self._version: int | None = None
+        """Of the file as it was last looked at; writing of this process does not change it."""
         self._unwritten: dict[tuple[Collection, str, str], Packed | None] = {}
         self._connection: sqlite3.Connection | None = None
         self._ownership: Ownership | None = None if read_only else owned(self._path, shared=True)
@@ -181,7 +192,7 @@ class SqliteIndex(ArraysIndex):
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one caller at a time."""
-        with self._lock:
+        with self._engine:
             if self._connection is None:
                 raise MemoryClosed("this index was closed")
             try:
@@ -196,16 +207,19 @@ class SqliteIndex(ArraysIndex):
                 yield self._connection
 
     @contextmanager
-    def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All of it or nothing; durable when this ends."""
         with self._open() as connection:
-            if self._read_only and begin != "BEGIN":
+            if self._read_only:
                 raise IndexUnavailable(_LOOKED_AT)
-            connection.execute(begin)
+            connection.execute("BEGIN IMMEDIATE")
             try:
+                self._look_again(connection)
+                self._alone = True
                 yield connection
                 connection.execute("COMMIT")
             finally:
+                self._alone = False
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
@@ -244,6 +258,7 @@ class SqliteIndex(ArraysIndex):
                 if table is not None:
                     table.put(entries)
                 self._later({(collection, space, entry.id): entry for entry in entries})
+        self._sync_in_time()
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         with self._lock:
@@ -251,23 +266,39 @@ class SqliteIndex(ArraysIndex):
             if table is not None:
                 table.remove(point_ids)
             self._later(dict.fromkeys((collection, space, point_id) for point_id in point_ids))
+        self._sync_in_time()
 
     def _later(self, changes: dict[tuple[Collection, str, str], Packed | None]) -> None:
         if self._read_only:
             raise IndexUnavailable(_LOOKED_AT)
         self._unwritten |= changes
+
+    def _sync_in_time(self) -> None:
+        """Write what was put where that is much."""
         if len(self._unwritten) >= UNWRITTEN:
             self._sync()
 
     def _sync(self) -> None:
-        with self._lock:
+        with self._engine:
             if self._unwritten:
-                with self._transaction() as connection:
-                    self._write(connection)
-                self._unwritten.clear()
+                with self._writing():
+                    """What was put is all there is to write."""
 
-    def _write(self, connection: sqlite3.Connection) -> None:
-        changes = self._unwritten
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Write what was put until now and what the caller adds; what is put meanwhile is left for later."""
+        with self._transaction() as connection:
+            with self._lock:
+                changes = dict(self._unwritten)
+            self._write(connection, changes)
+            yield connection
+        with self._lock:
+            left = self._unwritten.items()
+            self._unwritten = {one: entry for one, entry in left if changes.get(one, self) is not entry}
+
+    def _write(
+        self, connection: sqlite3.Connection, changes: Mapping[tuple[Collection, str, str], Packed | None]
+    ) -> None:
         numbers = {space: self._number(connection, space) for _, space, _ in changes}
         connection.executemany(
             "DELETE FROM entries WHERE collection = ? AND point = ?",
@@ -291,22 +322,27 @@ class SqliteIndex(ArraysIndex):
         return int(found[0])
 
     def _touch(self, connection: sqlite3.Connection, space: str) -> None:
-        """Say that a space was written; what was read of it is as it was only if nobody else wrote it."""
-        self._look_again(connection, space)
+        """Say that a space was written; what was read of it is still all there is."""
         written = os.urandom(8)
         connection.execute("UPDATE spaces SET written = ? WHERE name = ?", (written, space))
-        self._read_at[space] = written
-
-    def _look_again(self, connection: sqlite3.Connection, space: str) -> None:
-        """Forget what was read of a space where another process wrote it since."""
-        found = connection.execute("SELECT written FROM spaces WHERE name = ?", (space,)).fetchone()
-        written = found[0] if found else None
-        if self._read_at.get(space) != written:
-            self._tables.pop(space, None)
+        with self._lock:
             self._read_at[space] = written
 
-    def _clear(self, collection: Collection, space: str) -> None:
+    def _look_again(self, connection: sqlite3.Connection) -> None:
+        """Forget what was read of spaces that another process wrote since."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version == self._version:
+            return
+        there = dict(connection.execute("SELECT name, written FROM spaces"))
         with self._lock:
+            self._version = version
+            for space in tuple(self._tables):
+                if self._read_at.get(space) != there.get(space):
+                    del self._tables[space]
+            self._read_at = there
+
+    def _clear(self, collection: Collection, space: str) -> None:
+        with self._engine:
             with self._transaction() as connection:
                 number = self._number(connection, space)
                 connection.execute(
@@ -318,27 +354,52 @@ class SqliteIndex(ArraysIndex):
                     "AND NOT EXISTS (SELECT 1 FROM entries WHERE space = spaces.number)",
                     (number,),
                 )
-            self._tables.pop(space, None)
-            others = {key: one for key, one in self._unwritten.items() if key[:2] != (collection, space)}
-            self._unwritten = others
+            with self._lock:
+                self._tables.pop(space, None)
+                others = {key: one for key, one in self._unwritten.items() if key[:2] != (collection, space)}
+                self._unwritten = others
 
-    def _table(self, collection: Collection, space: str) -> Table:
-        with self._transaction("BEGIN") as connection:
-            self._look_again(connection, space)
-            tables = self._tables.setdefault(space, {})
-            if collection not in tables:
-                tables[collection] = self._loaded(connection, collection, space)
-            return tables[collection]
+    @contextmanager
+    def _table(self, collection: Collection, space: str) -> Iterator[Table]:
+        while True:
+            self._read_again(collection, space)
+            with self._lock:
+                table = self._tables.get(space, {}).get(collection)
+                if table is not None:
+                    yield table
+                    return
 
-    def _loaded(self, connection: sqlite3.Connection, collection: Collection, space: str) -> Table:
+    def _read_again(self, collection: Collection, space: str) -> None:
+        """Read what another process wrote since, and what was never read; nothing while this one writes."""
+        with self._lock:
+            if self._alone and collection in self._tables.get(space, {}):
+                return
+        with self._reading() as connection:
+            if collection not in self._tables.get(space, {}):
+                self._load(connection, collection, space)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The file as it is now, with nothing left of what was read before another process wrote it."""
+        with self._open() as connection:
+            connection.execute("BEGIN")
+            try:
+                self._look_again(connection)
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def _load(self, connection: sqlite3.Connection, collection: Collection, space: str) -> None:
         table = Table(collection, self._embedder.dimensions)
         found = connection.execute("SELECT number FROM spaces WHERE name = ?", (space,)).fetchone()
         if found:
             table.put(list(self._rows(connection, found[0], space, collection)))
-        mine = {key[2]: entry for key, entry in self._unwritten.items() if key[:2] == (collection, space)}
-        table.remove(mine)
-        table.put([entry for entry in mine.values() if entry is not None])
-        return table
+        with self._lock:
+            mine = {key[2]: entry for key, entry in self._unwritten.items() if key[:2] == (collection, space)}
+            table.remove(mine)
+            table.put([entry for entry in mine.values() if entry is not None])
+            self._tables.setdefault(space, {})[collection] = table
 
     def _rows(
         self, connection: sqlite3.Connection, number: int, space: str, collection: Collection
@@ -361,29 +422,41 @@ class SqliteIndex(ArraysIndex):
                 terms={name: blobs[name] for name in terms if blobs[name]},
             )
 
+    def show(self, space: SpaceId, mark: History | None) -> None:
+        """See `Shows.show`."""
+        if mark is None:
+            self._shown.pop(space, None)
+        else:
+            self._shown[space] = mark
+
+    async def mark(self, space: SpaceId) -> History:
+        """The log that what is found reflects, durable or not; `History()` when nothing is."""
+        shown = self._shown.get(space)
+        return shown if shown is not None and not self._closed else await super().mark(space)
+
     def _mark(self, space: str) -> History:
-        with self._open() as connection:
+        with self._reading() as connection:
             found = connection.execute(
                 "SELECT seq, digest FROM spaces WHERE name = ? AND seq IS NOT NULL", (encoding.key(space),)
             ).fetchone()
             return History(seq=int(found[0]), digest=str(found[1])) if found else History()
 
     def _set_mark(self, space: str, mark: History) -> None:
+        if mark == History():
+            self._shown.pop(space, None)
         self._record(space, mark)
 
     def _forget_mark(self, space: str) -> None:
+        self._shown.pop(space, None)
         self._record(space, None)
 
     def _record(self, space: str, mark: History | None) -> None:
         """The mark together with all that was put before it."""
         name = encoding.key(space)
-        with self._lock:
-            with self._transaction() as connection:
-                self._write(connection)
-                self._number(connection, name)
-                values = (None, None) if mark is None else (mark.seq, mark.digest)
-                connection.execute("UPDATE spaces SET seq = ?, digest = ? WHERE name = ?", (*values, name))
-            self._unwritten.clear()
+        with self._writing() as connection:
+            self._number(connection, name)
+            values = (None, None) if mark is None else (mark.seq, mark.digest)
+            connection.execute("UPDATE spaces SET seq = ?, digest = ? WHERE name = ?", (*values, name))
 
     async def compact(self) -> None:
         """Write the file anew, so that it holds nothing that was removed; raises `SummaryIndexError`."""
@@ -391,16 +464,17 @@ class SqliteIndex(ArraysIndex):
         await self._call(self._compact)
 
     def _compact(self) -> None:
-        with self._lock:
+        with self._engine:
             self._sync()
             with self._open() as connection:
                 connection.execute("VACUUM")
+        with self._lock:
             for tables in self._tables.values():
                 for table in tables.values():
                     table.close_up()
 
     def _shut(self) -> None:
-        with self._lock:
+        with self._engine:
             try:
                 if self._connection is not None:
                     # What cannot be written now is put again from the log: the mark does not claim it.
@@ -411,11 +485,13 @@ class SqliteIndex(ArraysIndex):
 
     def let_go(self) -> None:
         """Close the file and the directory as they are; repeating it does nothing."""
-        self._tables.clear()
-        self._unwritten.clear()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._engine:
+            with self._lock:
+                for kept in (self._tables, self._unwritten, self._shown):
+                    kept.clear()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
         if self._ownership is not None:
             self._ownership.release()
 

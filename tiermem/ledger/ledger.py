@@ -23,6 +23,7 @@ from pagestore import (
     FindsPages,
     GrowthProof,
     History,
+    KeepsPages,
     LooksUp,
     OpenInfo,
     Page,
@@ -101,6 +102,7 @@ class Ledger:
         """Use `Ledger.open`, which folds what the log already holds."""
         self._log = log
         self._finds = log if isinstance(log, FindsPages) else None
+        self._keeps = log if isinstance(log, KeepsPages) else None
         self._read_only = read_only
         self._tier1 = tier1
         self._written: deque[tuple[Record, Entry]] = deque()
@@ -108,6 +110,8 @@ class Ledger:
         self._one_writer = anyio.CapacityLimiter(1)
         self._indexed_as = indexed_as(log.space, log.identity)
         self._borne_out = History()
+        self._newest = History()
+        """What `changes` last gave for the newest record: up to there nothing changes any more."""
 
     @classmethod
     async def open(cls, log: PageLog, *, read_only: bool = False) -> Ledger:
@@ -137,7 +141,7 @@ class Ledger:
 
     async def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
         """How the ids of turns are taken; all count as free where the log cannot tell."""
-        if not isinstance(self._log, LooksUp):
+        if not turns or not isinstance(self._log, LooksUp):
             return tuple("free" for _ in turns)
         log = self._log
         return await self._blocking(lambda: log.taken(session, turns))
@@ -150,23 +154,26 @@ class Ledger:
         """Every session, in the order it first spoke."""
         return await self._blocking(self._log.sessions)
 
-    async def page(self, page_id: PageId) -> Page:
-        """A page with its words; raises `PageNotFound`, `Corrupt`."""
-        return await self._blocking(lambda: self._log.page(page_id))
+    async def page(self, page_id: PageId, *, kept: bool = False) -> Page:
+        """A page with its words; raises `PageNotFound`, `Corrupt`. `kept` is as in `read`."""
+        page = self._page_of(kept=kept)
+        return await self._blocking(lambda: page(page_id))
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
-        """Pages with their words, in order; for one that cannot be read, why. One wait for all."""
-        return await self._blocking(lambda: tuple(self._read(page_id) for page_id in page_ids))
+    async def read(self, page_ids: Sequence[PageId], *, kept: bool = False) -> tuple[Page | Unread, ...]:
+        """Pages with their words, in order; for one that cannot be read, why. One wait for all.
 
-    def _read(self, page_id: PageId) -> Page | Unread:
-        try:
-            return self._log.page(page_id)
-        except (PageNotFound, Corrupt) as error:
-            return error
-        except PageStoreError:
-            raise
-        except Exception as error:  # noqa: BLE001  # whatever a page does, the others are read
-            return PageSetAside(unexpected(error, f"reading page {page_id}"))
+        With `kept`, a page that was read and checked before comes as it was then, where nothing of it
+        changed since; without, all are read from the log.
+        """
+        if kept and self._keeps is not None:
+            at_hand = self._keeps.pages_at_hand(page_ids)
+            if at_hand is not None:
+                return tuple(at_hand)
+        page = self._page_of(kept=kept)
+        return await self._blocking(lambda: tuple(_page_or_why(page, page_id) for page_id in page_ids))
+
+    def _page_of(self, *, kept: bool) -> Callable[[PageId], Page]:
+        return self._keeps.kept_page if kept and self._keeps is not None else self._log.page
 
     async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:
         """Sealed pages in the order they were sealed, without their words."""
@@ -245,6 +252,9 @@ class Ledger:
 
         No entry with a number up to `head` is missing.
         """
+        newest = self._newest
+        if not besides and newest.seq == after and self._keeps and self._keeps.head_at_hand() == after:
+            return Changes(units=(), cold=(), pages=(), filling=(), upto=newest)
 
         def said() -> tuple[History, Sequence[OpenInfo], Sequence[PageInfo]]:
             # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
@@ -254,6 +264,7 @@ class Ledger:
             return upto, self._log.filling(), self._log.pages()
 
         upto, filling, pages = await self._blocking(said)
+        self._newest = upto
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         older = pages[: len(pages) - len(newer)] if besides else ()
         beside = [unit for page in besides for unit in self.tier1.units_of_page(page, inactive=True)]
@@ -417,6 +428,17 @@ def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)
+
+
+def _page_or_why(page: Callable[[PageId], Page], page_id: PageId) -> Page | Unread:
+    try:
+        return page(page_id)
+    except (PageNotFound, Corrupt) as error:
+        return error
+    except PageStoreError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever a page does, the others are read
+        return PageSetAside(unexpected(error, f"reading page {page_id}"))
 
 
 def _open_pages(log: PageLog, session: SessionId | None) -> tuple[Page, ...]:

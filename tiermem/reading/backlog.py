@@ -234,7 +234,7 @@ class Backlog:
             return self._waiting
 
     async def _take_in(self, ids: Sequence[PageId]) -> None:
-        read = await self._ledger.read(ids)
+        read = await self._ledger.read(ids, kept=True)
         await to_thread.run_sync(_take_in, self._waiting, dict(zip(ids, read, strict=True)), self._aside)
 
 

@@ -33,8 +33,10 @@ class ReadsLedger(Protocol):
         """One page; raises `PageNotFound`."""
         ...
 
-    async def read(self, page_ids: Sequence[PageId]) -> tuple[Page | Unread, ...]:
-        """Pages in the order asked for, or why one could not be read."""
+    async def read(self, page_ids: Sequence[PageId], *, kept: bool = False) -> tuple[Page | Unread, ...]:
+        """Pages in the order asked for, or why one could not be read; with `kept`, as they were read before
+        where nothing of them changed.
+        """
         ...
 
     async def pages(self, session: SessionId | None = None) -> Sequence[PageInfo]:

@@ -150,7 +150,8 @@ class View:
         """The view of a space; a moment that is not past means now. A time without a zone is UTC.
 
         `backlog` is what is known already of that which waits for the index. With `whole`, what questions
-        go on without is seen too: pages set aside, and words taken back.
+        go on without is seen too: pages set aside, and words taken back; and pages are read from the log,
+        where others may come as they were read before.
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
         moment, backlog = _past(scope.as_of), backlog or Backlog(ledger)
@@ -316,7 +317,8 @@ class View:
         shown = [page_id for page_id in unread if not self._hides(page_id)]
         self._read |= {page_id: self._set_aside(page_id) for page_id in unread if self._hides(page_id)}
         if shown:
-            for page_id, found in zip(shown, await self.ledger.read(shown), strict=True):
+            fetched = await self.ledger.read(shown, kept=not self._whole)
+            for page_id, found in zip(shown, fetched, strict=True):
                 self._keep(page_id, found)
         read = {page_id: self._read[page_id] for page_id in wanted}
         return FetchedPages(

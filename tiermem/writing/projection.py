@@ -29,7 +29,16 @@ from pagestore.codec import opened_as
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, TurnContext, turn_id
+from tiermem.index.interface import (
+    Collection,
+    Compacts,
+    Entry,
+    Exclusive,
+    Index,
+    Shows,
+    TurnContext,
+    turn_id,
+)
 from tiermem.ledger import Changes, Ledger, SetAside, owner_of
 from tiermem.model import SummaryUnit, UnitId, together
 from tiermem.proof import searched
@@ -55,7 +64,10 @@ class Projection:
         self._ledger = ledger
         self._unsearched = unsearched
         self._index = index
+        if isinstance(index, Shows):
+            index.show(ledger.indexed_as, None)
         self._one_at_a_time = anyio.Lock()
+        self._one_marks = anyio.Lock()  # taken first: what is put meanwhile waits for no disk
         self._mark: History | None = None
         self._put_up_to = _NOTHING
         self._to_mark = False
@@ -63,7 +75,7 @@ class Projection:
 
     async def project(self) -> Projected:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
-        async with self._one_at_a_time:
+        async with self._one_marks:
             return await self._project()
 
     async def show(self) -> None:
@@ -76,10 +88,26 @@ class Projection:
 
         With `again`, pages that were set aside are tried again.
         """
+
+        async def project() -> None:
+            async with self._one_marks:
+                await self._project(again=again)
+
+        return await self._unfinished(project)
+
+    @property
+    def is_shown_first(self) -> bool:
+        """Whether the index finds what is put before it is durable."""
+        return isinstance(self._index, Shows)
+
+    async def attempt_to_show(self) -> Unfinished | None:
+        """`show`, or `attempt` where the index finds nothing before it is durable."""
+        return await (self._unfinished(self.show) if self.is_shown_first else self.attempt())
+
+    async def _unfinished(self, step: Callable[[], Awaitable[None]]) -> Unfinished | None:
         what = f"space {self._ledger.space}"
         try:
-            async with self._one_at_a_time:
-                await self._project(again=again)
+            await step()
         except TierMemError as error:
             return Unfinished(stage="index", what=what, reason=repr(error))
         except Exception as error:  # noqa: BLE001  # told in what is returned, and logged
@@ -92,8 +120,9 @@ class Projection:
 
     async def rebuild(self) -> Projected:
         """Drop the space from the index and project it from nothing, without a model call."""
-        async with self._one_at_a_time:
-            await self._forget()
+        async with self._one_marks:
+            async with self._one_at_a_time:
+                await self._forget()
             return await self._project()
 
     async def take_out(self, erased: Sequence[Page], units: Sequence[UnitId]) -> bool:
@@ -109,11 +138,12 @@ class Projection:
         if not isinstance(self._index, Compacts):
             return await self.purge()
         try:
-            async with self._one_at_a_time:
+            async with self._one_marks:
                 await self._project()
-                await self._put_units_again(units)
-                await self._put_pages_again(erased)
-                await self._index.compact()
+                async with self._one_at_a_time:
+                    await self._put_units_again(units)
+                    await self._put_pages_again(erased)
+                    await self._index.compact()
                 await self._project()
                 return True
         except Exception as error:
@@ -151,20 +181,29 @@ class Projection:
         """
         if _holds_nothing(self._index):
             return True
-        async with self._one_at_a_time:
-            await self._forget()
+        async with self._one_marks:
             compacts = isinstance(self._index, Compacts)
-            if isinstance(self._index, Compacts):
-                await self._index.compact()
+            async with self._one_at_a_time:
+                await self._forget()
+                if isinstance(self._index, Compacts):
+                    await self._index.compact()
             await self._project()
             return compacts
 
     async def _project(self, *, again: bool = False) -> Projected:
-        put = await self._put_changes(again=again)
+        async with self._one_at_a_time:
+            put, upto = await self._put_changes(again=again), self._put_up_to
         if self._to_mark:
-            await self._index.flush()
-            await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)
-            self._mark, self._to_mark = self._put_up_to, False
+            self._to_mark = False
+            try:
+                if not isinstance(self._index, Shows):
+                    await self._index.flush()
+                await self._index.set_mark(self._ledger.indexed_as, upto)
+            except BaseException:
+                self._to_mark = True
+                raise
+            if not isinstance(self._index, Shows):
+                self._mark = upto
         return put
 
     async def _put_changes(self, *, again: bool = False) -> Projected:
@@ -197,6 +236,9 @@ class Projection:
                 await self._remove_open(pages)
         await self._set_aside(changes, aside)
         self._put_up_to = changes.upto
+        if isinstance(self._index, Shows):
+            self._index.show(space, changes.upto)
+            self._mark = changes.upto
         return Projected(units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling))
 
     async def _each(
@@ -292,7 +334,7 @@ class Projection:
 
     async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
         """Open pages, and of their turns those that are new and those that these stand around."""
-        read = [await self._page(info.id) for info in filling]
+        read = [await self._page(info.id, kept=True) for info in filling]
         # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
         read = [page for page in read if page.sealed_at is None]
         await self._index.put(self._ledger.indexed_as, "pages", [_page_entry(page) for page in read])
@@ -340,7 +382,7 @@ class Projection:
         """The sealed page of the same session and agent before this one."""
         numbered = await self._pages_beside(page)
         found = bisect_left(numbered, page.number, key=_number)
-        return await self._page(numbered[found - 1].id) if found else None
+        return await self._page(numbered[found - 1].id, kept=True) if found else None
 
     async def _after(self, page: Page) -> Page | None:
         """The page of the same session and agent after this one, sealed or filling."""
@@ -353,9 +395,9 @@ class Projection:
         after = next((one for one in beside if one.number > page.number), None)
         return None if after is None else searched(after, self._unsearched)
 
-    async def _page(self, page_id: PageId) -> Page:
+    async def _page(self, page_id: PageId, *, kept: bool = False) -> Page:
         """A page as it is to be found."""
-        return searched(await self._ledger.page(page_id), self._unsearched)
+        return searched(await self._ledger.page(page_id, kept=kept), self._unsearched)
 
     async def _pages_beside(self, page: Page) -> Sequence[PageInfo]:
         """The sealed pages of the same session and agent."""

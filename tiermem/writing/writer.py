@@ -147,6 +147,15 @@ class Writer:
     async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
         return tuple([page for session in sessions for page in await self._ledger.seal(session)])
 
+    @property
+    def is_shown_first(self) -> bool:
+        """Whether what was said can be found before the index has it for good."""
+        return self._projection.is_shown_first
+
+    async def show_open_turns(self) -> Unfinished | None:
+        """Have what was said found; where `is_shown_first`, `index_open_turns` makes that durable."""
+        return await self._projection.attempt_to_show()
+
     async def index_open_turns(self) -> Unfinished | None:
         """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
         return await self._projection.attempt()

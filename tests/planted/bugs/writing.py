@@ -239,8 +239,8 @@ BUGS = (
     Bug(
         name="the mark is written before the index is durable",
         file="tiermem/writing/projection.py",
-        before="            await self._index.flush()\n            await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)",
-        after="            await self._index.set_mark(self._ledger.indexed_as, self._put_up_to)\n            await self._index.flush()",
+        before="                    await self._index.flush()\n                await self._index.set_mark(self._ledger.indexed_as, upto)\n",
+        after="                    await self._index.set_mark(self._ledger.indexed_as, upto)\n                await self._index.flush()\n",
         found_by=("tests/writing/test_projection.py", *_ALL),
     ),
     Bug(

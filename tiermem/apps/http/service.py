@@ -27,6 +27,7 @@ from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
 from tiermem.apps.http.metrics import Metrics
 from tiermem.apps.http.spaces import Spaces
+from tiermem.apps.http.turns import Turns
 from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, UnknownId, unexpected
 from tiermem.wire import (
     Operation,
@@ -103,6 +104,7 @@ class Service:
         self.spaces = Spaces(self._opened, most=self.limits.spaces, idle=self.limits.idle)
         self._rates = Rates(self.limits.rate)
         self._repeats = Repeats()
+        self._turns = Turns()
         self._writing: set[asyncio.Task[Any]] = set()
 
     def let_in(self, headers: Mapping[str, str]) -> Caller:
@@ -213,8 +215,20 @@ class Service:
         tells = telling(operation)
         reports = {} if tells is None or asked.tell is None else {tells.parameter: tells.callback(asked.tell)}
         create = operation.stores and not self._read_only
-        async with self._used(asked.space, asked.agent, create=create) as memory:
+        async with self._used(asked.space, asked.agent, create=create) as memory, self._in_turn(operation):
             return as_json(await operation.of(memory, {**keywords, **reports}))
+
+    @asynccontextmanager
+    async def _in_turn(self, operation: Operation) -> AsyncIterator[None]:
+        """Reads go in at once, and what stores words when there is time for it; other work is not held up."""
+        if operation.stores:
+            async with self._turns.write():
+                yield
+        elif operation.writes:
+            yield
+        else:
+            with self._turns.read():
+                yield
 
     async def _file(self, asked: Request, keywords: dict[str, Any]) -> Made:
         folder = TemporaryDirectory(prefix="tiermem-", ignore_cleanup_errors=True)
