@@ -14,6 +14,7 @@ from eval.htm.command import htm_command
 from eval.memtier.command import memtier_command
 from eval.training.command import learn_command
 from eval.training.reader.command import calibrate_command, train_command
+from eval.training.reranker.command import rerank_command
 from eval.training.router.command import router_data_command, router_train_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
@@ -438,6 +439,7 @@ app.command("learn")(learn_command)
 app.command("memtier")(memtier_command)
 app.command("train")(train_command)
 app.command("calibrate")(calibrate_command)
+app.command("rerank")(rerank_command)
 app.command("router-data")(router_data_command)
 app.command("router-train")(router_train_command)
 

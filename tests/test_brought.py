@@ -98,7 +98,8 @@ def test_a_policy_of_eviction_is_chosen_by_its_name(tmp_path: Path) -> None:
         ({"index": "plane"}, "'https://<Qdrant server>' or 'plain'"),
         (
             {"reranker": "none"},
-            "reranker: 'none' is not known: give 'entities', 'cross-encoder:<directory>' or 'overlap'",
+            "reranker: 'none' is not known: give 'learned', 'entities', 'cross-encoder:<directory>' or "
+            "'overlap'",
         ),
     ],
 )

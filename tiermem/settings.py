@@ -89,7 +89,10 @@ class Settings(BaseSettings):
     """
 
     reranker: str | None = None
-    """What judges again how well found pages fit, brought by an installed package (`tiermem.rerankers`)."""
+    """What judges again how well found turns or pages fit: `learned`, turns by the small reader; `entities`,
+    pages by HTM-EAR's score; `cross-encoder:<directory>`, pages by a model of yours; or one that an installed
+    package brings (`tiermem.rerankers`). `None`: nothing does.
+    """
 
     page_tokens: int = Field(default=1000, ge=50)
     """Size at which a page seals (TierMem paper, A.2: 1,000)."""

@@ -56,6 +56,7 @@ TIERMEM: Final[Mapping[str, _Variant]] = {
     "tiermem:fused": _Variant(given={"router": "fused"}),
     "tiermem:gate": _Variant(given={"router": "gate"}),
     "tiermem:nearest": _Variant(given={"router": "nearest"}),
+    "tiermem:learned": _Variant(given={"reranker": "learned"}),
     "tiermem:entities": _Variant(given={"reranker": "entities"}),
     "tiermem:always": _Variant(given={"router": "always"}),
     "tiermem:no-recall": _Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),

@@ -125,6 +125,13 @@ class TierMem:
                 return passages[:limit]
             wanted *= _WIDER
 
+    async def scored_turns(
+        self, question: str, *, limit: int, asked_at: datetime | None = None
+    ) -> list[tuple[Passage, float]]:
+        """The best turns with the scores of the search."""
+        found = await self._memory.search(question, limit=limit, kind="turns", asked_at=asked_at)
+        return [(place, one.score) for one in found for place in self._passages(one.spans[:1], "turn")]
+
     def _passages(self, spans: Sequence[Span], level: Level) -> Iterator[Passage]:
         for span in spans:
             page = self._pages[span.page_id]

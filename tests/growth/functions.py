@@ -107,6 +107,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.learned.factors.unpack": "takes bytes",
     "tiermem.reasoning.learned.factors.with_texts": "takes bytes",
     "tiermem.reasoning.learned.graph.reader_initializers": "takes tensors",
+    "tiermem.reasoning.learned.shared.shared_reader": "takes a path",
     "tiermem.reasoning.policy.linear.policy_for": "takes a path",
     "tiermem.reasoning.policy.linear.read_policy": "takes a path",
     "tiermem.reasoning.policy.linear.write_policy": "takes numbers and a path",
@@ -402,6 +403,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     },
     "tiermem.reasoning.learned.engine.spoken_turn": lambda text: {
         "item": replace(evidence(text), quote=text)
+    },
+    "tiermem.reasoning.learned.leads.leads": lambda text: {
+        "reader": _Reads(),
+        "question": text[:LONGEST_QUESTION],
+        "turns": [spoken(text)] * 7,
     },
     "tiermem.reasoning.learned.passage.heading": lambda text: {"turn": spoken(text)},
     "tiermem.reasoning.learned.passage.passage_of": lambda text: {

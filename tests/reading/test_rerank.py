@@ -1,5 +1,6 @@
-"""The rerankers that come with TierMem: HTM-EAR's score, and a cross-encoder that the caller brings."""
+"""The rerankers that come with TierMem: HTM-EAR's score, a reader's lead, a cross-encoder that is brought."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 import tiermem
-from pagestore import Page, Turn
+from pagestore import Page, SessionId, Turn
 from tests.reading.world import World
 from tests.text.dialogue import page_of
-from tiermem.errors import InvalidInput, ModelUnavailable
+from tiermem.embedding.weights import find_weights
+from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
 from tiermem.reading.rerank import FoundPage
 from tiermem.reading.rerank.cross_encoder import MODEL, TOKENIZER, WORD_PIECES, CrossEncoder
 from tiermem.reading.rerank.entity_score import EntityScore, entity_scores
+from tiermem.reading.rerank.learned import LearnedReranker
+from tiermem.reading.turns import FoundTurn
+from tiermem.reasoning.learned.engine import SHIPPED
 
 pytestmark = pytest.mark.anyio
 
@@ -180,3 +185,91 @@ def test_a_search_for_pages_is_reranked_too(brought: Callable[[bytes], Path]) ->
     assert told() == [NEAR, DOGS]
     assert told(reranker=f"cross-encoder:{brought(counting_dogs())}") == [DOGS, NEAR]
     assert told(reranker="entities") == [NEAR, DOGS]
+
+
+class Shortest:
+    """Shorter turns first; pages as they come. It remembers what it was asked."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.asked: list[list[str]] = []
+
+    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+        return [float(-place) for place in range(len(found))]
+
+    async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
+        self.asked.append([one.line.turn.text for one in found if one.line.turn])
+        if self.error:
+            raise self.error
+        return [-float(len(text)) for text in self.asked[-1]]
+
+
+DOG_TURNS = ("Ann: a dog", "Bo: a dog and a cat", "Ann: a dog, and a horse, and what else")
+
+
+async def turns_of_dogs(reranker: Shortest, **options: Any) -> tuple[list[str], list[float], list[str]]:
+    world = await World.new()
+    for number, line in enumerate(DOG_TURNS):
+        await world.page(line, session=SessionId(f"s{number}"))
+    options = {"sure_lead": math.inf, "protected_similarity": 2.0} | options
+    lookup = await world.look_up(reranker=reranker, **options)
+    found = await lookup.turns("dog")
+    told = [one.reason for one in found.degradations]
+    pages = await lookup.pages("dog", limit=9, mode="hybrid")
+    assert [hit.id for hit in pages.pages] == [turn.page.id for turn in found.turns]
+    texts = [turn.line.turn.text for turn in found.turns if turn.line.turn]
+    return texts, [turn.score for turn in found.turns], told
+
+
+async def test_the_first_turns_change_places_and_pages_follow() -> None:
+    plain, scores, _ = await turns_of_dogs(Shortest(), rerank_turns=1)
+    assert scores == sorted(scores, reverse=True)
+    shortest_first = sorted(plain, key=len)
+    assert shortest_first != plain
+    reranker = Shortest()
+    assert await turns_of_dogs(reranker) == (shortest_first, scores, [])
+    assert reranker.asked == [plain]  # once, whatever is looked up by it
+    some, _, _ = await turns_of_dogs(Shortest(), rerank_turns=2)
+    assert some == [*sorted(plain[:2], key=len), plain[2]]
+
+
+async def test_a_sure_search_is_not_reranked_and_a_near_turn_not_pushed_back() -> None:
+    plain, *_ = await turns_of_dogs(Shortest(), rerank_turns=1)
+    reranker = Shortest()
+    assert (await turns_of_dogs(reranker, sure_lead=0.0))[0] == plain
+    assert reranker.asked == []
+    assert (await turns_of_dogs(Shortest(), protected_similarity=0.5))[0] == plain
+
+
+async def test_a_reranker_of_turns_that_is_down_leaves_the_order_and_is_told() -> None:
+    plain, scores, _ = await turns_of_dogs(Shortest(), rerank_turns=1)
+    assert await turns_of_dogs(Shortest(ModelUnavailable("down"))) == (plain, scores, ["down"])
+
+
+async def test_a_reader_that_is_none_is_refused_or_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no reader at"):
+        tiermem.open(":memory:", embedder="hashed", reranker="learned", reader=str(tmp_path / "none"))
+    damaged = tmp_path / "reader.safetensors"
+    damaged.write_bytes(b"nothing of it")
+    with pytest.raises(ModelUnavailable, match=r"reader\.safetensors"):
+        await LearnedReranker(damaged).score_turns("dog", [])
+    pages = [found("cat"), found("dog")]
+    assert [*await LearnedReranker(SHIPPED).score("dog", pages)] == [0.0, -1.0]
+
+
+def test_the_shipped_reader_puts_the_turn_ahead_that_answers() -> None:
+    try:
+        find_weights()
+    except EmbedderUnavailable as error:
+        pytest.skip(str(error))
+    lines = ("My birthday is in May, I love birthdays.", "I spend it in Lisbon with my aunt.")
+    asked = "Where does Ann spend her birthday?"
+
+    def first(**given: Any) -> str:
+        with tiermem.open(":memory:", index="memory", **given) as memory:
+            for number, text in enumerate(lines):
+                memory.add(text, speaker="Ann", session=f"s{number}", said_at="2024-03-01")
+            return memory.search(asked, kind="turns", limit=2)[0].text
+
+    assert "May" in first()
+    assert "Lisbon" in first(reranker="learned")

@@ -260,10 +260,12 @@ class World:
         """What a question comes to, asked at `ASKED`."""
         return await self.reader(**options).ask(question, asked_at=ASKED, scope=scope, mode=mode)
 
-    async def look_up(self, scope: Scope = EVERYTHING, **options: Any) -> LookUp:
+    async def look_up(
+        self, scope: Scope = EVERYTHING, *, reranker: Reranker | None = None, **options: Any
+    ) -> LookUp:
         """Look-ups for one question, over a view of their own."""
         view = await View.open(self.ledger, self.index, scope)
-        return LookUp(view, ReadingOptions(**options), asked_at=ASKED)
+        return LookUp(view, ReadingOptions(**options), asked_at=ASKED, reranker=reranker)
 
     async def recall(self, question: str, scope: Scope = EVERYTHING, **options: Any) -> Recalled:
         """What is at hand for a question."""

@@ -36,7 +36,7 @@ from tiermem.index.interface import (
     TurnHits,
 )
 from tiermem.index.newest import Newest
-from tiermem.text import words
+from tiermem.text import without_possessive, words
 from tiermem.text.unicode import join_surrogates
 
 T = TypeVar("T")
@@ -291,7 +291,8 @@ class ProjectedIndex(ABC):
 
     def _turns(self, filters: Sequence[PointFilter], vector: Vector, question: str, limit: int) -> TurnHits:
         allowed = filters[0]
-        named = frozenset(self._values("turns", allowed, "named", sorted(set(words(question)))))
+        asked = {without_possessive(word) for word in words(question)}
+        named = frozenset(self._values("turns", allowed, "named", sorted(asked)))
         stems = query_stems(question, without=named)
         terms = dict.fromkeys(sorted(map(dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []

@@ -246,6 +246,7 @@ class IndexContract:
             assert all(hit.around >= 0 for hit in found.hits)
             assert found.rarity.keys() == {"plant", "tomato"}
             assert found.named == {"ann"}
+            assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == {"ann"}
 
         self.run(tmp_path, scenario)
 

@@ -97,7 +97,7 @@ class _Reading:
         # repeat it, and goes when it is erased.
         self._shown: list[Evidence] = []
         self._rounds: tuple[Round, ...] = ()
-        self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at)
+        self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at, reranker=asking.reranker)
         self._composer = Composer(
             asking.question,
             asked_at=asking.asked_at,

@@ -50,8 +50,13 @@ class ReadingOptions:
     """Read the pages that recalled units link to first; off for the No-Linked ablation."""
     rerank_pool: int = 20
     """Pages a reranker is shown in a round, where one is given."""
+    rerank_turns: int = 10
+    """Turns shown to a reranker that judges turns."""
+    sure_lead: float = 4.0
+    """A first turn that leads the second by this score is not reranked, nor what comes after it."""
     protected_similarity: float = 0.6
-    """A page found with at least this cosine is never pushed back by a reranker."""
+    """A page or turn found with at least this cosine is never pushed back by a reranker. How near is sure
+    depends on the embedder: `PROTECTED` has what was measured."""
     unsearched_roles: tuple[str, ...] = ()
     """Roles of turns that are stored, and found by no search."""
     trust: TrustLevels = DEFAULT_TRUST

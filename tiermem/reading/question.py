@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from tiermem.index.interface import Period
-from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, words
+from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, without_possessive, words
 
 LONGEST_QUESTION = 4_000
 """Characters of a question: some eight hundred words, and no more work than a page of that length."""
@@ -31,7 +31,9 @@ class TurnQuery:
     speaker: str | None
     """The one speaker it names."""
     asker: bool = False
-    """Whether it is about whoever asks, and about nobody else who speaks."""
+    """Whether it is for what the user said: it names nobody who speaks, and asks for nothing that the other
+    side said before. People ask an assistant's memory about themselves, also without an "I".
+    """
     time: bool
     """Whether it asks for a time."""
     periods: tuple[Period, ...] = ()
@@ -61,7 +63,7 @@ class Question:
 
     text: str
     words: tuple[str, ...]
-    """Its words in lower case, each once."""
+    """Its words in lower case, without possessive endings, each once."""
     periods: tuple[Period, ...]
     time: bool
     first_person: bool
@@ -81,7 +83,7 @@ class Question:
             words=tuple(looked_for),
             worth=tuple(worth),
             speaker=next(iter(names)) if len(names) == 1 and not self.first_person else None,
-            asker=self.first_person and not names and not self.addresses,
+            asker=not names and not self.addresses,
             time=self.time,
             periods=self.periods,
         )
@@ -91,7 +93,7 @@ def read_question(text: str, asked_at: datetime | None = None) -> Question:
     """Take `text` apart; its relative dates are counted from `asked_at`, and unknown without it."""
     return Question(
         text=text,
-        words=tuple(dict.fromkeys(words(text))),
+        words=tuple(dict.fromkeys(map(without_possessive, words(text)))),
         periods=telling_periods(text, asked_at),
         time=_ASKS_TIME.search(text) is not None,
         first_person=_FIRST_PERSON.search(text) is not None,

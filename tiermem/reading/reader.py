@@ -220,7 +220,9 @@ class Reader:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
 
         async def found(view: View) -> Recollection:
-            lookup = LookUp(view, self._options, asked_at=asked_at, strategy=strategy)
+            lookup = LookUp(
+                view, self._options, asked_at=asked_at, strategy=strategy, reranker=self._reranker
+            )
             items, degradations = await self._found(lookup, topic, limit, kind)
             undated = 0 if scope.within is None else await lookup.undated()
             return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
@@ -249,7 +251,7 @@ class Reader:
         async def filled(view: View) -> tuple[Context, tuple[Degradation, ...]]:
             recalled = await recall(
                 question,
-                LookUp(view, options, asked_at=asked_at),
+                LookUp(view, options, asked_at=asked_at, reranker=self._reranker),
                 count=count,
                 options=options,
                 fits=lambda item: fits(item, max_tokens=max_tokens, count=count),

@@ -38,6 +38,7 @@ from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import roles_under
 from tiermem.reading.ranking import rank_groups
+from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns
 from tiermem.reading.view import View
 from tiermem.salience import order_by_signals, strength
@@ -106,11 +107,14 @@ class LookUp:
         *,
         asked_at: datetime | None = None,
         strategy: Strategy = "hybrid",
+        reranker: Reranker | None = None,
     ) -> None:
         self.view = view
         self._mode = MODES[strategy]
         self._asked_at = asked_at
         self._options = options
+        judges: object = reranker if strategy == "hybrid" else None
+        self._reranker = judges if isinstance(judges, RanksTurns) else None
         self._usable = True
         self._ranked: dict[str, Turns] = {}
         self._behind: tuple[Degradation, ...] | None = None
@@ -216,8 +220,23 @@ class LookUp:
         """The turns that may hold what is asked, best first; open pages count."""
         if query not in self._ranked:
             by = self._turns if self._mode == "hybrid" else self._turns_by_one
-            self._ranked[query] = await by(read_question(query, self._asked_at))
+            self._ranked[query] = await self._reordered(query, await by(read_question(query, self._asked_at)))
         return self._ranked[query]
+
+    async def _reordered(self, query: str, found: Turns) -> Turns:
+        """The turns in the order of the reranker, where there is one that judges turns."""
+        if self._reranker is None:
+            return found
+        options = self._options
+        turns, degradations = await reranked_turns(
+            self._reranker,
+            query,
+            found.turns,
+            judged=options.rerank_turns,
+            sure=options.sure_lead,
+            protected=options.protected_similarity,
+        )
+        return replace(found, turns=turns, degradations=(*found.degradations, *degradations))
 
     async def _turns(self, question: Question) -> Turns:
         wanted = limit = self._options.ranking.candidates

@@ -22,7 +22,7 @@ from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
 from tiermem.model import Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
-from tiermem.reading.rerank import RERANKERS, RerankerRequest
+from tiermem.reading.rerank import PROTECTED, RERANKERS, RerankerRequest
 from tiermem.reasoning import Engine, as_published, engine_named, with_reader, with_router
 from tiermem.runtime.components import IN_MEMORY, Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
@@ -68,7 +68,7 @@ async def build(opening: Opening) -> Components:
             engine=judging,
             writer=writer,
             consolidator=Consolidator(writer, ledger, index, how),
-            reader=Reader(ledger, index, judging, counter, _reading(settings), reranker=reranker),
+            reader=Reader(ledger, index, judging, counter, _reading(settings, embedder), reranker=reranker),
             closing=stack.pop_all(),
             model=model,
             meter=_daily_meter(settings, ledger, judging),
@@ -236,7 +236,10 @@ async def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | Non
     if settings.reranker is None:
         return None
     opened = await to_thread.run_sync(RERANKERS.load, settings.reranker)
-    return await opened(RerankerRequest(name=settings.reranker, closing=stack))
+    request = RerankerRequest(
+        name=settings.reranker, closing=stack, weights=settings.weights, reader=settings.reader
+    )
+    return await opened(request)
 
 
 def _has_no_files(path: str | Path, settings: Settings) -> bool:
@@ -255,8 +258,10 @@ def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
     return tuple(indexed_as(space, identity) for space, identity in known if identity is not None)
 
 
-def _reading(settings: Settings) -> ReadingOptions:
+def _reading(settings: Settings, embedder: Embedder) -> ReadingOptions:
+    usual = ReadingOptions().protected_similarity
     return ReadingOptions(
+        protected_similarity=PROTECTED.get(embedder.name, usual),
         units=settings.recall_units,
         max_rounds=settings.research_rounds,
         pages_per_round=settings.research_pages,

@@ -4,7 +4,7 @@ from tiermem.text.dates import DateMention, display_date, parse_iso, resolve_dat
 from tiermem.text.literals import Literals, Source, literals, omissions, page_literals, unsupported_literals
 from tiermem.text.normalise import Normalised, normalise
 from tiermem.text.readings import negated
-from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, words
+from tiermem.text.words import STOP_WORDS, Piece, sentences, stem, stems, without_possessive, words
 
 __all__ = [
     "STOP_WORDS",
@@ -25,5 +25,6 @@ __all__ = [
     "stem",
     "stems",
     "unsupported_literals",
+    "without_possessive",
     "words",
 ]

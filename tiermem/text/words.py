@@ -72,6 +72,11 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in WORD.findall(text.replace("’", "'"))]
 
 
+def without_possessive(word: str) -> str:
+    """A lower-case word without a possessive ending: "ann" of "ann's"."""
+    return word.removesuffix("'s")
+
+
 def lower(text: str) -> str:
     """`text` in lower case, with the letters that `re.IGNORECASE` takes for English ones: it finds "ſ" where
     an expression says "s", and "ı" or "İ" for "i", so that what was found can be looked up.
@@ -83,7 +88,7 @@ def lower(text: str) -> str:
 def stem(word: str) -> str:
     """The English stem of one lower-case word, without a possessive ending; "went" has the stem of "go"."""
     # A Stemmer object is not safe to share between threads; making one costs microseconds and is cached away.
-    plain = word.removesuffix("'s")
+    plain = without_possessive(word)
     if len(plain) > _LONGEST:
         return plain
     return str(snowballstemmer.stemmer("english").stemWord(_IRREGULAR.get(plain, plain)))

@@ -1,15 +1,18 @@
-"""Optional reranking of pages that a search found, with a rule that protects sure finds from it."""
+"""Optional reranking of pages and turns that a search found, with a rule that protects sure finds from it."""
 
-from tiermem.reading.rerank.interface import FoundPage, OpenReranker, Reranker, RerankerRequest
+from tiermem.reading.rerank.interface import FoundPage, OpenReranker, RanksTurns, Reranker, RerankerRequest
 from tiermem.reading.rerank.named import RERANKERS
-from tiermem.reading.rerank.order import reordered, reranked
+from tiermem.reading.rerank.order import PROTECTED, reordered, reranked, reranked_turns
 
 __all__ = [
+    "PROTECTED",
     "RERANKERS",
     "FoundPage",
     "OpenReranker",
+    "RanksTurns",
     "Reranker",
     "RerankerRequest",
     "reordered",
     "reranked",
+    "reranked_turns",
 ]

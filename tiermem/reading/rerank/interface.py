@@ -1,13 +1,15 @@
-"""What a reranker promises: one number for each page that a search found."""
+"""What a reranker promises: one number for each page that a search found, and where it can, for each turn."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from pagestore import Page
+from tiermem.reading.turns import FoundTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +33,26 @@ class Reranker(Protocol):
         ...
 
 
+@runtime_checkable
+class RanksTurns(Protocol):
+    """A reranker that judges single turns as well. May raise `ModelError`; the order then stays as it was."""
+
+    async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
+        """One number a turn, in the order of the search, which has the best first; higher fits better."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankerRequest:
-    """What a reranker is opened with: its name as the settings have it."""
+    """What a reranker is opened with: its name as the settings have it, and what it may need."""
 
     name: str
     closing: AsyncExitStack
     """What is to be done when the memory closes: a reranker that holds on to something adds to it."""
+    weights: Path | None = None
+    """The directory that the settings name for weights."""
+    reader: str = "auto"
+    """The reader that the settings name: `auto`, `none`, or its file."""
 
     @property
     def detail(self) -> str:

@@ -6,9 +6,14 @@ from tiermem.named import Registry
 from tiermem.reading.rerank.cross_encoder import open_cross_encoder
 from tiermem.reading.rerank.entity_score import open_entity_score
 from tiermem.reading.rerank.interface import OpenReranker
+from tiermem.reading.rerank.learned import NAME, open_learned
 
 RERANKERS: Registry[OpenReranker] = Registry(
     sort="reranker",
     group="tiermem.rerankers",
-    own={"entities": open_entity_score, "cross-encoder:<directory>": open_cross_encoder},
+    own={
+        NAME: open_learned,
+        "entities": open_entity_score,
+        "cross-encoder:<directory>": open_cross_encoder,
+    },
 )

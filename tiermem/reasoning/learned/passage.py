@@ -59,15 +59,17 @@ class ReadingPassage:
         return None
 
 
-def passage_of(question: str, turns: Sequence[SpokenTurn]) -> ReadingPassage:
-    """The turns as one passage, in the order given, no more than are read at once."""
+def passage_of(question: str, turns: Sequence[SpokenTurn], *, longest: int = _LONGEST) -> ReadingPassage:
+    """The turns as one passage, in the order given, no more than are read at once; of each no more than
+    `longest` characters.
+    """
     parts: list[str] = []
     lines: list[TurnLine] = []
     length = 0
     for turn in turns[:READ]:
         header = f"{heading(turn)}: "
-        offset = _beginning(question, turn.text)
-        words = turn.text[offset : offset + _LONGEST]
+        offset = _beginning(question, turn.text, longest)
+        words = turn.text[offset : offset + longest]
         start = length + len(header)
         lines.append(TurnLine(start=start, end=start + len(words), offset=offset))
         parts.append(f"{header}{words}\n")
@@ -81,14 +83,14 @@ def heading(turn: SpokenTurn) -> str:
     return turn.speaker if said is None else f"{turn.speaker} ({said.day} {said:%b %Y})"
 
 
-def _beginning(question: str, text: str) -> int:
+def _beginning(question: str, text: str, longest: int) -> int:
     """Where the part begins that shares most words with the question; of equals the first."""
-    if len(text) <= _LONGEST:
+    if len(text) <= longest:
         return 0
     asked = set(stems(question))
     starts = [piece.start for piece in sentences(text)] or [0]
     step = len(starts) // _CANDIDATES + 1
-    return max(starts[::step], key=lambda at: (len(asked & set(stems(text[at : at + _LONGEST]))), -at))
+    return max(starts[::step], key=lambda at: (len(asked & set(stems(text[at : at + longest]))), -at))
 
 
 def window_of(turns: Sequence[SpokenTurn], at: int) -> str:
