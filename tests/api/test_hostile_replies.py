@@ -17,7 +17,8 @@ from tests.api.conftest import DIALOGUE, tell
 from tests.llm.replies import generated
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ModelError
-from tiermem.llm import Call, FunctionModel
+from tiermem.llm.interface import Call
+from tiermem.llm.scripted import FunctionModel
 from tiermem.model import SummaryUnit
 from tiermem.text import normalise
 

@@ -14,7 +14,7 @@ from tiermem.apps.cli import demo as show
 from tiermem.apps.cli.app import app
 from tiermem.apps.cli.demo.run import SPACE, Demo, dialogue, questions, run_demo
 from tiermem.apps.present.terminal import program
-from tiermem.reading import ABSTENTION
+from tiermem.reading.compose import ABSTENTION
 from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 
 PICTURE = Path(__file__).parents[2] / "docs/images/audit.svg"

@@ -17,7 +17,8 @@ from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.ledger import Ledger
-from tiermem.writing import Projected, Selection, Writer
+from tiermem.writing import Selection, Writer
+from tiermem.writing.values import Projected
 
 pytestmark = pytest.mark.anyio
 
