@@ -46,6 +46,7 @@ TERM = [("term", "<u4"), ("weight", "<f4")]
 TERM_BYTES = 8
 
 _NO_DAY = 0
+"""In place of a day where none is told: it lies before all days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = "tiermem"
 _BATCH = 64
+"""Points sent in one request."""
 
 
 class QdrantIndex(ProjectedIndex):

@@ -33,6 +33,7 @@ Verdict = Literal["good", "missing", "absent"]
 _LITTLE = 200 << 20
 """Bytes of free space below which a store may soon be full."""
 _SECONDS = 5.0
+"""Seconds that a model has to answer when it is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
