@@ -6,8 +6,9 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import MemoryIndex, engine
+from tiermem.index import engine
 from tiermem.index.interface import Entry, Index, Mode
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
 

@@ -11,8 +11,9 @@ from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch
-from tiermem.index import Entry, MemoryIndex
+from tiermem.index import Entry
 from tiermem.index.interface import Exclusive, Index
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
