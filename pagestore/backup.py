@@ -49,9 +49,11 @@ _PACKED = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 """How a backup begins: gzip, with no name and no time."""
 _CONTENTS = "BACKUP.json"
 _LONGEST_CONTENTS = 64 << 20
+"""Bytes that the description of a backup may have: it is read whole."""
 _LONGEST_FILE = 8**11
 """Bytes from which on a tar cannot tell the length of a file."""
 _CHUNK = 1 << 20
+"""Bytes read and written at a time."""
 _ATTEMPTS = 5
 """How often a log is looked at again that changes while it is copied: words are being erased from it."""
 _NUMBERS = range(1, 10**8)

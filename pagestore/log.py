@@ -70,6 +70,7 @@ from pagestore.verify import verify
 _T = TypeVar("_T")
 
 _RECORDS_AT_A_TIME = 64
+"""Records read under the lock at a time, so that nobody waits for all of them."""
 _DEFAULT = SpaceId("default")
 
 

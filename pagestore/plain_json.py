@@ -9,6 +9,7 @@ from typing import Any
 from pagestore.errors import InvalidInput
 
 _DEEPEST = 100
+"""Levels of lists and objects at most: reading them back takes stack for each."""
 
 
 def plain_json(value: Mapping[str, Any], what: str) -> dict[str, Any]:

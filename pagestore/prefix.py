@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound, ReadOnly, RecordNotFound
 from pagestore.interface import PageLog
 from pagestore.values import (
-    Appended,
     Checkpoint,
     History,
     InclusionProof,
@@ -22,7 +21,6 @@ from pagestore.values import (
     Record,
     SessionId,
     SpaceId,
-    Turn,
     TurnTimes,
     VerifyReport,
 )
@@ -108,36 +106,11 @@ class LogPrefix:
         """The whole log, re-derived: a part of it cannot be verified alone."""
         return self._log.verify(checkpoint)
 
-    def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         """Raises `ReadOnly`."""
-        self._refuse()
+        raise ReadOnly(f"the past of space {self.space!r} is for reading")
 
-    def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
-        """Raises `ReadOnly`."""
-        self._refuse()
-
-    def record(self, kind: str, body: Mapping[str, Any]) -> Record:
-        """Raises `ReadOnly`."""
-        self._refuse()
-
-    def checkpoint(self) -> Checkpoint:
-        """Raises `ReadOnly`."""
-        self._refuse()
-
-    def erase(self, page_id: PageId, seq: int, reason: str) -> None:
-        """Raises `ReadOnly`."""
-        self._refuse()
-
-    def erase_together(
-        self,
-        turns: Iterable[tuple[PageId, int]] = (),
-        *,
-        records: Iterable[int] = (),
-        instead: Iterable[tuple[str, Mapping[str, Any]]] = (),
-        reason: str,
-    ) -> None:
-        """Raises `ReadOnly`."""
-        self._refuse()
+    append = seal = record = checkpoint = erase = erase_together = _refuse
 
     def close(self) -> None:
         """Nothing is held here; the log stays open."""
@@ -167,9 +140,6 @@ class LogPrefix:
 
     def _open_id(self, page: Page) -> PageId:
         return opened_as(self.space, page)
-
-    def _refuse(self) -> NoReturn:
-        raise ReadOnly(f"the past of space {self.space!r} is for reading")
 
 
 def _open_info(page: Page) -> OpenInfo:

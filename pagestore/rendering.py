@@ -23,6 +23,7 @@ ERASED = "[erased] _: █"
 UNDATED = "undated"
 
 _SPEAKER_LENGTH = 80
+"""Characters of a speaker that a page shows; the turn keeps all of them."""
 # Whatever any reader takes for the end of a line.
 _BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 

@@ -29,6 +29,7 @@ from pagestore.values import SpaceId
 
 FORMAT_NAME = "tiermem-store"
 FORMAT_NUMBER = 2
+"""The format that is written; earlier ones are read, and upgraded before they are written."""
 
 _FORMAT = re.compile(rf"{FORMAT_NAME} (\d{{1,9}})\n")
 _PLAIN_NAME = re.compile(r"(?!x-)[a-z0-9][a-z0-9_-]{0,62}")

@@ -97,8 +97,12 @@ class LinesContract:
         """No lines yet."""
         raise NotImplementedError
 
-    def test_lines_are_read_by_number_part_after_part(self) -> None:
-        lines = self.new_lines()
+    @pytest.fixture
+    def lines(self) -> Lines:
+        """No lines yet, for one test."""
+        return self.new_lines()
+
+    def test_lines_are_read_by_number_part_after_part(self, lines: Lines) -> None:
         put = self._put(lines, 15)
         assert lines.read(0, len(put)) == put
         assert [lines.read(number) for number in range(len(put))] == [[raw] for raw in put]
@@ -107,8 +111,7 @@ class LinesContract:
         lines.check_held()
         lines.close()
 
-    def test_scanning_gives_every_line_in_order(self) -> None:
-        lines = self.new_lines()
+    def test_scanning_gives_every_line_in_order(self, lines: Lines) -> None:
         put = self._put(lines, 15)
         found: list[Line] = []
         for part in lines.parts():
@@ -119,8 +122,7 @@ class LinesContract:
         assert [line.length for line in found] == [len(raw) for raw in put]
         assert lines.torn() == ()
 
-    def test_what_is_overwritten_is_gone_and_the_rest_is_not(self) -> None:
-        lines = self.new_lines()
+    def test_what_is_overwritten_is_gone_and_the_rest_is_not(self, lines: Lines) -> None:
         put = self._put(lines, 15)
         tombstones = {number: put[number].replace(b"word", b"gone") for number in (1, 7, 25)}
         lines.overwrite(tombstones)
@@ -152,8 +154,12 @@ class PageLogContract:
         """An empty log."""
         raise NotImplementedError
 
-    def test_a_new_log_holds_nothing(self) -> None:
-        log = self.new_log()
+    @pytest.fixture
+    def log(self) -> PageLog:
+        """An empty log, for one test."""
+        return self.new_log()
+
+    def test_a_new_log_holds_nothing(self, log: PageLog) -> None:
         assert (log.sessions(), tuple(log.pages()), list(log.records())) == ((), (), [])
         assert log.open_page(S1) is None
         assert log.verify().ok
@@ -220,8 +226,7 @@ class PageLogContract:
                 words = page.words(Span(page_id=page.id, start=line.body, end=line.end))
                 assert words.replace("\n\t", "\n") == as_rendered(line.turn).text
 
-    def test_turns_are_seen_before_their_page_seals(self) -> None:
-        log = self.new_log()
+    def test_turns_are_seen_before_their_page_seals(self, log: PageLog) -> None:
         log.append(S1, [said("one"), said("two")])
         page = log.open_page(S1)
         assert page is not None
@@ -235,8 +240,7 @@ class PageLogContract:
         assert log.page(page.id) == page
         assert not log.pages()
 
-    def test_the_id_and_the_spans_of_an_open_page_stay_true_when_it_seals(self) -> None:
-        log = self.new_log()
+    def test_the_id_and_the_spans_of_an_open_page_stay_true_when_it_seals(self, log: PageLog) -> None:
         log.append(S1, [said("one")])
         opened = log.open_page(S1)
         assert opened is not None
@@ -249,8 +253,7 @@ class PageLogContract:
         assert page.text.startswith(opened.text + "\n")
         assert page.lines[0] == opened.lines[0]
 
-    def test_a_page_seals_when_the_next_turn_does_not_fit(self) -> None:
-        log = self.new_log()
+    def test_a_page_seals_when_the_next_turn_does_not_fit(self, log: PageLog) -> None:
         first = log.append(S1, [said(LONG)])
         second = log.append(S1, [said(LONG)])
         assert (first.sealed, len(second.sealed)) == ((), 1)
@@ -258,8 +261,7 @@ class PageLogContract:
         assert turns_on(page) == [said(LONG)]
         assert second.seqs[0] == _open(log, S1).lines[0].seq
 
-    def test_pages_tell_what_they_hold_without_being_read(self) -> None:
-        log = self.new_log()
+    def test_pages_tell_what_they_hold_without_being_read(self, log: PageLog) -> None:
         log.append(S1, [said(LONG)] * 3)
         log.append(S2, [said("hello")])
         log.seal()
@@ -277,8 +279,7 @@ class PageLogContract:
             assert 0 < page.tokens <= 1000
         assert log.sessions() == (S1, S2)
 
-    def test_a_turn_longer_than_any_page_is_stored_in_parts_that_join_to_it(self) -> None:
-        log = self.new_log()
+    def test_a_turn_longer_than_any_page_is_stored_in_parts_that_join_to_it(self, log: PageLog) -> None:
         appended = log.append(S1, [said("before"), said(HUGE, turn_id="huge"), said("after")])
         log.seal()
         lines = [line for info in log.pages() for line in log.page(info.id).lines]
@@ -291,16 +292,14 @@ class PageLogContract:
         assert all(info.tokens <= 1000 for info in log.pages())
         assert any(", part 2 of " in log.page(info.id).text for info in log.pages())
 
-    def test_a_long_turn_that_fits_the_hard_limit_is_not_split(self) -> None:
-        log = self.new_log()
+    def test_a_long_turn_that_fits_the_hard_limit_is_not_split(self, log: PageLog) -> None:
         turn = said(LONG * 4)
         log.append(S1, [turn])
         (info,) = log.pages()
         assert turns_on(log.page(info.id)) == [turn]
         assert info.tokens > 1000
 
-    def test_the_same_turn_again_is_stored_once(self) -> None:
-        log = self.new_log()
+    def test_the_same_turn_again_is_stored_once(self, log: PageLog) -> None:
         turns = [said("one", turn_id="1"), said(HUGE, turn_id="2"), said("three", turn_id="3")]
         first = log.append(S1, turns)
         head = log.head
@@ -314,19 +313,18 @@ class PageLogContract:
         assert appended.new == 1
         assert appended.seqs[0] == appended.seqs[1]
 
-    def test_a_turn_without_an_id_is_stored_every_time(self) -> None:
-        log = self.new_log()
+    def test_a_turn_without_an_id_is_stored_every_time(self, log: PageLog) -> None:
         assert log.append(S1, [said("yes")]).seqs != log.append(S1, [said("yes")]).seqs
 
-    def test_the_time_of_a_turn_is_data_and_no_conflict(self) -> None:
-        log = self.new_log()
+    def test_the_time_of_a_turn_is_data_and_no_conflict(self, log: PageLog) -> None:
         turn = said("one", turn_id="1")
         log.append(S1, [turn])
         assert log.append(S1, [replace(turn, said_at=datetime(2023, 5, 8, tzinfo=UTC))]).new == 0
 
     @pytest.mark.parametrize("other", [said("two", turn_id="1"), said("one", speaker="Bob", turn_id="1")])
-    def test_the_same_id_with_other_words_is_a_conflict_and_nothing_is_stored(self, other: Turn) -> None:
-        log = self.new_log()
+    def test_the_same_id_with_other_words_is_a_conflict_and_nothing_is_stored(
+        self, log: PageLog, other: Turn
+    ) -> None:
         log.append(S1, [said("one", turn_id="1")])
         head = log.head
         with pytest.raises(Conflict):
@@ -337,8 +335,7 @@ class PageLogContract:
         assert len(_open(log, S1).lines) == 1
         assert log.append(S1, [said("new", turn_id="9")]).new == 1
 
-    def test_records_come_back_as_written_in_order(self) -> None:
-        log = self.new_log()
+    def test_records_come_back_as_written_in_order(self, log: PageLog) -> None:
         log.append(S1, [said("one")])
         first = log.record("note", {"text": "\ud83d\ude00 \u2028", "n": [1, None, {"a": 1.5}]})
         (page,) = log.seal(S1)
@@ -357,8 +354,9 @@ class PageLogContract:
             self.new_log().record(kind, {})
 
     @pytest.mark.parametrize("metadata", [{"a": (1,)}, {"a": {1: 2}}, {"a": float("inf")}, {"a": b"x"}])
-    def test_metadata_that_is_no_plain_json_is_refused(self, metadata: dict[str, object]) -> None:
-        log = self.new_log()
+    def test_metadata_that_is_no_plain_json_is_refused(
+        self, log: PageLog, metadata: dict[str, object]
+    ) -> None:
         with pytest.raises(ValueError, match="JSON"):
             log.append(S1, [replace(said("one"), metadata=metadata)])
         assert not log.filling()
@@ -386,8 +384,7 @@ class PageLogContract:
         with pytest.raises(ValueError, match="JSON"):
             self.new_log().record("note", body)
 
-    def test_what_is_not_there_is_an_error_not_an_empty_value(self) -> None:
-        log = self.new_log()
+    def test_what_is_not_there_is_an_error_not_an_empty_value(self, log: PageLog) -> None:
         seq = log.append(S1, [said("one")]).seqs[0]
         opened = _open(log, S1)
         for absent in ("p1:absent", "o1:absent", ""):
@@ -399,8 +396,7 @@ class PageLogContract:
         with pytest.raises(RecordNotFound):
             log.erase(opened.id, seq + 1000, "mistaken")
 
-    def test_every_page_is_proved_by_a_later_checkpoint(self) -> None:
-        log = self.new_log()
+    def test_every_page_is_proved_by_a_later_checkpoint(self, log: PageLog) -> None:
         log.append(S1, [said(LONG)] * 8)
         checkpoint = log.checkpoint()
         log.append(S1, [said(LONG)] * 3)
@@ -414,8 +410,7 @@ class PageLogContract:
         with pytest.raises(Corrupt):
             log.prove(log.pages()[0].id, replace(checkpoint, root="00" * 32))
 
-    def test_verify_holds_a_log_to_a_checkpoint_kept_elsewhere(self) -> None:
-        log = self.new_log()
+    def test_verify_holds_a_log_to_a_checkpoint_kept_elsewhere(self, log: PageLog) -> None:
         log.record("note", {"n": 1})
         checkpoint = log.checkpoint()
         log.record("note", {"n": 2})
@@ -423,8 +418,7 @@ class PageLogContract:
         assert not log.verify(replace(checkpoint, root="00" * 32)).ok
         assert not log.verify(replace(checkpoint, size=checkpoint.size + 1000)).ok
 
-    def test_a_checkpoint_commits_to_the_turns_of_open_pages(self) -> None:
-        log = self.new_log()
+    def test_a_checkpoint_commits_to_the_turns_of_open_pages(self, log: PageLog) -> None:
         log.append(S1, [said("one"), said("two")])
         log.append(S2, [said("three")])
         checkpoint = log.checkpoint()
@@ -440,16 +434,14 @@ class PageLogContract:
         assert report.unproved == ()
         assert log.verify(report.checkpoint).ok
 
-    def test_a_turn_is_in_the_tree_as_soon_as_it_is_acknowledged(self) -> None:
-        log = self.new_log()
+    def test_a_turn_is_in_the_tree_as_soon_as_it_is_acknowledged(self, log: PageLog) -> None:
         log.append(S1, [said("one")])
         before = log.checkpoint()
         log.append(S1, [said("two")])
         after = log.checkpoint()
         assert (before.size, after.size) == (log.head - 2, log.head)
 
-    def test_erased_words_are_gone_and_every_other_span_and_proof_stays_true(self) -> None:
-        log = self.new_log()
+    def test_erased_words_are_gone_and_every_other_span_and_proof_stays_true(self, log: PageLog) -> None:
         appended = log.append(S1, [said("one"), said("the secret\nof Ann"), said("three")])
         (page_id,) = log.seal(S1)
         checkpoint = log.checkpoint()
@@ -470,8 +462,7 @@ class PageLogContract:
         assert report.ok
         assert report.erased == 1
 
-    def test_a_turn_of_an_open_page_can_be_erased(self) -> None:
-        log = self.new_log()
+    def test_a_turn_of_an_open_page_can_be_erased(self, log: PageLog) -> None:
         appended = log.append(S1, [said("the secret"), said("two")])
         opened = _open(log, S1)
         log.erase(opened.id, appended.seqs[0], "asked to")
@@ -480,8 +471,7 @@ class PageLogContract:
         assert turns_on(log.page(opened.id)) == [None, said("two")]
         assert log.verify().ok
 
-    def test_erasing_one_part_of_a_turn_erases_all_of_it(self) -> None:
-        log = self.new_log()
+    def test_erasing_one_part_of_a_turn_erases_all_of_it(self, log: PageLog) -> None:
         log.append(S1, [said("before"), said(HUGE), said("after")])
         middle = log.page(log.pages()[3].id)
         log.erase(middle.id, middle.lines[0].seq, "asked to")
@@ -490,8 +480,7 @@ class PageLogContract:
         assert left == [said("before"), said("after")]
         assert log.verify().erased == 1
 
-    def test_erasing_twice_is_erasing_once(self) -> None:
-        log = self.new_log()
+    def test_erasing_twice_is_erasing_once(self, log: PageLog) -> None:
         appended = log.append(S1, [said("one")])
         page = _open(log, S1).id
         log.erase(page, appended.seqs[0], "asked to")
@@ -499,8 +488,7 @@ class PageLogContract:
         log.erase(page, appended.seqs[0], "asked again")
         assert log.head == head
 
-    def test_an_erased_record_leaves_its_number_its_time_and_its_proofs(self) -> None:
-        log = self.new_log()
+    def test_an_erased_record_leaves_its_number_its_time_and_its_proofs(self, log: PageLog) -> None:
         kept, secret = log.record("note", {"n": 1}), log.record("note", {"text": "the secret of Ann"})
         checkpoint = log.checkpoint()
         log.erase_together(records=[secret.seq], reason="asked to")
@@ -514,8 +502,7 @@ class PageLogContract:
         assert report.ok
         assert report.erased == 0
 
-    def test_turns_and_records_are_erased_together_with_what_stands_in_for_them(self) -> None:
-        log = self.new_log()
+    def test_turns_and_records_are_erased_together_with_what_stands_in_for_them(self, log: PageLog) -> None:
         appended = log.append(S1, [said("one"), said("the secret"), said("three")])
         (page,) = log.seal(S1)
         record = log.record("note", {"of": ["one", "the secret"]})
@@ -535,8 +522,7 @@ class PageLogContract:
         assert [r.kind for r in log.records(after=appended.seqs[-1])] == ["page", "void", "void"]
         assert log.verify().ok
 
-    def test_only_what_callers_wrote_can_be_erased(self) -> None:
-        log = self.new_log()
+    def test_only_what_callers_wrote_can_be_erased(self, log: PageLog) -> None:
         appended = log.append(S1, [said("one")])
         log.seal()
         for seq in (appended.seqs[0], log.pages()[0].seq, log.head + 1):
@@ -546,15 +532,13 @@ class PageLogContract:
             with pytest.raises(ValueError, match="kind"):
                 log.record(kind, {})
 
-    def test_trust_is_kept_with_the_turn(self) -> None:
-        log = self.new_log()
+    def test_trust_is_kept_with_the_turn(self, log: PageLog) -> None:
         turns = [replace(said("one"), trust="web"), said("two")]
         log.append(S1, turns)
         log.seal()
         assert turns_on(log.page(log.pages()[0].id)) == turns
 
-    def test_importance_is_kept_with_the_turn_and_goes_with_it(self) -> None:
-        log = self.new_log()
+    def test_importance_is_kept_with_the_turn_and_goes_with_it(self, log: PageLog) -> None:
         turns = [replace(said("one"), importance=0.0), replace(said("two"), importance=1.0), said("three")]
         log.append(S1, turns)
         (sealed,) = log.seal()
@@ -563,8 +547,7 @@ class PageLogContract:
         log.erase(sealed, page.lines[0].seq, "asked to")
         assert turns_on(log.page(sealed)) == [None, *turns[1:]]
 
-    def test_pages_are_of_one_agent_each_or_of_none(self) -> None:
-        log = self.new_log()
+    def test_pages_are_of_one_agent_each_or_of_none(self, log: PageLog) -> None:
         ann, ben = replace(said("one"), agent="ann"), replace(said("two"), agent="ben")
         log.append(S1, [ann, ben, said("three"), replace(ann, text="four")])
         opened = {
@@ -584,8 +567,9 @@ class PageLogContract:
         assert log.sessions() == (S1,)
         assert log.verify().ok
 
-    def test_a_kept_page_reads_as_the_log_does_while_it_grows_seals_and_loses_words(self) -> None:
-        log = self.new_log()
+    def test_a_kept_page_reads_as_the_log_does_while_it_grows_seals_and_loses_words(
+        self, log: PageLog
+    ) -> None:
         if not isinstance(log, KeepsPages):
             return
         seqs = [log.append(S1, [said(word)]).seqs[0] for word in ("one", "the secret")]
@@ -604,8 +588,7 @@ class PageLogContract:
         with pytest.raises(PageNotFound):
             log.kept_page(PageId("p1:absent"))
 
-    def test_a_turn_id_is_one_agents_own(self) -> None:
-        log = self.new_log()
+    def test_a_turn_id_is_one_agents_own(self, log: PageLog) -> None:
         mine = replace(said("one"), turn_id="t", agent="ann")
         log.append(S1, [mine])
         assert log.append(S1, [replace(mine, text="two", agent="ben")]).new == 1
@@ -617,8 +600,7 @@ class PageLogContract:
             asked = [replace(mine, agent=agent) for agent in ("ann", "ben", "cat")]
             assert tuple(log.taken(S1, asked)) == ("same", "other", "free")
 
-    def test_an_erased_turn_leaves_its_agent(self) -> None:
-        log = self.new_log()
+    def test_an_erased_turn_leaves_its_agent(self, log: PageLog) -> None:
         mine = replace(said("one"), turn_id="t", agent="ann")
         log.append(S1, [mine])
         (page_id,) = log.seal(S1)
@@ -628,20 +610,19 @@ class PageLogContract:
         assert log.verify().ok
 
     @pytest.mark.parametrize("agent", ["", 7, b"ann"])
-    def test_an_agent_without_a_name_is_refused(self, agent: Any) -> None:
-        log = self.new_log()
+    def test_an_agent_without_a_name_is_refused(self, log: PageLog, agent: Any) -> None:
         with pytest.raises(ValueError, match="agent"):
             log.append(S1, [replace(said("one"), agent=agent)])
 
     @pytest.mark.parametrize("importance", [-0.1, 1.1, float("nan"), float("inf"), True, "0.5"])
-    def test_an_importance_that_is_no_number_from_0_to_1_is_refused(self, importance: Any) -> None:
-        log = self.new_log()
+    def test_an_importance_that_is_no_number_from_0_to_1_is_refused(
+        self, log: PageLog, importance: Any
+    ) -> None:
         with pytest.raises(ValueError, match="importance"):
             log.append(S1, [replace(said("one"), importance=importance)])
         assert not log.filling()
 
-    def test_an_erased_turn_does_not_come_back_with_its_file(self) -> None:
-        log = self.new_log()
+    def test_an_erased_turn_does_not_come_back_with_its_file(self, log: PageLog) -> None:
         turn = said("the secret", turn_id="1")
         appended = log.append(S1, [turn])
         log.erase(_open(log, S1).id, appended.seqs[0], "asked to")
@@ -649,8 +630,7 @@ class PageLogContract:
         assert (again.new, again.seqs) == (0, appended.seqs)
         assert turns_on(_open(log, S1)) == [None]
 
-    def test_many_threads_append_and_every_turn_is_there_once(self) -> None:
-        log = self.new_log()
+    def test_many_threads_append_and_every_turn_is_there_once(self, log: PageLog) -> None:
 
         def speak(name: str) -> None:
             for n in range(20):
@@ -670,8 +650,7 @@ class PageLogContract:
         assert len(list(log.records(kinds=frozenset({"note"})))) == 120
         assert log.verify().ok
 
-    def test_a_closed_log_says_so_and_closes_again(self) -> None:
-        log = self.new_log()
+    def test_a_closed_log_says_so_and_closes_again(self, log: PageLog) -> None:
         log.close()
         log.close()
         with pytest.raises(Closed):

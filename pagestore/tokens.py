@@ -26,6 +26,7 @@ _LETTERS_A_TOKEN = 4
 """Beyond that, a token holds about so many letters."""
 _SIGNS_A_TOKEN = 4
 _SAME_SIGNS_A_TOKEN = 80
+"""Characters to a token in a run of signs or digits, and in one of the same sign again and again."""
 
 # First code point of a range, tokens a character; the range ends where the next begins.
 _RATES: tuple[tuple[int, float], ...] = (

@@ -72,6 +72,10 @@ class Span:
     start: int
     end: int
 
+    def overlaps(self, other: Span) -> bool:
+        """Whether both hold some of the same characters."""
+        return self.page_id == other.page_id and self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLine:
@@ -92,6 +96,10 @@ class PageLine:
     part: int = 1
     parts: int = 1
     recorded_at: datetime | None = field(default=None, compare=False)
+
+    def touches(self, span: Span) -> bool:
+        """Whether some of a span stands on this line, the span being one of its page."""
+        return self.start < span.end and span.start < self.end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

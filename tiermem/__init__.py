@@ -111,63 +111,27 @@ if TYPE_CHECKING:
         Withdrawn,
     )
 
-_LAZY = {
-    "Added": "tiermem.api",
-    "Admitted": "tiermem.workspace",
-    "AnswerInfo": "tiermem.ledger",
-    "AsyncMemory": "tiermem.api",
-    "AsyncWorkspace": "tiermem.api",
-    "Attribution": "tiermem.api",
-    "Audit": "tiermem.reading",
-    "AuditedCitation": "tiermem.reading",
-    "AuditedDerivation": "tiermem.reading",
-    "BackedUp": "tiermem.api",
-    "Between": "tiermem.reading",
-    "Bundle": "pagestore.bundle",
-    "Consolidation": "tiermem.writing",
-    "Context": "tiermem.reading",
-    "Credit": "tiermem.writing",
-    "Difference": "tiermem.reading",
-    "Engine": "tiermem.reasoning",
-    "Erasure": "tiermem.writing",
-    "Eviction": "tiermem.workspace",
-    "Exported": "tiermem.api",
-    "Filters": "tiermem.api",
-    "Flushed": "tiermem.api",
-    "Grant": "tiermem.ledger",
-    "Item": "tiermem.workspace",
-    "Judged": "tiermem.writing",
-    "Judgement": "tiermem.salience",
-    "Memory": "tiermem.api",
-    "MergedUnits": "tiermem.writing",
-    "NearUnits": "tiermem.writing",
-    "OmissionReport": "tiermem.reading",
-    "OmissionsAt": "tiermem.reading",
-    "Overrides": "tiermem.api",
-    "PageOmissions": "tiermem.reading",
-    "Receipt": "tiermem.api",
-    "Recollection": "tiermem.reading",
-    "Redistilled": "tiermem.ledger",
-    "Reindexed": "tiermem.api",
-    "Remembered": "tiermem.writing",
-    "Replay": "tiermem.reading",
-    "LeftoverScan": "tiermem.api",
-    "Leftover": "tiermem.api",
-    "Restored": "tiermem.writing",
-    "SavedSpace": "pagestore.backup",
-    "Settings": "tiermem.settings",
-    "Signature": "pagestore.bundle",
-    "WordsOnPage": "tiermem.reading",
-    "UnitHistory": "tiermem.reading",
-    "Signals": "tiermem.salience",
-    "Stats": "tiermem.api",
-    "TurnAt": "tiermem.ledger",
-    "Withdrawn": "tiermem.writing",
-    "Workspace": "tiermem.api",
-    "open": "tiermem.api",
-    "restore": "tiermem.api",
-    "spaces": "tiermem.api",
+_HOMES = {
+    "pagestore.backup": "SavedSpace",
+    "pagestore.bundle": "Bundle Signature",
+    "tiermem.api": """
+        Added AsyncMemory AsyncWorkspace Attribution BackedUp Exported Filters Flushed Leftover
+        LeftoverScan Memory Overrides Receipt Reindexed Stats Workspace open restore spaces
+    """,
+    "tiermem.ledger": "AnswerInfo Grant Redistilled TurnAt",
+    "tiermem.reading": """
+        Audit AuditedCitation AuditedDerivation Between Context Difference OmissionReport
+        OmissionsAt PageOmissions Recollection Replay UnitHistory WordsOnPage
+    """,
+    "tiermem.reasoning": "Engine",
+    "tiermem.salience": "Judgement Signals",
+    "tiermem.settings": "Settings",
+    "tiermem.workspace": "Admitted Eviction Item",
+    "tiermem.writing": """
+        Consolidation Credit Erasure Judged MergedUnits NearUnits Remembered Restored Withdrawn
+    """,
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Added",
@@ -281,6 +245,6 @@ def __getattr__(name: str) -> Any:
     # The API loads pydantic and anyio; values alone should not.
     if name == "__version__":
         return _version("tiermem")
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'tiermem' has no attribute {name!r}")

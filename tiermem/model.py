@@ -524,9 +524,7 @@ class Answer:
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:
-    return any(
-        a.page_id == b.page_id and a.start < b.end and b.start < a.end for a in one.spans for b in other.spans
-    )
+    return any(a.overlaps(b) for a in one.spans for b in other.spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ What comes with TierMem keeps its name: no package can take its place.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
@@ -25,16 +25,18 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Parts of one sort by the names that settings use.
 
-    `own` has a line for each that comes with TierMem. Where a name ends in `<…>`, any text stands there.
+    `own` has a line for each that comes with TierMem; `imported` for those that are imported when they are
+    chosen, as `module:name`. Where a name ends in `<…>`, any text stands there.
     """
 
     sort: str
     group: str
-    own: Mapping[str, T]
+    own: Mapping[str, T] = field(default_factory=dict)
+    imported: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> tuple[str, ...]:
         """What there is, as settings name it."""
-        return (*self.own, *sorted({point.name for point in self._brought()}))
+        return (*self.own, *self.imported, *sorted({point.name for point in self._brought()}))
 
     def check(self, given: str) -> None:
         """Raise `InvalidInput`, which lists what there is, where nothing is called that. Loads nothing."""
@@ -43,6 +45,9 @@ class Registry(Generic[T]):
     def load(self, given: str) -> T:
         """The part of this name; `InvalidInput` where there is none, or its package cannot be used."""
         found = self._found(given)
+        if isinstance(found, str):
+            own: T = EntryPoint(given, found, self.group).load()
+            return own
         if not isinstance(found, EntryPoint):
             return found
         try:
@@ -54,8 +59,9 @@ class Registry(Generic[T]):
             ) from error
         return part
 
-    def _found(self, given: str) -> T | EntryPoint:
-        for name, part in self.own.items():
+    def _found(self, given: str) -> T | str | EntryPoint:
+        ours: Mapping[str, T | str] = {**self.own, **self.imported}
+        for name, part in ours.items():
             if _fits(given, name):
                 return part
         points = [point for point in self._brought() if point.name == _first(given)]
@@ -70,7 +76,7 @@ class Registry(Generic[T]):
 
     def _brought(self) -> list[EntryPoint]:
         """What installed packages bring under names that are not ours."""
-        ours = {_first(name) for name in self.own}
+        ours = {_first(name) for name in (*self.own, *self.imported)}
         return [point for point in entry_points(group=self.group) if point.name not in ours]
 
 

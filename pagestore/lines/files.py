@@ -33,6 +33,7 @@ from pagestore.lines.segments import Place, Segments
 from pagestore.values import Damage
 
 _CACHE_VERSION = 4
+"""The version of the cache files; one of another version is not read, and is made again."""
 
 
 @dataclass(slots=True)

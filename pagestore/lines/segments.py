@@ -10,6 +10,7 @@ from pagestore.errors import Full, Locked, Poisoned
 from pagestore.files import NO_ROOM, Files, read_file, translating, write_all, write_file
 
 _CHUNK = 1 << 16
+"""Bytes read at a time to find the end of a line."""
 _NAME = re.compile(r"[0-9]{8}\.jsonl")
 
 

@@ -15,7 +15,8 @@ from tests.api.conftest import OpenMemory
 from tests.api.test_sessions_end import later, waited_for
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
-from tiermem.llm import Call, FunctionModel
+from tiermem.llm.interface import Call
+from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Budget
 from tiermem.writing import Consolidator
 

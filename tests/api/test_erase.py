@@ -162,8 +162,8 @@ def test_a_name_that_only_the_erased_turn_told_takes_its_units_along(open_memory
 
 
 def _speaking(facts: dict[str, list[tuple[str, str]]]) -> Any:
-    from tiermem.llm import FunctionModel
     from tiermem.llm.interface import Call
+    from tiermem.llm.scripted import FunctionModel
 
     told = [{"fact": fact, "evidence_quote": quote} for pairs in facts.values() for fact, quote in pairs]
 
@@ -200,7 +200,7 @@ def test_what_is_not_there_and_what_is_unclear_is_refused(memory: tiermem.Memory
 
 
 def test_recorded_model_calls_with_the_words_go(open_memory: OpenMemory, tmp_path: Path) -> None:
-    from tiermem.llm import RecordingModel
+    from tiermem.llm.recording import RecordingModel
 
     recording = tmp_path / "calls.jsonl"
     model = RecordingModel(_speaking({}), recording)

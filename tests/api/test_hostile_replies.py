@@ -1,4 +1,4 @@
-"""6,000 replies of a model that lies, breaks off and babbles, through the whole pipeline through the API.
+"""Replies of a model that lies, breaks off and babbles, through the whole pipeline through the API.
 
 Nothing but the errors a caller is promised may escape, no unit may rest on words that are not on its
 page, and no page may change.
@@ -17,11 +17,13 @@ from tests.api.conftest import DIALOGUE, tell
 from tests.llm.replies import generated
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ModelError
-from tiermem.llm import Call, FunctionModel
+from tiermem.llm.interface import Call
+from tiermem.llm.scripted import FunctionModel
 from tiermem.model import SummaryUnit
 from tiermem.text import normalise
 
-REPLIES = 2_500
+REPLIES = 1_500
+"""The rest of them is a row of `tests.torture`."""
 TRUTHS = ("1,450 dollars", "Oslo", "chicken", "Melanie never learned to swim")
 QUESTIONS = (
     "What did the roof cost?",

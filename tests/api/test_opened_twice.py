@@ -20,7 +20,7 @@ from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tiermem.api import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MemoryClosed
-from tiermem.llm import ScriptedModel
+from tiermem.llm.scripted import ScriptedModel
 
 
 class OtherEmbedder(HashEmbedder):

@@ -9,7 +9,7 @@ import pytest
 from pagestore.errors import ReadOnly
 from tests.api.conftest import OpenMemory, tell
 from tiermem.errors import BudgetExceeded, UnknownId
-from tiermem.llm import ScriptedModel
+from tiermem.llm.scripted import ScriptedModel
 from tiermem.model import Answer, Budget
 
 QUESTION = "What is Biscuit allergic to?"

@@ -12,7 +12,7 @@ from tests.api.conftest import OpenMemory, tell
 from tiermem.api import arguments
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable, InvalidInput
-from tiermem.index import MemoryIndex
+from tiermem.index.memory import MemoryIndex
 from tiermem.llm import OpenAIModel
 from tiermem.runtime.components import Components
 from tiermem.runtime.opening import build

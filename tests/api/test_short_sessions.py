@@ -10,8 +10,8 @@ import pytest
 import tiermem
 from pagestore import Turn
 from tests.api.conftest import OpenMemory
-from tiermem.llm import FunctionModel
 from tiermem.llm.interface import Call
+from tiermem.llm.scripted import FunctionModel
 
 TOWNS = ("Lisbon", "Oslo", "Krakow", "Nairobi", "Quito", "Hanoi", "Turin", "Bergen", "Riga", "Ghent")
 THINGS = ("canoe", "piano", "kettle", "telescope", "lantern", "bicycle")

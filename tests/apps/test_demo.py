@@ -14,7 +14,7 @@ from tiermem.apps.cli import demo as show
 from tiermem.apps.cli.app import app
 from tiermem.apps.cli.demo.run import SPACE, Demo, dialogue, questions, run_demo
 from tiermem.apps.present.terminal import program
-from tiermem.reading import ABSTENTION
+from tiermem.reading.compose import ABSTENTION
 from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 
 PICTURE = Path(__file__).parents[2] / "docs/images/audit.svg"
@@ -36,6 +36,15 @@ EXPECTED = (
 def demo() -> Demo:
     """One run in a directory that is gone afterwards."""
     return run_demo(None, "local")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A store in which one run was kept, and what the run printed."""
+    store = str(tmp_path_factory.mktemp("demo") / "memory")
+    shown = CliRunner().invoke(app, ["demo", "--store", store, "--engine", "local"])
+    assert shown.exit_code == 0, shown.output
+    return store, shown.stdout
 
 
 def test_the_dialogue_is_two_people_over_months() -> None:
@@ -86,20 +95,20 @@ def test_what_the_summaries_dropped_is_found_in_a_turn_and_reads_no_page(demo: D
     assert dropped.cost.read < searched.cost.read / 10
 
 
-def test_what_reading_pages_proved_is_written_back(tmp_path: Path) -> None:
-    searched = run_demo(tmp_path / "memory", "local").answers[6].answer
-    (fact,) = searched.facts
-    with tiermem.open(tmp_path / "memory", space=SPACE, create=False) as memory:
+def test_what_reading_pages_proved_is_written_back(kept: tuple[str, str]) -> None:
+    with tiermem.open(kept[0], space=SPACE, create=False) as memory:
+        (asked,) = (one.id for one in memory.answers() if one.question == EXPECTED[6][0])
+        searched = memory.get(asked)
+        assert isinstance(searched, tiermem.Answer)
+        (fact,) = searched.facts
         written = [unit for unit in memory.units() if set(fact.spans) <= set(unit.spans)]
     assert [(unit.revision, fact.quotes[0] in unit.text) for unit in written] == [(2, True)]
 
 
-def test_the_demo_kept_in_a_store_can_be_asked_on(tmp_path: Path) -> None:
-    runner, store = CliRunner(), str(tmp_path / "memory")
-    shown = runner.invoke(app, ["demo", "--store", store, "--engine", "local"])
-    assert shown.exit_code == 0, shown.output
-    assert all(one.question in shown.stdout for one in questions())
-    assert "«" in shown.stdout
+def test_the_demo_kept_in_a_store_can_be_asked_on(kept: tuple[str, str]) -> None:
+    runner, (store, shown) = CliRunner(), kept
+    assert all(one.question in shown for one in questions())
+    assert "«" in shown
     trail = runner.invoke(app, ["audit", "--store", store])
     assert trail.exit_code == 0
     assert "intact" in trail.stdout
@@ -120,8 +129,10 @@ def lasting_words(shown: str) -> list[str]:
     return re.sub(varying, " ", shown.replace("\N{NO-BREAK SPACE}", " ")).split()
 
 
-def test_the_demo_says_what_was_measured_of_other_chats_and_how_to_go_on() -> None:
-    shown = " ".join(CliRunner().invoke(app, ["demo", "--engine", "local"]).stdout.split())
+def test_the_demo_says_what_was_measured_of_other_chats_and_how_to_go_on(
+    kept: tuple[str, str],
+) -> None:
+    shown = " ".join(kept[1].split())
     results = (Path(__file__).parents[2] / "docs/results/probability.md").read_text()
     section = results.partition("## Answers of the whole product, locomo, half B")[2]
     row = section.partition(f"| risk {DEFAULT_RISK:.2f} (")[2].partition("\n")[0].split("|")
@@ -144,7 +155,8 @@ def test_commands_are_told_as_they_can_be_typed(tmp_path: Path, monkeypatch: pyt
     assert program() == "tiermem"
 
 
-def test_the_demo_in_json_names_what_it_did() -> None:
+def test_the_demo_in_json_names_what_it_did(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "run_demo", lambda store, engine: demo)  # which ran a moment ago
     result = CliRunner().invoke(app, ["demo", "--json", "--engine", "local"])
     told = json.loads(result.stdout)
     assert set(told) == {"store", "kept", "engine", "ingested", "dialogue_tokens", "answers", "verified"}

@@ -5,14 +5,13 @@ import json
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.apps.cli.ingest import DialogueFormat
-from tiermem.dialogue import Conversation, read_dialogue
+from tiermem.dialogue import Conversation, Format, read_dialogue
 from tiermem.dialogue.formats import READERS
 from tiermem.errors import NotDialogue
 
@@ -47,8 +46,8 @@ def zipped(files: dict[str, str]) -> bytes:
     return packed.getvalue()
 
 
-def test_the_command_names_every_format() -> None:
-    assert {form.value for form in DialogueFormat} == {"auto", *(reader.name for reader in READERS)}
+def test_every_format_has_a_reader_and_every_reader_its_format() -> None:
+    assert set(get_args(Format)) == {"auto", *(reader.name for reader in READERS)}
 
 
 # WhatsApp

@@ -2,8 +2,11 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from shutil import copytree
 
+import anyio
 import pytest
 
 from eval.auditing import audit
@@ -21,14 +24,23 @@ pytestmark = pytest.mark.anyio
 SYSTEMS = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "tiermem:no-recall", "bm25"]
 
 
-async def kept_run(path: Path) -> RunFolder:
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was kept, to be copied."""
+    path = tmp_path_factory.mktemp("auditing") / "run"
     folder = tiny.new_folder(path, "qa", SYSTEMS)
-    await qa(replace(tiny.plan(folder, SYSTEMS), keep=True), ByWords())
-    return folder
+    anyio.run(partial(qa, replace(tiny.plan(folder, SYSTEMS), keep=True), ByWords()))
+    return path
 
 
-async def test_every_answer_of_a_run_is_found_again_and_given_again(tmp_path: Path) -> None:
-    folder = await kept_run(tmp_path / "run")
+@pytest.fixture
+def folder(run_once: Path, tmp_path: Path) -> RunFolder:
+    """The run, for one test alone."""
+    copytree(run_once, tmp_path / "run")
+    return RunFolder.open(tmp_path / "run")
+
+
+async def test_every_answer_of_a_run_is_found_again_and_given_again(folder: RunFolder) -> None:
     observer = tiny.Quiet()
     found = await audit(folder, tiny.setup(), observer)
     assert found.differing == []
@@ -45,13 +57,12 @@ async def test_answers_are_found_again_though_findings_were_written_back_since(t
 
 
 @pytest.mark.parametrize("rerun", [0, 7, 100])
-async def test_so_many_are_asked_again_as_is_wished(tmp_path: Path, rerun: int) -> None:
-    found = await audit(await kept_run(tmp_path / "run"), tiny.setup(), tiny.Quiet(), rerun=rerun)
+async def test_so_many_are_asked_again_as_is_wished(folder: RunFolder, rerun: int) -> None:
+    found = await audit(folder, tiny.setup(), tiny.Quiet(), rerun=rerun)
     assert (found.answers, found.asked_again, found.differing) == (40, min(rerun, 40), [])
 
 
-async def test_what_was_recorded_otherwise_than_the_memory_has_it_is_named(tmp_path: Path) -> None:
-    folder = await kept_run(tmp_path / "run")
+async def test_what_was_recorded_otherwise_than_the_memory_has_it_is_named(folder: RunFolder) -> None:
     results = folder.path / "results.jsonl"
     lines = results.read_text(encoding="utf-8").splitlines()
     at = next(

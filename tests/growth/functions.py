@@ -103,6 +103,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.learned.engine.with_reader": "takes a path",
     "tiermem.reasoning.learned.factors.merged": "takes tensors",
     "tiermem.reasoning.learned.factors.pack": "takes tensors",
+    "tiermem.reasoning.learned.factors.read_head": "takes a path",
     "tiermem.reasoning.learned.factors.texts_of": "takes bytes",
     "tiermem.reasoning.learned.factors.unpack": "takes bytes",
     "tiermem.reasoning.learned.factors.with_texts": "takes bytes",

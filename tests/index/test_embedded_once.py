@@ -10,9 +10,9 @@ import pytest
 
 from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import MemoryIndex
 from tiermem.index import engine as of_index
 from tiermem.index.interface import Entry, TurnContext
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,9 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import MemoryIndex, engine
-from tiermem.index.interface import Entry, Hit, Index, Mode
+from tiermem.index import engine
+from tiermem.index.interface import Entry, Index, Mode
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
 
@@ -18,21 +19,18 @@ class TestMemoryIndex(IndexContract):
     async def new_index(self, where: Path) -> Index:
         return MemoryIndex(HashEmbedder())
 
-    def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
+    async def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
         """The opposite is promised here: nothing outlives the index, and nothing was written."""
-
-        async def store(index: Index) -> History:
-            await index.put(ANN, "units", GARDEN)
-            await index.set_mark(ANN, upto(7))
-            return await index.mark(ANN)
-
-        async def look(index: Index) -> tuple[History, int, tuple[Hit, ...]]:
-            hits = await index.search(ANN, "units", "garden", limit=9)
-            return await index.mark(ANN), await index.count(ANN, "units"), hits
-
-        assert self.run(tmp_path, store) == upto(7)
-        assert self.run(tmp_path, look) == (History(), 0, ())
-        assert list(tmp_path.iterdir()) == []
+        index = await self.new_index(tmp_path)
+        await index.put(ANN, "units", GARDEN)
+        await index.set_mark(ANN, upto(7))
+        assert await index.mark(ANN) == upto(7)
+        await index.close()
+        again = await self.new_index(tmp_path)
+        assert (await again.mark(ANN), await again.count(ANN, "units")) == (History(), 0)
+        assert await again.search(ANN, "units", "garden", limit=9) == ()
+        await again.close()
+        assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240  # nobody waits
 
 
 async def test_scores_are_those_of_the_embedded_engine(tmp_path: Path) -> None:

@@ -20,12 +20,13 @@ from tests.index.test_compact import KEPT, ONE, OTHER, SECRET, TWO, files_with, 
 from tests.torture import full
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import MemoryIndex, arrays
+from tiermem.index import arrays
 from tiermem.index.arrays import packed
 from tiermem.index.bm25 import unit_terms
 from tiermem.index.engine import Point
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Entry, Exclusive, Index, Shows
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto

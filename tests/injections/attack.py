@@ -39,8 +39,8 @@ from tests.injections.cases import TARGETS, Attack, betrays, made, written
 from tests.reading.world import ListIndex
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError
-from tiermem.llm import FunctionModel
 from tiermem.llm.interface import Call
+from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Claim, SummaryUnit, Unproved
 from tiermem.proof import at_least, still_proved
 from tiermem.trust import DEFAULT_TRUST

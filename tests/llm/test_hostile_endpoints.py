@@ -22,8 +22,10 @@ from openai import DefaultAsyncHttpxClient
 from tests.llm.server import Behaviour, Body, Echo, ModelServer, Raw, Redirect, Request, Say
 from tests.llm.test_redaction import told
 from tiermem.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
-from tiermem.llm import Call, Endpoint, Message, ModelOptions, OpenAIModel
+from tiermem.llm import ModelOptions, OpenAIModel
 from tiermem.llm.connection import same_address
+from tiermem.llm.endpoint import Endpoint
+from tiermem.llm.interface import Call, Message
 from tiermem.llm.meter import Meter, metered
 
 pytestmark = pytest.mark.anyio

@@ -36,7 +36,9 @@ from tiermem.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from tiermem.llm import Call, Endpoint, Message, ModelOptions, OpenAIModel, Price, Role
+from tiermem.llm import ModelOptions, OpenAIModel
+from tiermem.llm.endpoint import Endpoint, Price
+from tiermem.llm.interface import Call, Message, Role
 from tiermem.llm.meter import Meter, metered, step
 from tiermem.llm.retry import seconds_of_rest
 from tiermem.model import Budget

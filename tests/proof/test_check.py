@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiermem.proof import UNCITED, graded, recomputed
+from tiermem.proof import graded, recomputed
+from tiermem.proof.check import UNCITED
 from tiermem.text import Source
 
 MAY = datetime(2023, 5, 9, 9, 0, tzinfo=UTC)

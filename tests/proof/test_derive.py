@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from pagestore import Page, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Derivation, Term
-from tiermem.proof import holds, recomputed
+from tiermem.proof import recomputed
 from tiermem.proof.derive import (
     aged,
     amounts,
     count_of,
     counted_date,
     duration,
+    holds,
     moments,
     reckoned,
     said_on,

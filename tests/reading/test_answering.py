@@ -15,7 +15,7 @@ from tiermem.llm.meter import Meter, metered, pay, step
 from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Search, Usage
 from tiermem.reading import Audit, Scope, replayed
 from tiermem.reading.view import EVERYTHING
-from tiermem.reasoning import Integrated, Planned
+from tiermem.reasoning.interface import Integrated, Planned
 
 pytestmark = pytest.mark.anyio
 

@@ -33,10 +33,14 @@ from tiermem.errors import (
 from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
 from tiermem.llm.meter import Meter, check_budget, metered, pay
 from tiermem.model import Answer, Budget, Claim, Evidence, Search, Usage
-from tiermem.reading import ABSTENTION, Outcome, Scope
+from tiermem.reading import Scope
+from tiermem.reading.answer import Outcome
+from tiermem.reading.compose import ABSTENTION
 from tiermem.reading.turns import FoundTurn
 from tiermem.reading.wider import place_of, widened
-from tiermem.reasoning import Draft, Integrated, PageView, Planned, always, never
+from tiermem.reasoning import Draft, PageView
+from tiermem.reasoning.fixed import always, never
+from tiermem.reasoning.interface import Integrated, Planned
 
 pytestmark = pytest.mark.anyio
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World, distilled, make_unit, says
 from tiermem.errors import BudgetExceeded
 from tiermem.model import AskMode, Claim, Evidence, Search, Unproved
-from tiermem.reading import ABSTENTION, check
+from tiermem.reading import check
 from tiermem.reading.check import UNCITED
-from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
+from tiermem.reading.compose import ABSTENTION, Composed, Composer, EvidenceItem, abstention, better
 from tiermem.reading.quoting import page_evidence, turn_evidence
 from tiermem.reading.view import View
-from tiermem.reasoning import Draft, Integrated, Planned
+from tiermem.reasoning import Draft
+from tiermem.reasoning.interface import Integrated, Planned
 from tiermem.text import Source, unsupported_literals
 
 pytestmark = pytest.mark.anyio

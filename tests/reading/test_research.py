@@ -26,7 +26,8 @@ from tiermem.reading import Scope
 from tiermem.reading.rerank import FoundPage, reordered
 from tiermem.reading.research import new_searches
 from tiermem.reading.search import linked_pages
-from tiermem.reasoning import Integrated, PageView, Planned
+from tiermem.reasoning import PageView
+from tiermem.reasoning.interface import Integrated, Planned
 
 pytestmark = pytest.mark.anyio
 

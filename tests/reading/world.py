@@ -25,13 +25,15 @@ from tiermem.index.interface import (
 )
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
-from tiermem.reading import Outcome, Reader, ReadingOptions, Reranker, Scope
+from tiermem.reading import Reader, ReadingOptions, Reranker, Scope
+from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import Composer
 from tiermem.reading.recall import recall
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, View
-from tiermem.reasoning import Draft, Engine, Integrated, PageView, Planned
+from tiermem.reasoning import Draft, Engine, PageView
+from tiermem.reasoning.interface import Integrated, Planned
 from tiermem.text import stems
 from tiermem.writing import Writer
 

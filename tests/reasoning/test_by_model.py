@@ -15,7 +15,8 @@ from tiermem.llm import OpenAIModel
 from tiermem.llm.meter import Meter, metered
 from tiermem.llm.scripted import FunctionModel, Line, ScriptedModel
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Search, SummaryUnit, UnitId
-from tiermem.reasoning import Draft, Integrated, Operation, PageView, by_model
+from tiermem.reasoning import Draft, PageView, by_model
+from tiermem.reasoning.interface import Integrated, Operation
 
 NOW = datetime(2023, 6, 9, 18, 30, tzinfo=UTC)
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

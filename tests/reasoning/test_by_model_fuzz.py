@@ -15,7 +15,8 @@ from tiermem.errors import MalformedReply
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
 from tiermem.model import Decision
-from tiermem.reasoning import Draft, Engine, Integrated, Operation, PageView, Planned, by_model
+from tiermem.reasoning import Draft, Engine, PageView, by_model
+from tiermem.reasoning.interface import Integrated, Operation, Planned
 
 REPLIES = 1_500
 

@@ -14,19 +14,11 @@ from tests.engines import JUDGEMENTS, engine
 from tiermem.errors import InvalidInput
 from tiermem.llm.scripted import ScriptedModel
 from tiermem.model import Decision, Evidence
-from tiermem.reasoning import (
-    ENGINES,
-    ROUTERS,
-    SimilarityEntityGate,
-    always,
-    by_model,
-    by_rules,
-    engine_named,
-    never,
-    with_router,
-)
+from tiermem.reasoning import by_model, by_rules, engine_named, with_router
+from tiermem.reasoning.fixed import always, never
+from tiermem.reasoning.named import ENGINES, ROUTERS
 from tiermem.reasoning.rules.route import gate, route
-from tiermem.reasoning.rules.similarity import THRESHOLDS
+from tiermem.reasoning.rules.similarity import THRESHOLDS, SimilarityEntityGate
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
 from tiermem.reasoning.learned.calibration import DEFAULT_RISK, read_calibration
 from tiermem.reasoning.learned.engine import SHIPPED
-from tiermem.reasoning.learned.factors import texts_of
+from tiermem.reasoning.learned.factors import read_head, texts_of
 
 ROOT = Path(__file__).parents[2]
 TEXTS = texts_of(SHIPPED.read_bytes())
@@ -26,6 +26,11 @@ def test_it_may_be_given_away_and_says_whom_to_thank() -> None:
     notice = (ROOT / "NOTICE").read_text()
     for name in trained_on:
         assert SOURCES[name].notice.split(",")[0] in notice
+
+
+def test_what_it_says_of_itself_stands_in_its_head() -> None:
+    assert len(read_head(SHIPPED)) < SHIPPED.stat().st_size / 50
+    assert texts_of(read_head(SHIPPED)) == TEXTS
 
 
 def test_its_hash_is_on_record() -> None:

@@ -11,19 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import SessionId
-from tiermem.salience import (
-    PUBLISHED,
-    Features,
-    Scorable,
-    Signals,
-    SignalWeights,
-    Tier,
-    chosen_sessions,
-    decay,
-    score,
-    strength,
-    two_stages,
-)
+from tiermem.salience import PUBLISHED, Signals, SignalWeights, score, strength
+from tiermem.salience.score import Features, Scorable, chosen_sessions, decay, two_stages
+from tiermem.salience.signals import Tier
 
 NOW = datetime(2024, 3, 1, tzinfo=UTC)
 numbers = st.floats(0, 30)

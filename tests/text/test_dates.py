@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiermem.text import dates, display_date, parse_iso, resolve_dates
+from tiermem.text import dates, parse_iso, resolve_dates
+from tiermem.text.dates import display_date
 from tiermem.text.words import word_list
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -21,8 +21,9 @@ from tests.writing.crashes import trial
 from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ModelUnavailable
-from tiermem.llm import Call, FunctionModel, Reply
+from tiermem.llm.interface import Call, Reply
 from tiermem.llm.meter import check_budget, pay
+from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Budget, Usage
 from tiermem.writing import Writer
 

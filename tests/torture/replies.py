@@ -29,7 +29,7 @@ from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MalformedReply, ModelError, NotDialogue
 from tiermem.ledger import Ledger
-from tiermem.llm import Call
+from tiermem.llm.interface import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.llm.typed import reply_schema
 from tiermem.reasoning import by_model

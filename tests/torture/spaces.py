@@ -23,7 +23,8 @@ from tests.writing.test_erase import random_life
 from tiermem import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import UnknownId
-from tiermem.llm import Call, FunctionModel
+from tiermem.llm.interface import Call
+from tiermem.llm.scripted import FunctionModel
 
 _CANARY = re.compile(r"canary[a-z]{12}|[a-z]{12}yranac")
 _LINE = re.compile(r"^\[[^\]]*\] ([^:\n]+): (.+)$", re.MULTILINE)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.workspace.held import NOW, item, keys
-from tiermem.workspace import ordered
+from tiermem.workspace.assemble import ordered
 from tiermem.workspace.items import faded
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

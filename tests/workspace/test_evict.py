@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from tests.workspace.held import NOW, item, keys
 from tiermem.errors import InvalidInput
-from tiermem.workspace import POLICIES, ActiveSet, Eviction, Hybrid, Item
-from tiermem.workspace.evict import EvictionQueue
+from tiermem.workspace import POLICIES, ActiveSet, Eviction, Item
+from tiermem.workspace.evict import EvictionQueue, Hybrid
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NAMES = tuple(POLICIES.own)

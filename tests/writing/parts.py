@@ -20,7 +20,8 @@ from tiermem.model import (
     SummaryUnit,
 )
 from tiermem.proof import link
-from tiermem.reasoning import Engine, Operation
+from tiermem.reasoning import Engine
+from tiermem.reasoning.interface import Operation
 from tiermem.text import sentences, stems
 
 SPACE = SpaceId("space")

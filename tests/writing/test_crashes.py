@@ -8,7 +8,8 @@ import pytest
 from tests.writing.crashes import CONSOLIDATING, MUTANTS, REINDEXING, SCRIPT, TALKING, Trial, World, trial
 from tiermem.writing import Writer
 
-LIVES = 120
+LIVES = 60
+"""The rest of them is a row of `tests.torture`."""
 LIVES_OF_A_MUTANT = 400
 
 

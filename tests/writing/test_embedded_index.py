@@ -16,7 +16,8 @@ from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Projected, Selection, Writer
+from tiermem.writing import Selection, Writer
+from tiermem.writing.values import Projected
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("form", [SqliteIndex, QdrantEdgeIndex])]
 

@@ -10,7 +10,7 @@ from pagestore import Page
 from tests.writing.parts import GARDEN, S1, DictIndex, Rules, finding_on, opened
 from tiermem.ledger import Ledger
 from tiermem.model import Claim
-from tiermem.reasoning import Operation
+from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 
 TWO = "Ann planted 12 tomatoes in the garden. Ann bought a red bicycle from Marco."

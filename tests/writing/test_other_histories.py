@@ -11,13 +11,15 @@ from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch
-from tiermem.index import Entry, MemoryIndex
+from tiermem.index import Entry
 from tiermem.index.interface import Exclusive, Index
+from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.ledger import Ledger
-from tiermem.writing import Projected, Selection, Writer
+from tiermem.writing import Selection, Writer
+from tiermem.writing.values import Projected
 
 pytestmark = pytest.mark.anyio
 

@@ -12,8 +12,9 @@ from tiermem.index.interface import Collection, Entry, TurnContext, turn_id
 from tiermem.ledger import Ledger, Retired
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.writing import Projected, Selection, Writer
+from tiermem.writing import Selection, Writer
 from tiermem.writing.projection import _BATCH
+from tiermem.writing.values import Projected
 
 pytestmark = pytest.mark.anyio
 

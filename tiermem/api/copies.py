@@ -139,7 +139,7 @@ def _episode(components: Components, page: Page, line: PageLine, at: datetime | 
     units = [
         unit.id
         for unit in tier1.units_of_page(page.id)
-        if any(s.page_id == page.id and s.start < line.end and line.start < s.end for s in unit.spans)
+        if any(s.page_id == page.id and line.touches(s) for s in unit.spans)
     ]
     weights = [tier1.weight(unit_id) for unit_id in units]
     number = f"-{line.part}" if line.parts > 1 else ""

@@ -232,6 +232,7 @@ def _result(result: object) -> str:
 
 
 _LONGEST_DATA = 1_000
+"""Characters without a blank from which on a text is data: how much there was is told in its place."""
 
 
 def _short(value: object) -> object:

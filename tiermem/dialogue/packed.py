@@ -12,6 +12,7 @@ from tiermem.errors import InvalidInput
 MOST = 512_000_000
 """Bytes that a packed file may unpack to; a file that is not packed may be of any size."""
 _PIECE = 1 << 20
+"""Bytes unpacked before the limit is looked at again."""
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 

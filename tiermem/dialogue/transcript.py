@@ -27,6 +27,7 @@ _SESSION = re.compile(r"(?:session|conversation|chat|call|meeting|day|part)\b", 
 _LONGEST_NAME = 5
 """A speaker has at most this many words; a longer run before a colon is a sentence."""
 _LONGEST_HEADING = 120
+"""Characters of a line at most that may be a heading."""
 _LONGEST_DATE = 8
 """Words in the longest way to write a moment."""
 

@@ -7,7 +7,7 @@ Sessions come in the order they first speak.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from tiermem.errors import InvalidInput, NotDialogue
 
 def parse_lines(text: str, session: str, *, stamps: bool = False) -> tuple[DialogueSession, ...]:
     """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
-    return grouped(_lines(text), session, stamps=stamps)
+    return grouped(json_lines(text), session, stamps=stamps)
 
 
 def parse_array(document: object, session: str, *, stamps: bool = False) -> tuple[DialogueSession, ...]:
@@ -44,11 +44,12 @@ def load_json(text: str) -> Any:
         raise InvalidInput(f"JSON that cannot be read: {error}") from error
 
 
-def _lines(text: str) -> Iterator[tuple[str, object]]:
+def json_lines(text: str, read: Callable[[Any], Any] = lambda value: value) -> Iterator[tuple[str, Any]]:
+    """What `read` makes of each line of JSON, with where it stands; `NotDialogue` names the line."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             with place(f"line {number}"):
-                value = load_json(line)
+                value = read(load_json(line))
             yield f"line {number}", value
 
 

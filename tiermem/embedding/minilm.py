@@ -38,7 +38,9 @@ WORD_PIECES = 256
 Precision = Literal["fp32", "int8"]
 
 _BATCH = 16
+"""Texts in one run of the model, of about the same length."""
 _CHARACTERS = 8_000
+"""Characters of a text that are cut into word pieces: of any prose more than the model reads."""
 _CLOSE_ENOUGH: dict[Precision, float] = {"fp32": 0.9999, "int8": 0.98}
 """Cosine with the published vector of a known text from which weights are the right ones."""
 

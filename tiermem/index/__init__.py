@@ -8,7 +8,6 @@ from tiermem.index.interface import (
     Index,
     IndexRequest,
 )
-from tiermem.index.memory import MemoryIndex
 from tiermem.index.named import INDEXES
 
 __all__ = [
@@ -19,5 +18,4 @@ __all__ = [
     "Hit",
     "Index",
     "IndexRequest",
-    "MemoryIndex",
 ]

@@ -15,7 +15,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
 from threading import RLock
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tiermem.embedding.interface import Embedder
 from tiermem.index.bm25 import Terms, rarity
@@ -34,10 +37,6 @@ from tiermem.index.engine import (
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Timeframe
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 FEW = 8
 """Entries removed that are never worth laying out the others again."""
 
@@ -47,6 +46,7 @@ TERM = [("term", "<u4"), ("weight", "<f4")]
 TERM_BYTES = 8
 
 _NO_DAY = 0
+"""In place of a day where none is told: it lies before all days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,6 @@ class Packed:
 
 def packed(point: Point) -> Packed:
     """A point in the form in which it is kept; its vectors brought to unit length."""
-    import numpy as np
-
     return Packed(
         id=point.id,
         payload=point.payload,
@@ -83,8 +81,6 @@ def by_space(points: Iterable[Point]) -> dict[str, list[Packed]]:
 
 def unpacked(kept: Packed, dimensions: int) -> Point:
     """The point that was packed, its vectors as 32-bit floats."""
-    import numpy as np
-
     return Point(
         id=kept.id,
         payload=dict(kept.payload),
@@ -216,8 +212,6 @@ class Table:
 
     def seen(self, allowed: PointFilter) -> NDArray[np.bool_]:
         """Which places a search may see."""
-        import numpy as np
-
         seen = self._there.rows.copy()
         for field, value in allowed.match.items():
             if field != "space":
@@ -234,8 +228,6 @@ class Table:
 
     def _lie_in(self, timeframe: Timeframe) -> NDArray[np.bool_]:
         """Which places have a day in one of the periods; what has none lies before all days."""
-        import numpy as np
-
         inside = np.zeros(len(self._payloads), dtype=bool)
         fields = TIMES[timeframe.about]
         if self._days.keys() >= set(fields):
@@ -246,8 +238,6 @@ class Table:
 
     def best(self, probe: Probe, seen: NDArray[np.bool_], limit: int) -> list[tuple[int, float]]:
         """The places of the best entries with their scores, best first, earlier entry ids first."""
-        import numpy as np
-
         scores = self._by_terms(probe) if isinstance(probe.by, dict) else self._by_vector(probe, seen)
         found = np.flatnonzero(seen & (scores > -math.inf))
         if len(found) > limit:
@@ -264,8 +254,6 @@ class Table:
 
     def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The cosine of the nearest vector of each entry that is seen."""
-        import numpy as np
-
         scores = np.full(len(self._payloads), -math.inf)
         vectors = self._vectors[probe.field]
         owner, numbers = vectors.owner.rows, vectors.numbers.rows
@@ -281,8 +269,6 @@ class Table:
 
     def _by_terms(self, probe: Probe) -> NDArray[np.float64]:
         """BM25 with the IDF of the space, where an entry has one of the terms."""
-        import numpy as np
-
         column = self._terms[probe.field]
         owner, terms, weights = column.owner.rows, column.terms.rows, column.weights.rows
         there, count = self._there.rows, len(self)
@@ -300,8 +286,6 @@ class _Growing:
     """An array that is appended to; `rows` are what it holds, in the order they came."""
 
     def __init__(self, kind: Any, width: int | None = None) -> None:
-        import numpy as np
-
         self._room: NDArray[Any] = np.empty((0,) if width is None else (0, width), kind)
         self._length = 0
 
@@ -310,8 +294,6 @@ class _Growing:
         return self._room[: self._length]
 
     def append(self, rows: Any) -> None:
-        import numpy as np
-
         given = np.asarray(rows, self._room.dtype)
         length = self._length + len(given)
         if length > len(self._room):
@@ -339,8 +321,6 @@ class _Names:
 
     def are(self, *names: str) -> NDArray[np.bool_]:
         """Which rows hold one of the names."""
-        import numpy as np
-
         if len(names) == 1:
             return cast("NDArray[np.bool_]", self.codes.rows == self._known.get(names[0], -1))
         return np.isin(self.codes.rows, [self._known[name] for name in names if name in self._known])
@@ -355,8 +335,6 @@ class _Rows:
 
     def _append(self, first: int, counts: Sequence[int], *columns: NDArray[Any]) -> None:
         """So many rows for each place from `first` on."""
-        import numpy as np
-
         self.owner.append(np.repeat(np.arange(first, first + len(counts)), counts))
         for column, rows in zip(self._columns, columns, strict=True):
             column.append(rows)
@@ -377,8 +355,6 @@ class _Vectors(_Rows):
 
     def append(self, first: int, given: Sequence[bytes]) -> None:
         """The packed vectors of each place from `first` on."""
-        import numpy as np
-
         counts = [len(one) // (4 * self._dimensions) for one in given]
         self._append(first, counts, np.frombuffer(b"".join(given), "<f4").reshape(-1, self._dimensions))
 
@@ -390,15 +366,11 @@ class _Terms(_Rows):
 
     def append(self, first: int, given: Sequence[bytes]) -> None:
         """The packed terms of each place from `first` on."""
-        import numpy as np
-
         rows = np.frombuffer(b"".join(given), TERM)
         self._append(first, [len(one) // TERM_BYTES for one in given], rows["term"], rows["weight"])
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    import numpy as np
-
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return cast("NDArray[np.float32]", rows / np.where(lengths > 0, lengths, 1))
 

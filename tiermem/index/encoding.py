@@ -19,6 +19,7 @@ from tiermem.text import sentences
 from tiermem.text.unicode import join_surrogates
 
 SCHEMA = 6
+"""The version of what is stored of an entry; an index of another one asks to be rebuilt."""
 
 PIECE = 450
 """Characters embedded as one vector. A sentence embedder blurs a long text, and reads only its start."""

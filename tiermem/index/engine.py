@@ -75,6 +75,7 @@ VALUES = 256
 """Most names looked at for one question: those of the speakers whom its words may mean."""
 
 BATCH = 256
+"""Entries encoded and handed to the engine at a time."""
 DEPTH = 50
 """Candidates taken from each ranking before fusing, or twice the limit where that is more."""
 

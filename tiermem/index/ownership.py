@@ -22,6 +22,7 @@ WAIT = 30.0
 """Seconds to wait for somebody else who is opening the same index."""
 
 _STEP = 0.02
+"""Seconds between two looks whether it is opened still."""
 
 
 class Ownership:

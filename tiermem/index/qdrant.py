@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, time
 from functools import partial
-from importlib.util import find_spec
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anyio import to_thread
 
@@ -44,11 +43,17 @@ from tiermem.index.fusion import Ranking
 from tiermem.index.interface import About, Collection, IndexRequest, Period, Timeframe
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
-if TYPE_CHECKING:
+try:
     from qdrant_client import QdrantClient, models
+    from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+except ImportError as error:
+    raise IndexUnavailable(
+        "a Qdrant server needs the client: `pip install 'tiermem[server]'`, or use the embedded index"
+    ) from error
 
 _DESCRIPTION = "tiermem"
 _BATCH = 64
+"""Points sent in one request."""
 
 
 class QdrantIndex(ProjectedIndex):
@@ -70,7 +75,6 @@ class QdrantIndex(ProjectedIndex):
         seconds: int = 20,
         fresh: Sequence[SpaceId] = (),
     ) -> None:
-        _need_client()
         super().__init__(embedder)
         self._names: dict[Collection, str] = {name: f"{prefix}-{name}" for name in COLLECTIONS}
         self._remote = where.startswith(("http://", "https://"))
@@ -89,8 +93,6 @@ class QdrantIndex(ProjectedIndex):
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        from qdrant_client.http.exceptions import ApiException
-
         with self._turn:
             try:
                 yield
@@ -124,8 +126,6 @@ class QdrantIndex(ProjectedIndex):
 
     def _forget(self, spaces: Sequence[SpaceId], mine: Mapping[str, Any]) -> None:
         """Forget these spaces; collections that were made with something else go if they hold no others."""
-        from qdrant_client import models
-
         there = self._there()
         descriptions = [self._description(name) for name in COLLECTIONS if name in there]
         if len(there) == len(COLLECTIONS) and all(theirs == mine for theirs in descriptions):
@@ -150,8 +150,6 @@ class QdrantIndex(ProjectedIndex):
 
     def _holds_others(self, collection: Collection, spaces: Sequence[SpaceId]) -> bool:
         """Whether any entry is of a space other than these."""
-        from qdrant_client import models
-
         own = models.FieldCondition(key="space", match=models.MatchAny(any=[key(space) for space in spaces]))
         marks = models.IsEmptyCondition(is_empty=models.PayloadField(key="space"))
         others = models.Filter(must_not=[own, marks])
@@ -164,9 +162,6 @@ class QdrantIndex(ProjectedIndex):
         )
 
     def _create(self, collection: Collection, description: Mapping[str, Any]) -> None:
-        from qdrant_client import models
-        from qdrant_client.http.exceptions import UnexpectedResponse
-
         dense = models.VectorParams(
             size=self._embedder.dimensions,
             distance=models.Distance.COSINE,
@@ -207,16 +202,12 @@ class QdrantIndex(ProjectedIndex):
                 self._client.upsert(self._names[collection], batch, wait=True)
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
-        from qdrant_client import models
-
         with self._translated():
             self._client.delete(
                 self._names[collection], models.PointIdsList(points=list(point_ids)), wait=True
             )
 
     def _clear(self, collection: Collection, space: str) -> None:
-        from qdrant_client import models
-
         with self._translated():
             self._client.delete(
                 self._names[collection], models.FilterSelector(filter=_filter({"space": space})), wait=True
@@ -251,8 +242,6 @@ class QdrantIndex(ProjectedIndex):
     def _values(
         self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> set[str]:
-        from qdrant_client import models
-
         keys = {key(value): value for value in wanted}
         conditions: list[Any] = [
             models.FieldCondition(key="space", match=models.MatchValue(value=allowed.match["space"])),
@@ -299,17 +288,7 @@ async def open_server(request: IndexRequest) -> QdrantIndex:
     return index
 
 
-def _need_client() -> None:
-    """Raise `IndexUnavailable` where the client is not installed."""
-    if find_spec("qdrant_client") is None:
-        raise IndexUnavailable(
-            "a Qdrant server needs the client: `pip install 'tiermem[server]'`, or use the embedded index"
-        )
-
-
 def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> QdrantClient:
-    from qdrant_client import QdrantClient
-
     if remote:
         return QdrantClient(url=where, api_key=api_key, timeout=seconds, check_compatibility=False)
     if where == ":memory:":
@@ -318,8 +297,6 @@ def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> Q
 
 
 def _stored(point: Point) -> models.PointStruct:
-    from qdrant_client import models
-
     vectors: dict[str, Any] = dict(point.vectors)
     for name, terms in point.terms.items():
         vectors[name] = models.SparseVector(indices=list(terms), values=list(terms.values()))
@@ -333,8 +310,6 @@ def _terms(vectors: Any, field: str) -> Terms:
 def _request(
     allowed: PointFilter, probe: Probe, limit: int, *, with_vector: bool = False
 ) -> models.QueryRequest:
-    from qdrant_client import models
-
     query: models.SparseVector | list[list[float]]
     if isinstance(probe.by, dict):
         query = models.SparseVector(indices=list(probe.by), values=list(probe.by.values()))
@@ -367,8 +342,6 @@ def _filter(
     when: Sequence[Timeframe] = (),
     owners: Sequence[str] | None = None,
 ) -> models.Filter:
-    from qdrant_client import models
-
     conditions: list[Any] = [
         models.FieldCondition(key=field, match=models.MatchValue(value=value))
         for field, value in match.items()
@@ -389,8 +362,6 @@ def _filter(
 
 def _overlap(about: About, period: Period) -> models.Filter:
     """Whether it begins before the period ends, and ends after it begins."""
-    from qdrant_client import models
-
     (since, until), (first, last) = TIMES[about], period
     begins = models.DatetimeRange(lte=datetime.combine(last, time.max))
     ends = models.DatetimeRange(gte=datetime.combine(first, time.min))
@@ -404,10 +375,6 @@ def _overlap(about: About, period: Period) -> models.Filter:
 
 def check_server(url: str, *, api_key: str | None = None, seconds: int = 5) -> None:
     """Ask a Qdrant server for its collections; raises `IndexUnavailable` where that fails. Blocking."""
-    _need_client()
-    from qdrant_client import QdrantClient
-    from qdrant_client.http.exceptions import ApiException
-
     client = QdrantClient(url=url, api_key=api_key, timeout=seconds, check_compatibility=False)
     try:
         client.get_collections()

@@ -25,6 +25,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal
 
+import qdrant_edge as engine
+
 from pagestore import History
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed
@@ -109,8 +111,6 @@ class QdrantEdgeIndex(ProjectedIndex):
             raise damaged(self._path, f"its {' and '.join(missing)} are gone")
 
     def _opened(self, collection: Collection) -> Any:
-        from qdrant_edge import EdgeShard
-
         place = self._path / collection
         if any(one.is_symlink() for one in (place, place / "segments", *place.glob("segments/*"))):
             raise damaged(self._path, f"{collection}: it lies elsewhere, and a link is not followed")
@@ -120,7 +120,7 @@ class QdrantEdgeIndex(ProjectedIndex):
             # The engine would start with none, and the marks speak for all they held.
             raise damaged(self._path, f"{collection}: its segments are gone")
         try:
-            return EdgeShard.load(str(place))
+            return engine.EdgeShard.load(str(place))
         except Exception as error:
             raise damaged(self._path, f"{collection}: {error}") from error
 
@@ -148,38 +148,30 @@ class QdrantEdgeIndex(ProjectedIndex):
             self._tidy_in_time(collection, shard)
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
-        from qdrant_edge import UpdateOperation
-
         stored = [_stored(point) for point in points]
         size = sum(map(_size, points))
-        self._update(collection, UpdateOperation.upsert_points(stored), entries=len(stored), size=size)
+        self._update(collection, engine.UpdateOperation.upsert_points(stored), entries=len(stored), size=size)
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
-        from qdrant_edge import UpdateOperation
-
-        self._update(collection, UpdateOperation.delete_points(list(point_ids)), entries=len(point_ids))
+        self._update(
+            collection, engine.UpdateOperation.delete_points(list(point_ids)), entries=len(point_ids)
+        )
 
     def _clear(self, collection: Collection, space: str) -> None:
-        from qdrant_edge import UpdateOperation
-
-        self._update(collection, UpdateOperation.delete_points_by_filter(_filter({"space": space})))
+        self._update(collection, engine.UpdateOperation.delete_points_by_filter(_filter({"space": space})))
 
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        from qdrant_edge import QueryBatchRequest
-
         requests = [_request(allowed, probe, limit) for probe in probes]
         with self._shard(collection) as shard:
-            results = shard.query_batch(QueryBatchRequest(requests))
+            results = shard.query_batch(engine.QueryBatchRequest(requests))
         return [[(hit.payload["id"], hit.score) for hit in hits] for hits in results]
 
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
-        from qdrant_edge import CountRequest
-
         with self._shard(collection) as shard:
             seen = _filter(scope.match, when=scope.when, owners=scope.owners)
-            return int(shard.count(CountRequest(exact=True, filter=seen)))
+            return int(shard.count(engine.CountRequest(exact=True, filter=seen)))
 
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
@@ -190,24 +182,20 @@ class QdrantEdgeIndex(ProjectedIndex):
     def _values(
         self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
     ) -> set[str]:
-        from qdrant_edge import FacetRequest, FieldCondition, Filter, MatchAny, MatchValue
-
         keys = {key(value): value for value in wanted}
         conditions: list[Any] = [
-            FieldCondition("space", MatchValue(allowed.match["space"])),
-            FieldCondition(field, MatchAny(list(keys))),
+            engine.FieldCondition("space", engine.MatchValue(allowed.match["space"])),
+            engine.FieldCondition(field, engine.MatchAny(list(keys))),
         ]
         # A point found by one value counts all values it has.
-        request = FacetRequest(field, limit=VALUES, exact=True, filter=Filter(must=conditions))
+        request = engine.FacetRequest(field, limit=VALUES, exact=True, filter=engine.Filter(must=conditions))
         with self._shard(collection) as shard:
             return {keys[hit.value] for hit in shard.facet(request).hits if hit.value in keys}
 
     def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        from qdrant_edge import QueryBatchRequest
-
         requests = [_request_for_rarity(space, term) for term in terms]
         with self._shard("turns") as shard:
-            results = shard.query_batch(QueryBatchRequest(requests))
+            results = shard.query_batch(engine.QueryBatchRequest(requests))
         unsaid = rarity(self._tally("turns", whole_space(space)), 0)
         return [
             hits[0].score / _terms(hits[0].vector["around"])[term] if hits else unsaid
@@ -279,8 +267,6 @@ class QdrantEdgeIndex(ProjectedIndex):
 
 def _create(place: Path, collection: Collection, dimensions: int) -> None:
     """Make an empty shard, complete or not at all."""
-    import qdrant_edge as engine
-
     unfinished = place.with_name(place.name + ".new")
     shutil.rmtree(unfinished, ignore_errors=True)
     several = engine.MultiVectorConfig(engine.MultiVectorComparator.MaxSim)
@@ -318,8 +304,6 @@ def _size(point: Point) -> int:
 
 
 def _stored(point: Point) -> Any:
-    import qdrant_edge as engine
-
     vectors: dict[str, Any] = dict(point.vectors)
     for name, terms in point.terms.items():
         vectors[name] = engine.SparseVector(list(terms), list(terms.values()))
@@ -331,8 +315,6 @@ def _terms(vector: Any) -> Terms:
 
 
 def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: bool = False) -> Any:
-    import qdrant_edge as engine
-
     if isinstance(probe.by, dict):
         terms = engine.SparseVector(list(probe.by), list(probe.by.values()))
         query = engine.Query.Nearest(terms, probe.field)
@@ -363,26 +345,26 @@ def _filter(
     when: Sequence[Timeframe] = (),
     owners: Sequence[str] | None = None,
 ) -> Any:
-    from qdrant_edge import FieldCondition, Filter, HasIdCondition, IsEmptyCondition, MatchAny, MatchValue
-
-    conditions: list[Any] = [FieldCondition(field, MatchValue(value)) for field, value in match.items()]
+    conditions: list[Any] = [
+        engine.FieldCondition(field, engine.MatchValue(value)) for field, value in match.items()
+    ]
     if owners is not None:
-        of_nobody = IsEmptyCondition("owner")
-        theirs = [FieldCondition("owner", MatchAny(list(owners)))] if owners else []
-        conditions.append(Filter(should=[of_nobody, *theirs]))
+        of_nobody = engine.IsEmptyCondition("owner")
+        theirs = [engine.FieldCondition("owner", engine.MatchAny(list(owners)))] if owners else []
+        conditions.append(engine.Filter(should=[of_nobody, *theirs]))
     if among is not None:
-        conditions.append(HasIdCondition(set(among)))
+        conditions.append(engine.HasIdCondition(set(among)))
     conditions += [
-        Filter(should=[_overlap(timeframe.about, period) for period in timeframe.periods])
+        engine.Filter(should=[_overlap(timeframe.about, period) for period in timeframe.periods])
         for timeframe in when
     ]
-    return Filter(must=conditions)
+    return engine.Filter(must=conditions)
 
 
 def _overlap(about: About, period: Period) -> Any:
     """Whether it begins before the period ends, and ends after it begins."""
-    from qdrant_edge import FieldCondition, Filter, RangeDateTime
-
     (since, until), (first, last) = TIMES[about], period
-    begins, ends = RangeDateTime(lte=f"{last}T23:59:59.999999"), RangeDateTime(gte=f"{first}T00:00")
-    return Filter(must=[FieldCondition(since, range=begins), FieldCondition(until, range=ends)])
+    begins = engine.RangeDateTime(lte=f"{last}T23:59:59.999999")
+    ends = engine.RangeDateTime(gte=f"{first}T00:00")
+    both: list[Any] = [engine.FieldCondition(since, range=begins), engine.FieldCondition(until, range=ends)]
+    return engine.Filter(must=both)

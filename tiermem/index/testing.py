@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import pytest
@@ -34,8 +34,6 @@ from tiermem.index.interface import (
     Timeframe,
     TurnContext,
 )
-
-T = TypeVar("T")
 
 ANN = SpaceId("ann")
 BOB = SpaceId("bob")
@@ -98,6 +96,7 @@ TALK = (
 )
 
 
+@pytest.mark.anyio
 class IndexContract:
     """Inherit, say how to open one, and the index is specified."""
 
@@ -106,185 +105,156 @@ class IndexContract:
     async def new_index(self, where: Path) -> Index:
         raise NotImplementedError
 
-    def run(self, where: Path, scenario: Callable[[Index], Awaitable[T]]) -> T:
-        """Open, play, close."""
+    @pytest.fixture
+    def anyio_backend(self) -> str:
+        """The event loop in which a test and its index run."""
+        return "asyncio"
 
-        async def play() -> T:
-            index = await self.new_index(where)
-            try:
-                return await scenario(index)
-            finally:
-                await index.close()
+    @pytest.fixture
+    async def index(self, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Index]:
+        """A new one, closed after the test."""
+        index = await self.new_index(tmp_path)
+        try:
+            yield index
+        finally:
+            await index.close()
 
-        return anyio.run(play)
+    async def test_entries_are_found_by_meaning_by_words_and_by_both(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        for mode in self.modes:
+            hits = await index.search(ANN, "units", "a red bicycle", limit=3, mode=mode)
+            assert hits[0].id == "u2"
+            assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
-    def test_entries_are_found_by_meaning_by_words_and_by_both(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            for mode in self.modes:
-                hits = await index.search(ANN, "units", "a red bicycle", limit=3, mode=mode)
-                assert hits[0].id == "u2"
-                assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    async def test_similarity_is_the_cosine_where_meaning_took_part(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        same = GARDEN[1].text
+        for mode in self.modes:
+            first = (await index.search(ANN, "units", same, limit=4, mode=mode))[0]
+            expected = None if mode == "words" else pytest.approx(1.0, abs=1e-4)
+            assert (first.id, first.similarity) == ("u2", expected)
+        fused = await index.search(ANN, "units", same, limit=4)
+        assert all(hit.similarity is not None for hit in fused)
+        assert fused[0].score == pytest.approx(1.0)
 
-        self.run(tmp_path, scenario)
-
-    def test_similarity_is_the_cosine_where_meaning_took_part(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            same = GARDEN[1].text
-            for mode in self.modes:
-                first = (await index.search(ANN, "units", same, limit=4, mode=mode))[0]
-                expected = None if mode == "words" else pytest.approx(1.0, abs=1e-4)
-                assert (first.id, first.similarity) == ("u2", expected)
-            fused = await index.search(ANN, "units", same, limit=4)
-            assert all(hit.similarity is not None for hit in fused)
-            assert fused[0].score == pytest.approx(1.0)
-
-        self.run(tmp_path, scenario)
-
-    def test_a_hit_by_words_has_a_similarity_however_low_it_ranks_by_meaning(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            crowd = [entry(f"c{n}", f"the blue harbour at dawn {n}") for n in range(120)]
-            odd = "harbours " + " ".join(f"word{n}" for n in range(60)) + " zanzibar"
-            await index.put(ANN, "units", [*crowd, entry("odd", odd)])
-            hits = await index.search(ANN, "units", "the blue harbour at dawn near zanzibar", limit=120)
-            found = {hit.id: hit for hit in hits}
-            assert found["odd"].similarity is not None
-            assert found["odd"].similarity < found["c0"].similarity  # type: ignore[operator]  # both are known
-
-        self.run(tmp_path, scenario)
-
-    def test_a_long_entry_is_found_by_what_stands_at_its_end(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            filler = "\n".join(f"[2023-05-08T13:{n:02}:00] Ann: the weather is mild again" for n in range(60))
-            await index.put(
-                ANN,
-                "units",
-                [entry("p1", filler + "\nBob: the passport lies in the drawer"), entry("p2", filler)],
-            )
-            hits = await index.search(ANN, "units", "the passport lies in the drawer", limit=2, mode="dense")
-            assert hits[0].id == "p1"
-            assert hits[0].score > hits[1].score + 0.2
-
-        self.run(tmp_path, scenario)
-
-    def test_a_word_that_only_the_scene_holds_finds_a_unit_after_those_that_say_it(
-        self, tmp_path: Path
+    async def test_a_hit_by_words_has_a_similarity_however_low_it_ranks_by_meaning(
+        self, index: Index
     ) -> None:
-        async def scenario(index: Index) -> None:
-            at_sea = replace(entry("u1", "Ann lost her hat"), scene="regatta in the harbour")
-            said = entry("u2", "Bob won the regatta in the end, against all that his uncle had foretold him")
-            await index.put(ANN, "units", [at_sea, said, *GARDEN[2:]])
-            hits = await index.search(ANN, "units", "regatta", limit=9, mode="words")
-            assert ids(hits) == ["u2", "u1"]
-            assert ids(await index.search(ANN, "units", "harbour", limit=9, mode="words")) == ["u1"]
+        crowd = [entry(f"c{n}", f"the blue harbour at dawn {n}") for n in range(120)]
+        odd = "harbours " + " ".join(f"word{n}" for n in range(60)) + " zanzibar"
+        await index.put(ANN, "units", [*crowd, entry("odd", odd)])
+        hits = await index.search(ANN, "units", "the blue harbour at dawn near zanzibar", limit=120)
+        found = {hit.id: hit for hit in hits}
+        assert found["odd"].similarity is not None
+        assert found["odd"].similarity < found["c0"].similarity  # type: ignore[operator]  # both are known
 
-        self.run(tmp_path, scenario)
+    async def test_a_long_entry_is_found_by_what_stands_at_its_end(self, index: Index) -> None:
+        filler = "\n".join(f"[2023-05-08T13:{n:02}:00] Ann: the weather is mild again" for n in range(60))
+        await index.put(
+            ANN,
+            "units",
+            [entry("p1", filler + "\nBob: the passport lies in the drawer"), entry("p2", filler)],
+        )
+        hits = await index.search(ANN, "units", "the passport lies in the drawer", limit=2, mode="dense")
+        assert hits[0].id == "p1"
+        assert hits[0].score > hits[1].score + 0.2
 
-    def test_only_what_is_of_the_owners_or_of_nobody_is_found_however_many_others_are_nearer(
-        self, tmp_path: Path
+    async def test_a_word_that_only_the_scene_holds_finds_a_unit_after_those_that_say_it(
+        self, index: Index
     ) -> None:
-        async def scenario(index: Index) -> None:
-            crowd = [replace(entry(f"c{n}", "the blue harbour at dawn"), owner="other") for n in range(150)]
-            mine = replace(entry("m", "a harbour seen from the blue hills"), owner='["mine"]')
-            shared = entry("s", "the harbour of the blue people")
-            for collection in ("units", "pages", "turns"):
-                await index.put(ANN, collection, [*crowd, mine, shared])
-                modes: tuple[Mode, ...] = ("words",) if collection == "pages" else self.modes
-                for mode, (owners, expected) in product(
-                    modes,
-                    (
-                        (['["mine"]'], {"m", "s"}),
-                        (['["mine"]', "nobody"], {"m", "s"}),
-                        ([], {"s"}),
-                        (["nobody"], {"s"}),
-                    ),
-                ):
-                    found = await index.search(
-                        ANN, collection, "the blue harbour at dawn", limit=5, mode=mode, owners=owners
-                    )
-                    assert set(ids(found)) == expected
-                everything = await index.search(ANN, collection, "the blue harbour at dawn", limit=999)
-                assert {"c0", "m", "s"}.issubset(ids(everything))
-            turns = await index.turns(ANN, "the blue harbour at dawn", limit=5, owners=['["mine"]'])
-            assert {hit.id for hit in turns.hits} == {"m", "s"}
-            assert await index.undated(ANN, "units", about="event", owners=['["mine"]']) == 2
-            assert await index.undated(ANN, "units", about="event") == 152
+        at_sea = replace(entry("u1", "Ann lost her hat"), scene="regatta in the harbour")
+        said = entry("u2", "Bob won the regatta in the end, against all that his uncle had foretold him")
+        await index.put(ANN, "units", [at_sea, said, *GARDEN[2:]])
+        hits = await index.search(ANN, "units", "regatta", limit=9, mode="words")
+        assert ids(hits) == ["u2", "u1"]
+        assert ids(await index.search(ANN, "units", "harbour", limit=9, mode="words")) == ["u1"]
 
-        self.run(tmp_path, scenario)
-
-    def test_whose_an_entry_is_follows_the_last_put(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", [replace(GARDEN[1], owner="ann"), GARDEN[0]])
-            for owner in ("", "bob", "ann"):
-                await index.put(ANN, "units", [replace(GARDEN[1], owner=owner)])
-                found = await index.search(ANN, "units", "a red bicycle", limit=9, owners=["bob"])
-                assert ("u2" in ids(found)) == (owner in ("", "bob"))
-
-        self.run(tmp_path, scenario)
-
-    def test_pages_are_found_by_their_words_alone(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms"), entry("p2", "a page")])
-            assert await index.search(ANN, "pages", "a page on thunderstorms", limit=9, mode="dense") == ()
-            (hit,) = await index.search(ANN, "pages", "thunderstorms", limit=9)
-            assert (hit.id, hit.similarity) == ("p1", None)
-
-        self.run(tmp_path, scenario)
-
-    def test_a_turn_is_found_by_its_sentences_by_the_exchange_and_by_what_was_said_around(
-        self, tmp_path: Path
+    async def test_only_what_is_of_the_owners_or_of_nobody_is_found_however_many_others_are_nearer(
+        self, index: Index
     ) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", TALK)
-            found = await index.turns(ANN, "Ann: I planted the tomatoes.", limit=9)
-            hits = {hit.id: hit for hit in found.hits}
-            assert hits["t1"].meaning == pytest.approx(1.0, abs=1e-4)
-            assert hits["t1"].exchange < hits["t1"].meaning
-            assert hits["t0"].exchange == hits["t0"].meaning  # nothing was said before
-            assert hits["t2"].around > hits["t3"].around
-            assert all(hit.around >= 0 for hit in found.hits)
-            assert found.rarity.keys() == {"plant", "tomato"}
-            assert found.named == {"ann"}
-            assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == {"ann"}
+        crowd = [replace(entry(f"c{n}", "the blue harbour at dawn"), owner="other") for n in range(150)]
+        mine = replace(entry("m", "a harbour seen from the blue hills"), owner='["mine"]')
+        shared = entry("s", "the harbour of the blue people")
+        for collection in ("units", "pages", "turns"):
+            await index.put(ANN, collection, [*crowd, mine, shared])
+            modes: tuple[Mode, ...] = ("words",) if collection == "pages" else self.modes
+            for mode, (owners, expected) in product(
+                modes,
+                (
+                    (['["mine"]'], {"m", "s"}),
+                    (['["mine"]', "nobody"], {"m", "s"}),
+                    ([], {"s"}),
+                    (["nobody"], {"s"}),
+                ),
+            ):
+                found = await index.search(
+                    ANN, collection, "the blue harbour at dawn", limit=5, mode=mode, owners=owners
+                )
+                assert set(ids(found)) == expected
+            everything = await index.search(ANN, collection, "the blue harbour at dawn", limit=999)
+            assert {"c0", "m", "s"}.issubset(ids(everything))
+        turns = await index.turns(ANN, "the blue harbour at dawn", limit=5, owners=['["mine"]'])
+        assert {hit.id for hit in turns.hits} == {"m", "s"}
+        assert await index.undated(ANN, "units", about="event", owners=['["mine"]']) == 2
+        assert await index.undated(ANN, "units", about="event") == 152
 
-        self.run(tmp_path, scenario)
+    async def test_whose_an_entry_is_follows_the_last_put(self, index: Index) -> None:
+        await index.put(ANN, "units", [replace(GARDEN[1], owner="ann"), GARDEN[0]])
+        for owner in ("", "bob", "ann"):
+            await index.put(ANN, "units", [replace(GARDEN[1], owner=owner)])
+            found = await index.search(ANN, "units", "a red bicycle", limit=9, owners=["bob"])
+            assert ("u2" in ids(found)) == (owner in ("", "bob"))
 
-    def test_turns_beside_a_find_are_candidates_as_well(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", TALK)
-            found = await index.turns(ANN, "thunderstorms", limit=1)
-            assert {hit.id for hit in found.hits} >= {"t4", "t5"}
-            assert not (await index.turns(ANN, " ", limit=1)).hits
-            assert not (await index.turns(ANN, "thunderstorms", limit=0)).hits
+    async def test_pages_are_found_by_their_words_alone(self, index: Index) -> None:
+        await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms"), entry("p2", "a page")])
+        assert await index.search(ANN, "pages", "a page on thunderstorms", limit=9, mode="dense") == ()
+        (hit,) = await index.search(ANN, "pages", "thunderstorms", limit=9)
+        assert (hit.id, hit.similarity) == ("p1", None)
 
-        self.run(tmp_path, scenario)
+    async def test_a_turn_is_found_by_its_sentences_by_the_exchange_and_by_what_was_said_around(
+        self, index: Index
+    ) -> None:
+        await index.put(ANN, "turns", TALK)
+        found = await index.turns(ANN, "Ann: I planted the tomatoes.", limit=9)
+        hits = {hit.id: hit for hit in found.hits}
+        assert hits["t1"].meaning == pytest.approx(1.0, abs=1e-4)
+        assert hits["t1"].exchange < hits["t1"].meaning
+        assert hits["t0"].exchange == hits["t0"].meaning  # nothing was said before
+        assert hits["t2"].around > hits["t3"].around
+        assert all(hit.around >= 0 for hit in found.hits)
+        assert found.rarity.keys() == {"plant", "tomato"}
+        assert found.named == {"ann"}
+        assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == {"ann"}
 
-    def test_turns_told_in_a_period_are_candidates_whatever_else_is_nearer(self, tmp_path: Path) -> None:
+    async def test_turns_beside_a_find_are_candidates_as_well(self, index: Index) -> None:
+        await index.put(ANN, "turns", TALK)
+        found = await index.turns(ANN, "thunderstorms", limit=1)
+        assert {hit.id for hit in found.hits} >= {"t4", "t5"}
+        assert not (await index.turns(ANN, " ", limit=1)).hits
+        assert not (await index.turns(ANN, "thunderstorms", limit=0)).hits
+
+    async def test_turns_told_in_a_period_are_candidates_whatever_else_is_nearer(self, index: Index) -> None:
         late_in_may = datetime(2023, 5, 24, 23, 30, tzinfo=timezone(-timedelta(hours=8)))
         red_bicycle = turn("told", "I bought a red bicycle.", said_at=late_in_may)
         june = [datetime(2023, 6, day, tzinfo=UTC) for day in range(1, 10)]
         crowd = [turn(f"c{n}", "We went to a concert.", said_at=day) for n, day in enumerate(june)]
 
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", [red_bicycle, *crowd, *TALK])
+        await index.put(ANN, "turns", [red_bicycle, *crowd, *TALK])
 
-            async def found(first: date, last: date, session: SessionId | None = None) -> set[str]:
-                periods = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
-                hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, session=session)
-                return {hit.id for hit in hits.hits} - {"c0"}
+        async def found(first: date, last: date, session: SessionId | None = None) -> set[str]:
+            periods = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
+            hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, session=session)
+            return {hit.id for hit in hits.hits} - {"c0"}
 
-            assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}
-            assert await found(date(2023, 6, 9), date(9999, 12, 31)) == {"c8"}
-            assert await found(date(2023, 5, 25), date(2023, 5, 31)) == set()
-            assert await found(date(2023, 5, 20), date(2023, 5, 23)) == set()
-            assert await found(date(2023, 5, 24), date(2023, 5, 24), session=TUESDAY) == {"t5"}
-
-        self.run(tmp_path, scenario)
+        assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}
+        assert await found(date(2023, 6, 9), date(9999, 12, 31)) == {"c8"}
+        assert await found(date(2023, 5, 25), date(2023, 5, 31)) == set()
+        assert await found(date(2023, 5, 20), date(2023, 5, 23)) == set()
+        assert await found(date(2023, 5, 24), date(2023, 5, 24), session=TUESDAY) == {"t5"}
 
     @pytest.mark.parametrize("collection", ["units", "pages", "turns"])
-    def test_a_timeframe_leaves_out_what_was_said_at_another_time_however_near_it_is(
-        self, tmp_path: Path, collection: Collection
+    async def test_a_timeframe_leaves_out_what_was_said_at_another_time_however_near_it_is(
+        self, index: Index, collection: Collection
     ) -> None:
         west = timezone(-timedelta(hours=8))
         words = "I bought a red bicycle."
@@ -301,46 +271,44 @@ class IndexContract:
             ),
         ]
 
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, collection, told)
+        await index.put(ANN, collection, told)
 
-            async def found(*periods: Period, limit: int = 3) -> set[str]:
-                within = Timeframe(periods=periods)
-                modes = [mode for mode in self.modes if mode == "words" or collection != "pages"]
-                each = [
-                    {
-                        hit.id
-                        for hit in await index.search(
-                            ANN, collection, "a red bicycle", limit=limit, mode=mode, within=within
-                        )
-                    }
-                    for mode in modes
-                ]
-                if collection == "turns":
-                    wider = [(date(2024, 1, 1), date(2024, 1, 31))]  # lets through what it finds, and more
-                    turns = await index.turns(ANN, "a red bicycle", limit=limit, periods=wider, within=within)
-                    each.append({hit.id for hit in turns.hits})
-                assert all(one == each[0] for one in each)
-                return each[0]
+        async def found(*periods: Period, limit: int = 3) -> set[str]:
+            within = Timeframe(periods=periods)
+            modes = [mode for mode in self.modes if mode == "words" or collection != "pages"]
+            each = [
+                {
+                    hit.id
+                    for hit in await index.search(
+                        ANN, collection, "a red bicycle", limit=limit, mode=mode, within=within
+                    )
+                }
+                for mode in modes
+            ]
+            if collection == "turns":
+                wider = [(date(2024, 1, 1), date(2024, 1, 31))]  # lets through what it finds, and more
+                turns = await index.turns(ANN, "a red bicycle", limit=limit, periods=wider, within=within)
+                each.append({hit.id for hit in turns.hits})
+            assert all(one == each[0] for one in each)
+            return each[0]
 
-            assert await found((date(2023, 5, 24), date(2023, 5, 24))) == {"may"}
-            assert await found((date(2023, 5, 25), date(2023, 5, 31))) == set()
-            assert await found((date(2023, 6, 9), date(2023, 7, 1))) == {"june"}
-            assert await found((date(2023, 8, 14), date(2023, 8, 15))) == {"august"}
-            assert await found((date(2023, 8, 31), date(2023, 9, 1))) == {"august"}
-            assert await found(
-                (date(2023, 5, 1), date(2023, 5, 31)), (date(2023, 6, 1), date(2023, 6, 30))
-            ) == {"may", "june"}
-            assert await found((date(2025, 1, 1), date.max)) == set()
-            assert await found() == set()
-            assert await found(ALL_TIME, limit=99) == {entry.id for entry in told} - {"undated"}
-            assert await index.undated(ANN, collection) == 1
-            assert await index.undated(ANN, collection, session=TUESDAY) == 0
-            assert await index.undated(BOB, collection) == 0
+        assert await found((date(2023, 5, 24), date(2023, 5, 24))) == {"may"}
+        assert await found((date(2023, 5, 25), date(2023, 5, 31))) == set()
+        assert await found((date(2023, 6, 9), date(2023, 7, 1))) == {"june"}
+        assert await found((date(2023, 8, 14), date(2023, 8, 15))) == {"august"}
+        assert await found((date(2023, 8, 31), date(2023, 9, 1))) == {"august"}
+        assert await found((date(2023, 5, 1), date(2023, 5, 31)), (date(2023, 6, 1), date(2023, 6, 30))) == {
+            "may",
+            "june",
+        }
+        assert await found((date(2025, 1, 1), date.max)) == set()
+        assert await found() == set()
+        assert await found(ALL_TIME, limit=99) == {entry.id for entry in told} - {"undated"}
+        assert await index.undated(ANN, collection) == 1
+        assert await index.undated(ANN, collection, session=TUESDAY) == 0
+        assert await index.undated(BOB, collection) == 0
 
-        self.run(tmp_path, scenario)
-
-    def test_a_timeframe_may_be_about_when_something_happened(self, tmp_path: Path) -> None:
+    async def test_a_timeframe_may_be_about_when_something_happened(self, index: Index) -> None:
         def unit(id_: str, *happened: date, active: bool = True) -> Entry:
             period = (happened[0], happened[-1]) if happened else None
             return replace(entry(id_, "Ann bought a red bicycle", active=active), event=period)
@@ -352,184 +320,143 @@ class IndexContract:
             unit("old", active=False),
         ]
 
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", told)
+        await index.put(ANN, "units", told)
 
-            async def found(first: date, last: date) -> set[str]:
-                within = Timeframe(periods=((first, last),), about="event")
-                hits = [
-                    await index.search(ANN, "units", "red bicycle", limit=9, mode=mode, within=within)
-                    for mode in self.modes
-                ]
-                assert all(set(ids(one)) == set(ids(hits[0])) for one in hits)
-                return set(ids(hits[0]))
+        async def found(first: date, last: date) -> set[str]:
+            within = Timeframe(periods=((first, last),), about="event")
+            hits = [
+                await index.search(ANN, "units", "red bicycle", limit=9, mode=mode, within=within)
+                for mode in self.modes
+            ]
+            assert all(set(ids(one)) == set(ids(hits[0])) for one in hits)
+            return set(ids(hits[0]))
 
-            assert await found(date(2023, 5, 1), date(2023, 5, 31)) == {"day"}
-            assert await found(date(2022, 6, 1), date(2022, 6, 2)) == {"year"}
-            assert await found(date(2022, 12, 31), date(2023, 5, 7)) == {"day", "year"}
-            assert await found(date(2023, 5, 8), date(2023, 5, 9)) == set()
-            assert await index.undated(ANN, "units", about="event") == 1
-            assert await index.undated(ANN, "units") == 0
+        assert await found(date(2023, 5, 1), date(2023, 5, 31)) == {"day"}
+        assert await found(date(2022, 6, 1), date(2022, 6, 2)) == {"year"}
+        assert await found(date(2022, 12, 31), date(2023, 5, 7)) == {"day", "year"}
+        assert await found(date(2023, 5, 8), date(2023, 5, 9)) == set()
+        assert await index.undated(ANN, "units", about="event") == 1
+        assert await index.undated(ANN, "units") == 0
 
-        self.run(tmp_path, scenario)
+    async def test_a_word_said_less_often_is_rarer_and_one_never_said_is_rarest(self, index: Index) -> None:
+        await index.put(ANN, "turns", TALK)
+        await index.put(BOB, "turns", [turn(f"b{n}", "a harbour at dawn") for n in range(30)])
+        found = await index.turns(ANN, "planted thunderstorms harbour", limit=3)
+        rarity = found.rarity
+        assert 0 < rarity["plant"] < rarity["thunderstorm"] < rarity["harbour"]
+        inside = await index.turns(ANN, "planted thunderstorms harbour", limit=3, session=TUESDAY)
+        assert inside.rarity == pytest.approx(rarity)
+        assert [hit.id for hit in inside.hits] == ["t5"]
 
-    def test_a_word_said_less_often_is_rarer_and_one_never_said_is_rarest(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", TALK)
-            await index.put(BOB, "turns", [turn(f"b{n}", "a harbour at dawn") for n in range(30)])
-            found = await index.turns(ANN, "planted thunderstorms harbour", limit=3)
-            rarity = found.rarity
-            assert 0 < rarity["plant"] < rarity["thunderstorm"] < rarity["harbour"]
-            inside = await index.turns(ANN, "planted thunderstorms harbour", limit=3, session=TUESDAY)
-            assert inside.rarity == pytest.approx(rarity)
-            assert [hit.id for hit in inside.hits] == ["t5"]
+    async def test_turns_of_others_and_turns_removed_are_no_candidates(self, index: Index) -> None:
+        await index.put(ANN, "turns", TALK)
+        nothing = await index.turns(BOB, "Ann planted", limit=9)
+        assert (nothing.hits, nothing.named) == ((), frozenset())
+        assert nothing.rarity == pytest.approx({"ann": math.log(2), "plant": math.log(2)})
+        await index.remove(ANN, "turns", ["t1"])
+        left = await index.turns(ANN, "tomatoes", limit=9)
+        assert {hit.id for hit in left.hits} == {"t0", "t2", "t3", "t4", "t5"}
+        await index.drop(ANN)
+        assert not (await index.turns(ANN, "tomatoes", limit=9)).hits
 
-        self.run(tmp_path, scenario)
+    async def test_putting_again_replaces(self, index: Index) -> None:
+        await index.put(ANN, "units", [entry("u1", "Ann plays the cello"), *GARDEN])
+        await index.put(ANN, "units", [entry("u2", "Ann sold the piano")])
+        assert await index.count(ANN, "units") == len(GARDEN)
+        assert ids(await index.search(ANN, "units", "piano", limit=5, mode="words")) == ["u2"]
+        for erased in ("bicycle", "cello"):
+            assert await index.search(ANN, "units", erased, limit=5, mode="words") == ()
 
-    def test_turns_of_others_and_turns_removed_are_no_candidates(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "turns", TALK)
-            nothing = await index.turns(BOB, "Ann planted", limit=9)
-            assert (nothing.hits, nothing.named) == ((), frozenset())
-            assert nothing.rarity == pytest.approx({"ann": math.log(2), "plant": math.log(2)})
-            await index.remove(ANN, "turns", ["t1"])
-            left = await index.turns(ANN, "tomatoes", limit=9)
-            assert {hit.id for hit in left.hits} == {"t0", "t2", "t3", "t4", "t5"}
-            await index.drop(ANN)
-            assert not (await index.turns(ANN, "tomatoes", limit=9)).hits
+    async def test_a_session_confines_the_search(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        for mode in self.modes:
+            hits = await index.search(ANN, "units", "tomatoes garden", limit=9, mode=mode, session=TUESDAY)
+            assert hits[0].id == "u3"
+            assert set(ids(hits)) <= {"u3", "u4"}
 
-        self.run(tmp_path, scenario)
+    async def test_inactive_entries_are_found_only_when_asked_for(self, index: Index) -> None:
+        await index.put(ANN, "units", [*GARDEN, entry("old", "Ann planted roses", active=False)])
+        for mode in self.modes:
+            seen = await index.search(ANN, "units", "planted roses", limit=9, mode=mode)
+            assert "old" not in ids(seen)
+            all_of_it = await index.search(ANN, "units", "planted roses", limit=9, mode=mode, inactive=True)
+            assert all_of_it[0].id == "old"
+        await index.put(ANN, "units", [entry("old", "Ann planted roses")])
+        assert "old" in ids(await index.search(ANN, "units", "roses", limit=9, mode="words"))
 
-    def test_putting_again_replaces(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", [entry("u1", "Ann plays the cello"), *GARDEN])
-            await index.put(ANN, "units", [entry("u2", "Ann sold the piano")])
-            assert await index.count(ANN, "units") == len(GARDEN)
-            assert ids(await index.search(ANN, "units", "piano", limit=5, mode="words")) == ["u2"]
-            for erased in ("bicycle", "cello"):
-                assert await index.search(ANN, "units", erased, limit=5, mode="words") == ()
+    async def test_spaces_and_collections_do_not_see_each_other(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        await index.put(BOB, "units", [entry("u1", GARDEN[0].text)])
+        await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms")])
+        assert ids(await index.search(BOB, "units", "tomatoes in the garden", limit=9)) == ["u1"]
+        assert await index.search(BOB, "pages", "thunderstorms", limit=9) == ()
+        assert ids(await index.search(ANN, "pages", "thunderstorms", limit=9)) == ["p1"]
+        assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 1)
+        await index.remove(BOB, "units", ["u1", "u2"])
+        assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 0)
 
-        self.run(tmp_path, scenario)
+    async def test_what_others_store_moves_no_score(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        before = await index.search(ANN, "units", "tomatoes of the bicycle", limit=4)
+        by_words = await index.search(ANN, "units", "tomatoes bicycle", limit=4, mode="words")
+        await index.put(BOB, "units", [entry(f"b{n}", f"tomatoes {n}") for n in range(30)])
+        same(await index.search(ANN, "units", "tomatoes of the bicycle", limit=4), before)
+        after = await index.search(ANN, "units", "tomatoes bicycle", limit=4, mode="words")
+        same(after, by_words)
 
-    def test_a_session_confines_the_search(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            for mode in self.modes:
-                hits = await index.search(
-                    ANN, "units", "tomatoes garden", limit=9, mode=mode, session=TUESDAY
-                )
-                assert hits[0].id == "u3"
-                assert set(ids(hits)) <= {"u3", "u4"}
-
-        self.run(tmp_path, scenario)
-
-    def test_inactive_entries_are_found_only_when_asked_for(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", [*GARDEN, entry("old", "Ann planted roses", active=False)])
-            for mode in self.modes:
-                seen = await index.search(ANN, "units", "planted roses", limit=9, mode=mode)
-                assert "old" not in ids(seen)
-                all_of_it = await index.search(
-                    ANN, "units", "planted roses", limit=9, mode=mode, inactive=True
-                )
-                assert all_of_it[0].id == "old"
-            await index.put(ANN, "units", [entry("old", "Ann planted roses")])
-            assert "old" in ids(await index.search(ANN, "units", "roses", limit=9, mode="words"))
-
-        self.run(tmp_path, scenario)
-
-    def test_spaces_and_collections_do_not_see_each_other(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            await index.put(BOB, "units", [entry("u1", GARDEN[0].text)])
-            await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms")])
-            assert ids(await index.search(BOB, "units", "tomatoes in the garden", limit=9)) == ["u1"]
-            assert await index.search(BOB, "pages", "thunderstorms", limit=9) == ()
-            assert ids(await index.search(ANN, "pages", "thunderstorms", limit=9)) == ["p1"]
-            assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 1)
-            await index.remove(BOB, "units", ["u1", "u2"])
-            assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 0)
-
-        self.run(tmp_path, scenario)
-
-    def test_what_others_store_moves_no_score(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            before = await index.search(ANN, "units", "tomatoes of the bicycle", limit=4)
-            by_words = await index.search(ANN, "units", "tomatoes bicycle", limit=4, mode="words")
-            await index.put(BOB, "units", [entry(f"b{n}", f"tomatoes {n}") for n in range(30)])
-            same(await index.search(ANN, "units", "tomatoes of the bicycle", limit=4), before)
-            after = await index.search(ANN, "units", "tomatoes bicycle", limit=4, mode="words")
-            same(after, by_words)
-
-        self.run(tmp_path, scenario)
-
-    def test_the_order_of_putting_does_not_matter(self, tmp_path: Path) -> None:
+    async def test_the_order_of_putting_does_not_matter(self, index: Index) -> None:
         entries = [*GARDEN, *(entry(f"t{n}", "Ann planted tomatoes in her garden") for n in range(9))]
 
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", entries)
-            await index.put(BOB, "units", entries[::-1])
-            for mode in self.modes:
-                left = await index.search(ANN, "units", "garden tomatoes of Ann", limit=6, mode=mode)
-                right = await index.search(BOB, "units", "garden tomatoes of Ann", limit=6, mode=mode)
-                assert ids(left) == ids(right)
-                assert ids(left)[:6] == sorted(ids(left)[:6])
+        await index.put(ANN, "units", entries)
+        await index.put(BOB, "units", entries[::-1])
+        for mode in self.modes:
+            left = await index.search(ANN, "units", "garden tomatoes of Ann", limit=6, mode=mode)
+            right = await index.search(BOB, "units", "garden tomatoes of Ann", limit=6, mode=mode)
+            assert ids(left) == ids(right)
+            assert ids(left)[:6] == sorted(ids(left)[:6])
 
-        self.run(tmp_path, scenario)
+    async def test_a_query_without_words_finds_nothing(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        for mode in self.modes:
+            assert await index.search(ANN, "units", "", limit=5, mode=mode) == ()
+            assert await index.search(ANN, "units", " \n\t ", limit=5, mode=mode) == ()
+            assert await index.search(ANN, "units", "tomatoes", limit=0, mode=mode) == ()
+        assert await index.search(ANN, "units", "what is it? …", limit=5, mode="words") == ()
+        assert await index.search(ANN, "units", "what is it?", limit=5) != ()
 
-    def test_a_query_without_words_finds_nothing(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            for mode in self.modes:
-                assert await index.search(ANN, "units", "", limit=5, mode=mode) == ()
-                assert await index.search(ANN, "units", " \n\t ", limit=5, mode=mode) == ()
-                assert await index.search(ANN, "units", "tomatoes", limit=0, mode=mode) == ()
-            assert await index.search(ANN, "units", "what is it? …", limit=5, mode="words") == ()
-            assert await index.search(ANN, "units", "what is it?", limit=5) != ()
+    async def test_an_empty_space_is_empty(self, index: Index) -> None:
+        assert await index.search(ANN, "units", "tomatoes", limit=5) == ()
+        assert await index.count(ANN, "pages") == 0
+        assert await index.mark(ANN) == History()
+        await index.put(ANN, "units", [])
+        await index.remove(ANN, "units", [])
+        await index.remove(ANN, "units", ["never put"])
+        await index.drop(ANN)
 
-        self.run(tmp_path, scenario)
+    async def test_marks_are_kept_for_each_space_and_go_with_it(self, index: Index) -> None:
+        await index.put(ANN, "units", GARDEN)
+        await index.put(ANN, "pages", [entry("p1", "a page")])
+        await index.put(BOB, "units", GARDEN)
+        await index.set_mark(ANN, upto(7))
+        await index.set_mark(BOB, upto(3))
+        await index.set_mark(ANN, upto(12))
+        assert (await index.mark(ANN), await index.mark(BOB)) == (upto(12), upto(3))
+        assert await index.count(ANN, "units") == len(GARDEN)
+        await index.drop(ANN)
+        assert (await index.mark(ANN), await index.mark(BOB)) == (History(), upto(3))
+        assert await index.count(ANN, "units") == await index.count(ANN, "pages") == 0
+        assert await index.count(BOB, "units") == len(GARDEN)
 
-    def test_an_empty_space_is_empty(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            assert await index.search(ANN, "units", "tomatoes", limit=5) == ()
-            assert await index.count(ANN, "pages") == 0
-            assert await index.mark(ANN) == History()
-            await index.put(ANN, "units", [])
-            await index.remove(ANN, "units", [])
-            await index.remove(ANN, "units", ["never put"])
-            await index.drop(ANN)
-
-        self.run(tmp_path, scenario)
-
-    def test_marks_are_kept_for_each_space_and_go_with_it(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            await index.put(ANN, "pages", [entry("p1", "a page")])
-            await index.put(BOB, "units", GARDEN)
-            await index.set_mark(ANN, upto(7))
-            await index.set_mark(BOB, upto(3))
-            await index.set_mark(ANN, upto(12))
-            assert (await index.mark(ANN), await index.mark(BOB)) == (upto(12), upto(3))
-            assert await index.count(ANN, "units") == len(GARDEN)
-            await index.drop(ANN)
-            assert (await index.mark(ANN), await index.mark(BOB)) == (History(), upto(3))
-            assert await index.count(ANN, "units") == await index.count(ANN, "pages") == 0
-            assert await index.count(BOB, "units") == len(GARDEN)
-
-        self.run(tmp_path, scenario)
-
-    def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
-        async def store(index: Index) -> tuple[Hit, ...]:
-            await index.put(ANN, "units", GARDEN)
-            await index.set_mark(ANN, upto(41))
-            return await index.search(ANN, "units", "tomatoes", limit=5)
-
-        async def look(index: Index) -> tuple[Hit, ...]:
-            assert await index.mark(ANN) == upto(41)
-            return await index.search(ANN, "units", "tomatoes", limit=5)
-
-        same(self.run(tmp_path, store), self.run(tmp_path, look))
+    async def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
+        index = await self.new_index(tmp_path)
+        await index.put(ANN, "units", GARDEN)
+        await index.set_mark(ANN, upto(41))
+        before = await index.search(ANN, "units", "tomatoes", limit=5)
+        await index.close()
+        again = await self.new_index(tmp_path)
+        assert await again.mark(ANN) == upto(41)
+        same(await again.search(ANN, "units", "tomatoes", limit=5), before)
+        await again.close()
 
     @pytest.mark.parametrize(
         "text",
@@ -545,76 +472,61 @@ class IndexContract:
         ],
         ids=["empty", "blank", "nul", "surrogates", "japanese", "emoji", "one-long-word", "a-megabyte"],
     )
-    def test_odd_text_is_stored_and_searched(self, tmp_path: Path, text: str) -> None:
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", [entry("odd", text), entry("plain", "a plain red bicycle")])
-            assert await index.count(ANN, "units") == 2
-            for mode in self.modes:
-                await index.search(ANN, "units", text, limit=3, mode=mode)
-                assert ids(await index.search(ANN, "units", "bicycle", limit=3, mode=mode))[0] == "plain"
-
-        self.run(tmp_path, scenario)
+    async def test_odd_text_is_stored_and_searched(self, index: Index, text: str) -> None:
+        await index.put(ANN, "units", [entry("odd", text), entry("plain", "a plain red bicycle")])
+        assert await index.count(ANN, "units") == 2
+        for mode in self.modes:
+            await index.search(ANN, "units", text, limit=3, mode=mode)
+            assert ids(await index.search(ANN, "units", "bicycle", limit=3, mode=mode))[0] == "plain"
 
     @pytest.mark.parametrize(
         "name",
         ["", "../../etc", "a\x00b", "\ud800", '"; {"$ne": 1}', "*", "100%", "%31", "x" * 4000, "ёж 🦔"],
     )
-    def test_hostile_names_are_only_names(self, tmp_path: Path, name: str) -> None:
+    async def test_hostile_names_are_only_names(self, index: Index, name: str) -> None:
         space, session = SpaceId(name), SessionId(name)
 
-        async def scenario(index: Index) -> None:
-            await index.put(ANN, "units", GARDEN)
-            await index.put(
-                space, "units", [entry(name, "tomatoes", session=session), entry("v", "tomatoes")]
-            )
-            await index.set_mark(space, upto(5))
-            found = await index.search(space, "units", "tomatoes", limit=9, session=session)
-            assert ids(found) == [name]
-            assert set(ids(await index.search(space, "units", "tomatoes", limit=9))) == {name, "v"}
-            await index.remove(space, "units", [name])
-            assert await index.count(space, "units") == 1
-            await index.drop(space)
-            assert (await index.count(space, "units"), await index.mark(space)) == (0, History())
-            assert await index.count(ANN, "units") == len(GARDEN)
+        await index.put(ANN, "units", GARDEN)
+        await index.put(space, "units", [entry(name, "tomatoes", session=session), entry("v", "tomatoes")])
+        await index.set_mark(space, upto(5))
+        found = await index.search(space, "units", "tomatoes", limit=9, session=session)
+        assert ids(found) == [name]
+        assert set(ids(await index.search(space, "units", "tomatoes", limit=9))) == {name, "v"}
+        await index.remove(space, "units", [name])
+        assert await index.count(space, "units") == 1
+        await index.drop(space)
+        assert (await index.count(space, "units"), await index.mark(space)) == (0, History())
+        assert await index.count(ANN, "units") == len(GARDEN)
 
-        self.run(tmp_path, scenario)
+    async def test_concurrent_calls_do_not_disturb_each_other(self, index: Index) -> None:
+        async def write(space: SpaceId) -> None:
+            for start in range(0, 40, 8):
+                await index.put(
+                    space, "units", [entry(f"u{n}", f"number {n}") for n in range(start, start + 8)]
+                )
+            await index.set_mark(space, upto(1))
 
-    def test_concurrent_calls_do_not_disturb_each_other(self, tmp_path: Path) -> None:
-        async def scenario(index: Index) -> None:
-            async def write(space: SpaceId) -> None:
-                for start in range(0, 40, 8):
-                    await index.put(
-                        space, "units", [entry(f"u{n}", f"number {n}") for n in range(start, start + 8)]
-                    )
-                await index.set_mark(space, upto(1))
+        async def read() -> None:
+            for _ in range(20):
+                await index.search(ANN, "units", "number 7", limit=3)
 
-            async def read() -> None:
-                for _ in range(20):
-                    await index.search(ANN, "units", "number 7", limit=3)
+        async with anyio.create_task_group() as tasks:
+            for call in (write, write):
+                tasks.start_soon(call, ANN)
+            tasks.start_soon(write, BOB)
+            tasks.start_soon(read)
+            tasks.start_soon(read)
+        assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (40, 40)
 
-            async with anyio.create_task_group() as tasks:
-                for call in (write, write):
-                    tasks.start_soon(call, ANN)
-                tasks.start_soon(write, BOB)
-                tasks.start_soon(read)
-                tasks.start_soon(read)
-            assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (40, 40)
-
-        self.run(tmp_path, scenario)
-
-    def test_a_closed_index_says_so(self, tmp_path: Path) -> None:
-        async def scenario() -> None:
-            index = await self.new_index(tmp_path)
-            await index.close()
-            await index.close()
-            calls: list[Awaitable[Any]] = [
-                index.search(ANN, "units", "tomatoes", limit=1),
-                index.put(ANN, "units", GARDEN),
-                index.mark(ANN),
-                index.flush(),
-            ]
-            for call in calls:
-                with pytest.raises(MemoryClosed):
-                    await call
-
-        anyio.run(scenario)
+    async def test_a_closed_index_says_so(self, index: Index) -> None:
+        await index.close()
+        await index.close()
+        calls: list[Awaitable[Any]] = [
+            index.search(ANN, "units", "tomatoes", limit=1),
+            index.put(ANN, "units", GARDEN),
+            index.mark(ANN),
+            index.flush(),
+        ]
+        for call in calls:
+            with pytest.raises(MemoryClosed):
+                await call

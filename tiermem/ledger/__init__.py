@@ -1,7 +1,7 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
 from tiermem.ledger.entry_texts import entry_texts
-from tiermem.ledger.folds import ALL, AnswerInfo, Grant, Loss, Merged, PageSummary
+from tiermem.ledger.folds import ALL, AnswerInfo, Grant, Loss, PageSummary
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
@@ -46,7 +46,6 @@ __all__ = [
     "Ledger",
     "LoggedEntry",
     "Loss",
-    "Merged",
     "PageSummary",
     "Redistilled",
     "Reinstated",

@@ -9,44 +9,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
-    from tiermem.llm.interface import Call, LanguageModel, Message, Reply, Role
+    from tiermem.llm.endpoint import ModelOptions
+    from tiermem.llm.interface import LanguageModel
     from tiermem.llm.openai import OpenAIModel
-    from tiermem.llm.prompts import Prompt, load, parse_prompt, read_prompt
-    from tiermem.llm.recording import NotRecorded, RecordingModel, ReplayingModel
-    from tiermem.llm.scripted import FunctionModel, ScriptedModel
+    from tiermem.llm.prompts import Prompt, load, read_prompt
     from tiermem.llm.typed import ask_typed
 
 _HOMES = {
-    "endpoint": ("Endpoint", "ModelOptions", "Price"),
-    "interface": ("Call", "LanguageModel", "Message", "Reply", "Role"),
+    "endpoint": ("ModelOptions",),
+    "interface": ("LanguageModel",),
     "openai": ("OpenAIModel",),
-    "prompts": ("Prompt", "load", "parse_prompt", "read_prompt"),
-    "recording": ("NotRecorded", "RecordingModel", "ReplayingModel"),
-    "scripted": ("FunctionModel", "ScriptedModel"),
+    "prompts": ("Prompt", "load", "read_prompt"),
     "typed": ("ask_typed",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Call",
-    "Endpoint",
-    "FunctionModel",
     "LanguageModel",
-    "Message",
     "ModelOptions",
-    "NotRecorded",
     "OpenAIModel",
-    "Price",
     "Prompt",
-    "RecordingModel",
-    "ReplayingModel",
-    "Reply",
-    "Role",
-    "ScriptedModel",
     "ask_typed",
     "load",
-    "parse_prompt",
     "read_prompt",
 ]
 

@@ -21,6 +21,7 @@ from tiermem.llm.redaction import Redaction, shown_url
 _EMBEDDINGS = 8
 """Embeddings of a batch may be so many times as long as another reply."""
 _MOST_REDIRECTS = 5
+"""Requests at most for one call, where each is answered by a redirect."""
 
 
 class GuardedClient(DefaultAsyncHttpxClient):

@@ -17,6 +17,7 @@ MARK = "[redacted]"
 RUN = 8
 """Characters of a key in a row that tell something of it; a shorter key is a word and looked for nowhere."""
 _LEAST_IN_REPLIES = 12
+"""Characters: no shorter run of a key is looked for in a reply, where it may be a word of anybody."""
 NO_KEY = "no-key-needed"
 """What is sent to a server that asks for no key."""
 _NO_KEYS = {NO_KEY, "sk-no-key-required"}

@@ -28,7 +28,9 @@ T = TypeVar("T", bound=BaseModel)
 LEAST_REPLY = 100
 """Tokens of a reply below which there is no use in asking."""
 _SHOWN_BACK = 8_000
+"""Characters of a malformed reply that the model is shown when it is asked again."""
 _ERRORS_SHOWN = 5
+"""Errors of a malformed reply that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,10 @@ from tiermem.model import Usage
 from tiermem.text.unicode import join_surrogates
 
 _BYTES_A_TOKEN = 4
+"""Bytes of UTF-8 counted as a token where an endpoint tells no count."""
 _PARTS_A_VECTOR = 8
 _PARTS_BESIDE = 100
+"""Lists and objects that a body of embeddings may have, for each vector and beside them."""
 
 
 class _Read(BaseModel):

@@ -1,8 +1,8 @@
 """The guard: whether words on pages bear out what is claimed, and which words may be evidence. Code alone."""
 
-from tiermem.proof.check import UNCITED, graded
+from tiermem.proof.check import graded
 from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
-from tiermem.proof.derive import holds, recomputed
+from tiermem.proof.derive import recomputed
 from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
 from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
@@ -15,14 +15,12 @@ __all__ = [
     "GAP",
     "LEFT_OUT",
     "ONLY_CONCLUDED",
-    "UNCITED",
     "Fingerprints",
     "at_least",
     "closed",
     "fingerprints",
     "fingerprints_of",
     "graded",
-    "holds",
     "in_words_of",
     "instruction_like",
     "is_concluded",

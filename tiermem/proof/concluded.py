@@ -30,7 +30,7 @@ def only_concluded(spans: Iterable[Span], pages: Iterable[Page]) -> bool:
         for span in spans
         if span.page_id in by_id
         for line in by_id[span.page_id].lines
-        if line.turn is not None and line.start < span.end and span.start < line.end
+        if line.turn is not None and line.touches(span)
     ]
     return bool(touched) and all(map(is_concluded, touched))
 

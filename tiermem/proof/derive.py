@@ -122,7 +122,7 @@ def holds(derivation: Derivation, pages: Sequence[Page]) -> bool:
 
 
 def _said_so(item: Term, span: Span, page: Page) -> bool:
-    turns = [line.turn for line in page.lines if line.start < span.end and span.start < line.end]
+    turns = [line.turn for line in page.lines if line.touches(span)]
     return bool(turns) and all(turn is not None and turn.said_at == item.said_at for turn in turns)
 
 

@@ -23,6 +23,7 @@ _SHORTEST_NAME = 4
 FEW = 64
 """Words up to which a text is searched for each of them first, which is far quicker than reading it."""
 _REACH = 256
+"""Characters looked back through for the words before a stretch, doubled until they are enough."""
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d[\d.,]*\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")

@@ -93,5 +93,5 @@ def _touched(spans: Sequence[Span], pages: Sequence[Page]) -> list[Turn]:
         for page in pages
         if page.id == span.page_id
         for line in page.lines
-        if line.turn is not None and line.start < span.end and span.start < line.end
+        if line.turn is not None and line.touches(span)
     ]

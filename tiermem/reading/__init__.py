@@ -1,8 +1,6 @@
 """Reading: recall, widen, look further, research in the pages, compose, check. Nothing here writes."""
 
-from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.check import check
-from tiermem.reading.compose import ABSTENTION, Composed
 from tiermem.reading.context import Context, Packing, assemble, shown_alone
 from tiermem.reading.held import Known, said_by
 from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, WordsOnPage
@@ -23,20 +21,17 @@ from tiermem.reading.timeframe import Between, SaidThen, taken_out, times_named,
 from tiermem.reading.view import Scope
 
 __all__ = [
-    "ABSTENTION",
     "LONGEST_QUESTION",
     "Audit",
     "AuditedCitation",
     "AuditedDerivation",
     "Between",
-    "Composed",
     "Context",
     "Difference",
     "Kind",
     "Known",
     "OmissionReport",
     "OmissionsAt",
-    "Outcome",
     "Packing",
     "PageOmissions",
     "Reader",
@@ -49,12 +44,10 @@ __all__ = [
     "Strategy",
     "UnitHistory",
     "WordsOnPage",
-    "answered",
     "assemble",
     "check",
     "differences_between",
     "omission_report",
-    "pending_findings",
     "replayed",
     "said_by",
     "shown_alone",

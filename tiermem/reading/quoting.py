@@ -22,7 +22,7 @@ def words(page: Page, span: Span) -> str:
 
 def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
     """The lines of the page that `span` touches."""
-    return tuple(line for line in page.lines if line.start < span.end and span.start < line.end)
+    return tuple(line for line in page.lines if line.touches(span))
 
 
 def roles_under(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> tuple[str | None, ...]:

@@ -25,7 +25,7 @@ class FoundTurn:
 
     def holds(self, span: Span) -> bool:
         """Whether a span touches the turn."""
-        return span.page_id == self.page.id and span.start < self.line.end and self.line.start < span.end
+        return span.page_id == self.page.id and self.line.touches(span)
 
     def evidence(self) -> Evidence:
         """The turn as evidence."""

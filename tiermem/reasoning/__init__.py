@@ -8,69 +8,33 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tiermem.reasoning.interface import (
-    Compose,
-    Distil,
-    Draft,
-    Engine,
-    Integrate,
-    Integrated,
-    Operation,
-    PageView,
-    Plan,
-    Planned,
-    Reconcile,
-    Route,
-    Select,
-)
+from tiermem.reasoning.interface import Draft, Engine, PageView
 
 if TYPE_CHECKING:
-    from tiermem.reasoning.fixed import always, never
     from tiermem.reasoning.learned.engine import by_reader, with_reader
     from tiermem.reasoning.model import by_model
-    from tiermem.reasoning.named import ENGINES, ROUTERS, as_published, engine_named, with_router
+    from tiermem.reasoning.named import as_published, engine_named, with_router
     from tiermem.reasoning.rules import by_rules
-    from tiermem.reasoning.rules.similarity import SimilarityEntityGate
 
 _HOME_OF = {
-    "ENGINES": "named",
-    "ROUTERS": "named",
-    "SimilarityEntityGate": "rules.similarity",
-    "always": "fixed",
     "as_published": "named",
     "by_model": "model",
     "by_reader": "learned.engine",
     "by_rules": "rules",
     "engine_named": "named",
-    "never": "fixed",
     "with_reader": "learned.engine",
     "with_router": "named",
 }
 
 __all__ = [
-    "ENGINES",
-    "ROUTERS",
-    "Compose",
-    "Distil",
     "Draft",
     "Engine",
-    "Integrate",
-    "Integrated",
-    "Operation",
     "PageView",
-    "Plan",
-    "Planned",
-    "Reconcile",
-    "Route",
-    "Select",
-    "SimilarityEntityGate",
-    "always",
     "as_published",
     "by_model",
     "by_reader",
     "by_rules",
     "engine_named",
-    "never",
     "with_reader",
     "with_router",
 ]

@@ -13,7 +13,6 @@ from typing import Literal
 from pagestore import SpaceId
 from pagestore.files import possible_path
 from tiermem.embedding import Embedder
-from tiermem.index import MemoryIndex
 from tiermem.index.interface import Index
 from tiermem.ledger import Ledger
 from tiermem.llm import LanguageModel
@@ -88,7 +87,7 @@ class Components:
     model: LanguageModel | None
     meter: DailyMeter
     """Pays for everything this opening does, and holds the space to its daily limits."""
-    scratch: Callable[[], MemoryIndex]
+    scratch: Callable[[], Index]
     """Makes an empty index, for looking at a past state."""
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -15,7 +16,7 @@ from tiermem.errors import (
     InvalidInput,
     UnknownId,
 )
-from tiermem.index import INDEXES, AbsentIndex, Index, IndexRequest, MemoryIndex
+from tiermem.index import INDEXES, AbsentIndex, Index, IndexRequest
 from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
 from tiermem.llm.redaction import shown_url
@@ -72,7 +73,7 @@ async def build(opening: Opening) -> Components:
             closing=stack.pop_all(),
             model=model,
             meter=_daily_meter(settings, ledger, judging),
-            scratch=lambda: MemoryIndex(embedder),
+            scratch=partial(_scratch, embedder),
         )
 
 
@@ -95,6 +96,13 @@ def other_than(components: Components, asked: Opening) -> str | None:
     if _embeds(asked.parts) != _embeds(there.parts):
         return "embedder is another one there"
     return None
+
+
+def _scratch(embedder: Embedder) -> Index:
+    """An index for one look back, forgotten with it."""
+    from tiermem.index.memory import MemoryIndex  # which is made of numpy
+
+    return MemoryIndex(embedder)
 
 
 def _embeds(parts: Parts) -> tuple[type, str] | None:

@@ -4,23 +4,11 @@ It reads values and gives values: it knows no ledger, no index and no clock, and
 """
 
 from tiermem.salience.attribute import Share, shares
-from tiermem.salience.score import (
-    PUBLISHED,
-    Features,
-    Scorable,
-    SignalWeights,
-    chosen_sessions,
-    decay,
-    order_by_signals,
-    score,
-    strength,
-    two_stages,
-)
+from tiermem.salience.score import PUBLISHED, SignalWeights, order_by_signals, score, strength
 from tiermem.salience.signals import (
     Judgement,
     Outcome,
     Signals,
-    Tier,
     Weight,
     promoted,
     promotion,
@@ -30,17 +18,12 @@ from tiermem.salience.signals import (
 
 __all__ = [
     "PUBLISHED",
-    "Features",
     "Judgement",
     "Outcome",
-    "Scorable",
     "Share",
     "SignalWeights",
     "Signals",
-    "Tier",
     "Weight",
-    "chosen_sessions",
-    "decay",
     "order_by_signals",
     "promoted",
     "promotion",
@@ -48,6 +31,5 @@ __all__ = [
     "shares",
     "strength",
     "tier_of",
-    "two_stages",
     "weight_of",
 ]

@@ -5,19 +5,8 @@ stays in memory, where it came from.
 """
 
 from tiermem.workspace.active import MOST_TOKENS, ActiveSet, Admitted
-from tiermem.workspace.assemble import Order, ordered
-from tiermem.workspace.evict import (
-    Access,
-    Balanced,
-    Ear,
-    Eviction,
-    Fifo,
-    Hybrid,
-    Importance,
-    Lfu,
-    Lru,
-    Random,
-)
+from tiermem.workspace.assemble import Order
+from tiermem.workspace.evict import Eviction
 from tiermem.workspace.items import UNKNOWN_IMPORTANCE, Item
 from tiermem.workspace.named import POLICIES
 
@@ -25,19 +14,9 @@ __all__ = [
     "MOST_TOKENS",
     "POLICIES",
     "UNKNOWN_IMPORTANCE",
-    "Access",
     "ActiveSet",
     "Admitted",
-    "Balanced",
-    "Ear",
     "Eviction",
-    "Fifo",
-    "Hybrid",
-    "Importance",
     "Item",
-    "Lfu",
-    "Lru",
     "Order",
-    "Random",
-    "ordered",
 ]

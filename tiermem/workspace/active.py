@@ -17,6 +17,7 @@ from tiermem.workspace.evict import Eviction, EvictionQueue, Hybrid
 from tiermem.workspace.items import Item, aware
 
 MOST_TOKENS = 128_000
+"""Tokens that a workspace holds where nobody says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The only room that changes memory: observe, distil, project, write back, consolidate, erase."""
 
 from tiermem.salience.propose import NearUnits
-from tiermem.writing.consolidate import Consolidator, Moment
+from tiermem.writing.consolidate import Consolidator
 from tiermem.writing.erase import Erasure, Selection
 from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
@@ -10,7 +10,6 @@ from tiermem.writing.values import (
     DistilReport,
     MergedUnits,
     Progress,
-    Projected,
     Remembered,
     Restored,
     Unfinished,
@@ -28,10 +27,8 @@ __all__ = [
     "Erasure",
     "Judged",
     "MergedUnits",
-    "Moment",
     "NearUnits",
     "Progress",
-    "Projected",
     "Projection",
     "Remembered",
     "Restored",

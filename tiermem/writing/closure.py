@@ -58,9 +58,7 @@ class ErasedTurns:
     def touches(self, span: Span) -> bool:
         """Whether the span stands, in part at least, in a turn that goes."""
         page = self.pages.get(span.page_id)
-        return page is not None and any(
-            line.seq in self.seqs and line.start < span.end and span.start < line.end for line in page.lines
-        )
+        return page is not None and any(line.seq in self.seqs and line.touches(span) for line in page.lines)
 
     def after(self, page_id: PageId) -> Page:
         """A page as it will be."""

@@ -23,6 +23,7 @@ from tiermem.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.writing.importance import importance_of
 
 _LONGEST_TEXT = 1_000
+"""Characters of a merged text at most, as of any claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

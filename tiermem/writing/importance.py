@@ -24,7 +24,7 @@ def told_under(spans: Sequence[Span], pages: Iterable[Page]) -> tuple[float, ...
         for span in spans
         if span.page_id == page.id
         for line in page.lines
-        if line.start < span.end and span.start < line.end
+        if line.touches(span)
         if line.turn is not None and line.turn.importance is not None
     )
 

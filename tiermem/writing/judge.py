@@ -102,7 +102,7 @@ def _units(
             unit.id
             for span in placed
             for unit in tier1.units_of_page(span.page_id)
-            if sees.unit(unit) and any(_overlap(span, other) for other in unit.spans)
+            if sees.unit(unit) and any(span.overlaps(other) for other in unit.spans)
         )
     )
 
@@ -110,7 +110,3 @@ def _units(
 def _texts(tier1: Tier1, unit_ids: Iterable[UnitId]) -> dict[UnitId, str]:
     units = ((unit_id, tier1.unit(unit_id)) for unit_id in unit_ids)
     return {unit_id: unit.text for unit_id, unit in units if unit is not None}
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.page_id == other.page_id and one.start < other.end and other.start < one.end

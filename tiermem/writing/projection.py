@@ -48,6 +48,7 @@ from tiermem.writing.values import Projected, Unfinished
 log = logging.getLogger("tiermem")
 
 _BATCH = 64
+"""Units or pages put, or taken out, at a time."""
 _NOTHING = History()
 _COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
 _AROUND = 3

@@ -288,7 +288,7 @@ class WriteBacks:
 
 
 def _rests_on(unit: SummaryUnit, page: Page, line: PageLine) -> bool:
-    return any(s.page_id == page.id and s.start < line.end and line.start < s.end for s in unit.spans)
+    return any(s.page_id == page.id and line.touches(s) for s in unit.spans)
 
 
 def unproved(fact: LinkedFact) -> str:

@@ -17,7 +17,7 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Span, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import (
     InvalidInput,
@@ -467,7 +467,7 @@ class Writer:
                 other.id: other
                 for span in unit.spans
                 for other in self._ledger.tier1.units_of_page(span.page_id)
-                if other.id != unit.id and any(_overlap(span, one) for one in other.spans)
+                if other.id != unit.id and any(span.overlaps(one) for one in other.spans)
             }.values()
         )
 
@@ -589,7 +589,3 @@ class _DistilRun:
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
             aside=(*self._aside, *not_indexed),
         )
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.page_id == other.page_id and one.start < other.end and other.start < one.end

@@ -6,19 +6,18 @@ file, a line a question; conversations that stand in it already are not asked ag
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from eval.progress import Watcher
 from eval.systems.tiermem import TierMem
+from eval.training.data.by_case import case_by_case, read_values
 from eval.types import Case, CaseId, Dataset, LabelledQuestion, Passage, QuestionId
 from pagestore import SessionId, TokenCounter
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import InvalidInput
 from tiermem.reasoning import by_rules
 
 TURNS: Final = 10
@@ -42,52 +41,28 @@ async def find_all(
 ) -> dict[QuestionId, Found]:
     """Ask every question of the dataset once, or read what an earlier run found in `file`.
 
-    `InvalidInput` where the file is about other data.
+    `InvalidInput` where the file is about other data or another embedder.
     """
-    there = _begun(file, dataset.checksum, embedder.name)
-    done = {one.case for one in there.values()}
-    left = [case for case in dataset.cases() if case.id not in done]
-    watcher.starts(f"find {dataset.name}", sum(len(case.questions) for case in left))
-    for case in left:
-        found = await _find(case, embedder=embedder, counter=counter, watcher=watcher)
-        _append(file, found)
-        there |= {one.question: one for one in found}
-    return there
 
+    async def find(case: Case) -> Sequence[Found]:
+        return await _find(case, embedder=embedder, counter=counter, watcher=watcher)
 
-def _begun(file: Path, checksum: str, embedder: str) -> dict[QuestionId, Found]:
-    if file.exists():
-        return read_found(file, checksum)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"data": checksum, "embedder": embedder}) + "\n")
-    return {}
-
-
-def _append(file: Path, found: Sequence[Found]) -> None:
-    with file.open("a", encoding="utf-8") as out:
-        out.writelines(json.dumps(asdict(one)) + "\n" for one in found)
+    about = {"data": dataset.checksum, "embedder": embedder.name}
+    found = await case_by_case("find", dataset, file, about=about, read=_read, do=find, watcher=watcher)
+    return {one.question: one for one in found}
 
 
 def read_found(file: Path, checksum: str) -> dict[QuestionId, Found]:
     """What was found before; `InvalidInput` where it was found in other data, or the file is damaged."""
-    try:
-        first, *lines = file.read_text(encoding="utf-8").splitlines()
-        if json.loads(first)["data"] != checksum:
-            raise InvalidInput(f"{str(file)!r} was found in other data: delete it")
-        found = [_read(json.loads(line)) for line in lines]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{str(file)!r} cannot be read ({error!r}): delete it") from error
-    return {one.question: one for one in found}
+    return {one.question: one for one in read_values(file, {"data": checksum}, _read)}
 
 
-def _read(written: dict[str, object]) -> Found:
+def _read(written: dict[str, Any]) -> Found:
     turns = written.pop("turns")
-    if not isinstance(turns, list):
-        raise TypeError("no list of turns")
     places = tuple(
         Passage(session=SessionId(one["session"]), start=one["start"], end=one["end"]) for one in turns
     )
-    return Found(turns=places, **written)  # type: ignore[arg-type]
+    return Found(turns=places, **written)
 
 
 async def _find(

@@ -4,9 +4,8 @@ it is right. A probability is fitted to this, and what answering at a risk comes
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,10 +16,10 @@ from anyio import to_thread
 from eval.metrics.qa import right_by_words
 from eval.progress import Watcher
 from eval.systems.tiermem import TierMem
+from eval.training.data.by_case import case_by_case
 from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId
 from pagestore import TokenCounter
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine, by_rules
 from tiermem.reasoning.interface import Draft
@@ -77,27 +76,12 @@ async def ask_all(
 
     `InvalidInput` where the file is about other data or another reader (`named`).
     """
-    there = _begun(file, {"data": dataset.checksum, "reader": named, "embedder": embedder.name})
-    done = {one.case for one in there}
-    left = [case for case in dataset.cases() if case.id not in done]
-    watcher.starts(f"ask {dataset.name}", sum(len(case.questions) for case in left))
-    for case in left:
-        found = await _ask(case, reader, embedder, counter, watcher)
-        with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps(asdict(one)) + "\n" for one in found)
-        there += found
-    return there
 
+    async def ask(case: Case) -> list[Asked]:
+        return await _ask(case, reader, embedder, counter, watcher)
 
-def _begun(file: Path, about: Mapping[str, str]) -> list[Asked]:
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(about) + "\n")
-        return []
-    first, *lines = file.read_text(encoding="utf-8").splitlines()
-    if json.loads(first) != about:
-        raise InvalidInput(f"{str(file)!r} is of other data or of another reader: delete it")
-    return [_read(json.loads(line)) for line in lines]
+    about = {"data": dataset.checksum, "reader": named, "embedder": embedder.name}
+    return await case_by_case("ask", dataset, file, about=about, read=_read, do=ask, watcher=watcher)
 
 
 def _read(written: dict[str, Any]) -> Asked:

@@ -179,7 +179,7 @@ def test_what_the_product_finds_is_asked_once_and_kept(tmp_path: Path) -> None:
     asked = [one for of in dataset.cases() for one in of.questions]
     assert first.keys() == {one.id for one in asked}
     assert sum(bool(set(first[one.id].turns[:5]) & set(one.evidence)) for one in asked if one.evidence) > 0
-    with pytest.raises(InvalidInput, match="found in other data"):
+    with pytest.raises(InvalidInput, match="made otherwise \\(data\\)"):
         read_found(file, "another")
     file.write_text("{}")
     with pytest.raises(InvalidInput, match="cannot be read"):

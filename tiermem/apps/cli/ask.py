@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -20,16 +19,8 @@ from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import described
 from tiermem.apps.present.tables import counted, numbered, pairs
 from tiermem.apps.present.terminal import when
-from tiermem.model import Answer, AskStep, Citation, is_proved
+from tiermem.model import Answer, AskMode, AskStep, Citation, is_proved
 from tiermem.text.unicode import show_controls
-
-
-class Mode(StrEnum):
-    """Which way an answer may take."""
-
-    ROUTER = "router"
-    SUMMARY = "summary"
-    RAW = "raw"
 
 
 def ask(
@@ -37,7 +28,7 @@ def ask(
     *,
     place: options.Place,
     session: options.Session = None,
-    mode: Annotated[Mode, typer.Option(help="Let the router choose, or fix the route.")] = Mode.ROUTER,
+    mode: Annotated[AskMode, typer.Option(help="Let the router choose, or fix the route.")] = "router",
     asked_at: options.AskedAt = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
     turns: options.Turns,
@@ -46,7 +37,7 @@ def ask(
         str | None,
         typer.Option(help="Limits of this question, as calls=5,tokens=4000,seconds=20,cost=0.05."),
     ] = None,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
@@ -55,11 +46,11 @@ def ask(
     The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
     """
     at_most, seen = options.limits(budget), turns.keywords()
-    with place.look(engine=engine.value, read_only=read_only) as memory:
+    with place.look(engine=engine, read_only=read_only) as memory:
         answer = memory.ask(
             question,
             session=session,
-            mode=mode.value,
+            mode=mode,
             asked_at=options.moment("--asked-at", asked_at),
             as_of=options.moment("--as-of", as_of),
             budget=at_most,

@@ -25,12 +25,12 @@ def consolidate(
         bool, typer.Option("--dry-run", help="Do nothing: say what a pass would begin with.")
     ] = False,
     place: options.Place,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
     """Do what waits, and merge the units that tell the same. A merge is recorded, and can be undone."""
     with (
-        place.open(engine=engine.value, read_only=dry_run) as memory,
+        place.open(engine=engine, read_only=dry_run) as memory,
         progress("consolidating", "steps") as report,
     ):
         done = memory.consolidate(dry_run=dry_run, progress=report)

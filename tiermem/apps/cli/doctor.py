@@ -33,6 +33,7 @@ Verdict = Literal["good", "missing", "absent"]
 _LITTLE = 200 << 20
 """Bytes of free space below which a store may soon be full."""
 _SECONDS = 5.0
+"""Seconds that a model has to answer when it is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +146,6 @@ async def _served(settings: tiermem.Settings, name: str) -> frozenset[str]:
 
 
 def _index(settings: tiermem.Settings) -> Examined:
-    from tiermem.index.qdrant import check_server
     from tiermem.llm.redaction import shown_url
     from tiermem.settings import EMBEDDED, IN_PROCESS
 
@@ -155,6 +155,8 @@ def _index(settings: tiermem.Settings) -> Examined:
         return Examined(what="index", verdict="good", state=f"{settings.index}: {where}")
     key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
     try:
+        from tiermem.index.qdrant import check_server  # only with the client
+
         check_server(settings.index, api_key=key)
     except IndexUnavailable as error:
         advice = "start the server, or set TIERMEM_INDEX=embedded"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -13,18 +12,12 @@ from tiermem.apps.cli import options
 from tiermem.apps.present.tables import short, table
 
 
-class OutcomeName(StrEnum):
-    """How it turned out."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    NEUTRAL = "neutral"
-
-
 def feedback(
     answer_id: options.AnswerId = None,
     *,
-    outcome: Annotated[OutcomeName, typer.Option("--outcome", help="How it turned out.")],
+    outcome: Annotated[
+        Literal["success", "failure", "neutral"], typer.Option("--outcome", help="How it turned out.")
+    ],
     units: Annotated[
         list[str] | None,
         typer.Option("--unit", metavar="UNIT_ID", help="Judge these units, and no answer; may be repeated."),
@@ -40,10 +33,10 @@ def feedback(
     with place.open() as memory:
         if units:
             named = [options.unit_named(memory, unit) for unit in units]
-            done = memory.feedback(answer_id, sources=named, outcome=outcome.value, output=made, by=by)
+            done = memory.feedback(answer_id, sources=named, outcome=outcome, output=made, by=by)
         else:
             answer = options.answer_named(memory, answer_id)
-            done = memory.feedback(answer, outcome=outcome.value, output=made, by=by)
+            done = memory.feedback(answer, outcome=outcome, output=made, by=by)
         told = {unit.id: unit.text for unit in memory.units()}
     output.show(done, lambda: _judged(done, told) if done.credits else "no unit stands behind it")
 

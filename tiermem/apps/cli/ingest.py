@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,36 +16,10 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
 from tiermem.apps.present.progress import Report, progress
 from tiermem.apps.present.tables import counted, table
+from tiermem.dialogue import Conversation, DialogueSession, Format, read_dialogue
 
 if TYPE_CHECKING:
-    from tiermem.dialogue import Conversation, DialogueSession
     from tiermem.trust import TrustLevels
-
-
-class DialogueFormat(StrEnum):
-    """What a file holds."""
-
-    AUTO = "auto"
-    TURNS = "turns"
-    TRANSCRIPT = "transcript"
-    MARKDOWN = "markdown"
-    WHATSAPP = "whatsapp"
-    TELEGRAM = "telegram"
-    SLACK = "slack"
-    DISCORD = "discord"
-    CHATGPT = "chatgpt"
-    CLAUDE = "claude"
-    FINE_TUNING = "fine-tuning"
-    CSV = "csv"
-    SUBTITLES = "subtitles"
-    LOCOMO = "locomo"
-    LONGMEMEVAL = "longmemeval"
-    MEMTIER = "memtier"
-    MEM0 = "mem0"
-    ZEP = "zep"
-    LETTA = "letta"
-    LANGMEM = "langmem"
-    HINDSIGHT = "hindsight"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +65,7 @@ def ingest(
         str | None,
         typer.Option("--trust", help="How far the source is trusted: web, tool, assistant, user, …"),
     ] = None,
-    form: Annotated[
-        DialogueFormat, typer.Option("--format", help="What the files hold.")
-    ] = DialogueFormat.AUTO,
+    form: Annotated[Format, typer.Option("--format", help="What the files hold.")] = "auto",
     metadata: options.Metadata = None,
     importance: options.Importance = None,
     stamps: Annotated[
@@ -102,7 +73,7 @@ def ingest(
         typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
     ] = False,
     agent: options.Agent = None,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
@@ -112,17 +83,13 @@ def ingest(
     "Name: text" and Markdown transcripts, LoCoMo and LongMemEval (also .gz, .xz, .zip). Which of them a file
     is, is seen from what it holds.
     """
-    from tiermem.dialogue import read_dialogue
-
     known = options.key_values("--metadata", metadata)
-    conversations = [
-        one for file in files for one in read_dialogue(file, form.value, session=session, stamps=True)
-    ]
+    conversations = [one for file in files for one in read_dialogue(file, form, session=session, stamps=True)]
     results = ingest_into(
         store,
         conversations,
         space=space,
-        engine=engine.value,
+        engine=engine,
         said={"trust": trust, "metadata": known, "importance": importance},
         stamps=stamps,
         agent=agent,

@@ -36,7 +36,7 @@ def look(
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open a browser, or only print the address.")] = True,
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="On which port; 0 is any.")] = 0,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
 ) -> None:
     """Look at a memory in the browser: ask, and follow answers to the words. Writes nothing of itself."""
     from tiermem.apps.http.run import listening, run
@@ -45,7 +45,7 @@ def look(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("tiermem.http").setLevel(logging.WARNING)
     with TemporaryDirectory(prefix="tiermem-look-") as folder, listening(_HOST, port) as listener:
-        service, token = looking(store, Path(folder) / "keys.json", write=write, engine=engine.value)
+        service, token = looking(store, Path(folder) / "keys.json", write=write, engine=engine)
         named = f"?{urlencode({'space': space})}" if space else ""
         address = f"http://{_HOST}:{listener.getsockname()[1]}/{named}#key={token}"
         if not write:

@@ -16,7 +16,7 @@ from tiermem.errors import IndexLocked
 def mcp(
     *,
     place: options.Place,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     read_only: options.ReadOnly = False,
     http: Annotated[
         int | None,
@@ -26,7 +26,7 @@ def mcp(
     """Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP."""
     import anyio
 
-    anyio.run(_serve, place, engine.value, read_only, http)
+    anyio.run(_serve, place, engine, read_only, http)
 
 
 async def _serve(place: options.Place, engine: options.EngineName, read_only: bool, port: int | None) -> None:

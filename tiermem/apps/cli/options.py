@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -39,14 +38,6 @@ EngineName = Literal["auto", "local", "model"]
 KeyValues = dict[str, str | float | bool]
 
 
-class EngineChoice(StrEnum):
-    """Who reasons."""
-
-    AUTO = "auto"
-    LOCAL = "local"
-    MODEL = "model"
-
-
 Store = Annotated[Path, typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.")]
 Opened = AbstractContextManager["tiermem.Memory"]
 Agent = Annotated[
@@ -55,10 +46,9 @@ Agent = Annotated[
 ]
 Session = Annotated[str | None, typer.Option("--session", help="Only this session.")]
 Engine = Annotated[
-    EngineChoice,
+    EngineName,
     typer.Option("--engine", help="Who reasons: a model where one is configured (auto), or local rules."),
 ]
-AUTO = EngineChoice.AUTO
 AskedAt = Annotated[
     str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import RenderableType
@@ -13,30 +12,6 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.search import results
 from tiermem.text.unicode import show_controls
-
-
-class Strategy(StrEnum):
-    """How things are looked for."""
-
-    HYBRID = "hybrid"
-    VECTOR = "vector"
-    FULLTEXT = "fulltext"
-
-
-class Kind(StrEnum):
-    """What is looked for."""
-
-    ANY = "any"
-    UNITS = "units"
-    PAGES = "pages"
-    TURNS = "turns"
-
-
-class About(StrEnum):
-    """What a timeframe is of."""
-
-    SAID = "said"
-    EVENT = "event"
 
 
 def recall(
@@ -50,9 +25,16 @@ def recall(
             help="Only of then: “last week”, 2024-05, 2024-05-01/2024-05-08, or auto: as the topic says."
         ),
     ] = None,
-    about: Annotated[About, typer.Option(help="When it was said, or when it happened.")] = About.SAID,
-    strategy: Annotated[Strategy, typer.Option(help="By meaning, by words, or both.")] = Strategy.HYBRID,
-    kind: Annotated[Kind, typer.Option(help="Summaries and turns (any), or one kind.")] = Kind.ANY,
+    about: Annotated[
+        Literal["said", "event"], typer.Option(help="When it was said, or when it happened.")
+    ] = "said",
+    strategy: Annotated[
+        Literal["hybrid", "vector", "fulltext"], typer.Option(help="By meaning, by words, or both.")
+    ] = "hybrid",
+    kind: Annotated[
+        Literal["any", "units", "pages", "turns"],
+        typer.Option(help="Summaries and turns (any), or one kind."),
+    ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 20,
     asked_at: options.AskedAt = None,
     turns: options.Turns,
@@ -65,10 +47,10 @@ def recall(
         found = memory.recall(
             topic,
             limit=limit,
-            kind=kind.value,
-            strategy=strategy.value,
+            kind=kind,
+            strategy=strategy,
             timeframe=timeframe,
-            about=about.value,
+            about=about,
             session=session,
             asked_at=options.moment("--asked-at", asked_at),
             **seen,

@@ -15,11 +15,11 @@ def redistil(
     page_id: options.PageId,
     *,
     place: options.Place,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
     """Summarise a page again, told what its summaries lost. New units are added; nothing is removed."""
-    with place.open(engine=engine.value) as memory:
+    with place.open(engine=engine) as memory:
         done = memory.redistil(options.page_named(memory, page_id))
     output.show(done, lambda: _redistilled(done))
 

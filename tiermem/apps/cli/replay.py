@@ -31,14 +31,14 @@ def replay(
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Ask again over the memory as it stood, and show what differs.")
     ] = False,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
     """Show how a past answer came about: candidates, scores, route, prompts and checks, as they were."""
     if rerun and read_only:
         raise typer.BadParameter("what asking again costs is recorded", param_hint="--read-only")
-    with place.open(read_only=not rerun, engine=engine.value) as memory:
+    with place.open(read_only=not rerun, engine=engine) as memory:
         past = memory.replay(options.answer_named(memory, answer_id), rerun=rerun)
     output.show(past, lambda: _replay(past))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -17,20 +16,14 @@ from tiermem.model import Evidence
 from tiermem.text.unicode import show_controls
 
 
-class Kind(StrEnum):
-    """What a search looks through."""
-
-    UNITS = "units"
-    PAGES = "pages"
-    TURNS = "turns"
-
-
 def search(
     query: str,
     *,
     place: options.Place,
     session: options.Session = None,
-    kind: Annotated[Kind, typer.Option(help="Search summaries or raw pages.")] = Kind.UNITS,
+    kind: Annotated[
+        Literal["units", "pages", "turns"], typer.Option(help="Search summaries or raw pages.")
+    ] = "units",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
     asked_at: options.AskedAt = None,
     turns: options.Turns,
@@ -41,8 +34,8 @@ def search(
     seen = turns.keywords()
     with place.look(read_only=read_only) as memory:
         at = options.moment("--asked-at", asked_at)
-        found = memory.search(query, limit=limit, kind=kind.value, session=session, asked_at=at, **seen)
-    shown = {"query": query, "kind": kind.value, "results": found}
+        found = memory.search(query, limit=limit, kind=kind, session=session, asked_at=at, **seen)
+    shown = {"query": query, "kind": kind, "results": found}
     output.show(shown, lambda: results(found) if found else "nothing found")
 
 

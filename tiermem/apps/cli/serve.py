@@ -23,7 +23,7 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Where to listen; elsewhere needs keys.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65_535, help="On which port.")] = 8000,
     keys: KeysFile = None,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     read_only: options.ReadOnly = False,
     body_mb: Annotated[float, typer.Option("--body-mb", help="A request has so many MiB at most.")] = 16.0,
     rate: Annotated[float, typer.Option("--rate", help="Requests a second of one key; 0 is any.")] = 100.0,
@@ -54,7 +54,7 @@ def serve(
         host=host,
         limits=limits,
         read_only=read_only,
-        engine=engine.value,
+        engine=engine,
     )
     to = "everybody on this machine can use it, without a key" if service.access.open else "with a key"
     shown = f"[{host}]" if ":" in host else host

@@ -137,7 +137,7 @@ def page_view(
 
 
 def _touches(line: PageLine, span: Span, page: Page) -> bool:
-    return span.page_id == page.id and span.start < line.end and line.start < span.end
+    return span.page_id == page.id and line.touches(span)
 
 
 def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -> Text:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.places import place
 from tiermem.dialogue.turns_file import load_json, parse_array
-from tiermem.errors import InvalidInput
 
 
 def _knows(source: Source) -> bool:
     """Several lines, or a file that says it is of lines, and the first is a chat by itself."""
-    first, _, rest = source.text.lstrip().partition("\n")
-    if not first.startswith("{") or not (rest.strip() or source.ending in (".jsonl", ".ndjson")):
-        return False
-    try:
-        value = load_json(first)
-    except InvalidInput:
-        return False
-    return isinstance(value, Mapping) and isinstance(value.get("messages"), list)
+    several = "\n" in source.text.strip() or source.ending in (".jsonl", ".ndjson")
+    return several and isinstance((source.first_line or {}).get("messages"), list)
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:

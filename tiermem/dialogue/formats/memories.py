@@ -16,7 +16,7 @@ from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.places import place
-from tiermem.dialogue.turns_file import load_json
+from tiermem.dialogue.turns_file import json_lines
 from tiermem.errors import InvalidInput
 
 Entry = Mapping[str, Any]
@@ -30,7 +30,7 @@ def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iter
     An object without such a list is an entry itself, unless there may be none (`empty`).
     """
     if not _is_document(source):
-        yield from _lines(source.text)
+        yield from json_lines(source.text, _entry)
         return
     for document in source.elements:
         lists = [key for key in keys if isinstance(document, Mapping) and isinstance(document.get(key), list)]
@@ -100,14 +100,6 @@ def _is_document(source: Source) -> bool:
         if "\n{" in source.text:
             return False
         raise
-
-
-def _lines(text: str) -> Iterator[tuple[str, Entry]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            with place(f"line {number}"):
-                entry = _entry(load_json(line))
-            yield f"line {number}", entry
 
 
 def _entry(value: object) -> Entry:

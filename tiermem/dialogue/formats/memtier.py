@@ -7,13 +7,12 @@ Who speaks stands in front of the content, in brackets. What it was worth to Mem
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.places import place
-from tiermem.dialogue.turns_file import grouped, load_json
+from tiermem.dialogue.turns_file import grouped, json_lines
 from tiermem.errors import InvalidInput
 
 _NEEDED = {"session_id", "content", "timestamp", "cognitive_weight"}
@@ -22,26 +21,11 @@ _HEAD = re.compile(r"\[([^\[\]\n]{1,80})\] ")
 
 
 def _knows(source: Source) -> bool:
-    first = source.text.lstrip().partition("\n")[0]
-    if not first.startswith("{"):
-        return False
-    try:
-        value = load_json(first)
-    except InvalidInput:
-        return False
-    return isinstance(value, Mapping) and _NEEDED.issubset(value)
+    return _NEEDED.issubset(source.first_line or ())
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(grouped(_messages(source.text), source.session))
-
-
-def _messages(text: str) -> Iterator[tuple[str, object]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            with place(f"line {number}"):
-                message = _message(load_json(line))
-            yield f"line {number}", message
+    return alone(grouped(json_lines(source.text, _message), source.session))
 
 
 def _message(entry: object) -> Mapping[str, Any]:

@@ -49,6 +49,16 @@ class Source:
         """The JSON document; `InvalidInput` says why it is none."""
         return load_json(self.text)
 
+    @cached_property
+    def first_line(self) -> Mapping[str, Any] | None:
+        """The JSON object that the first line is by itself; `None` where it is none."""
+        first = self.text.lstrip().partition("\n")[0]
+        try:
+            value = load_json(first) if first.startswith("{") else None
+        except InvalidInput:
+            return None
+        return value if isinstance(value, Mapping) else None
+
     @property
     def elements(self) -> list[Any]:
         """The elements of a JSON list, or the document alone."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from tiermem.dialogue.formats.benchmarks import is_benchmark
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.turns_file import load_json, parse_array, parse_lines
-from tiermem.errors import InvalidInput
+from tiermem.dialogue.turns_file import parse_array, parse_lines
 
 _WHOLE = {"messages", "chats", "mapping", "chat_messages"}
 """What a whole chat on one line holds."""
@@ -14,18 +13,13 @@ _JSON_LINES = (".jsonl", ".ndjson")
 
 
 def _is_lines(source: Source) -> bool:
-    return source.ending in _JSON_LINES or _opens_with_a_turn(source.text)
+    return source.ending in _JSON_LINES or _opens_with_a_turn(source)
 
 
-def _opens_with_a_turn(text: str) -> bool:
+def _opens_with_a_turn(source: Source) -> bool:
     """Whether the first line alone is a JSON object, and not a whole document written on one line."""
-    start = len(text) - len(text.lstrip())
-    first = text[start:].partition("\n")[0] if text.startswith("{", start) else ""
-    try:
-        value = load_json(first)
-    except InvalidInput:
-        return False
-    return isinstance(value, dict) and not (is_benchmark(value) or value.keys() & _WHOLE)
+    first = source.first_line
+    return first is not None and not (is_benchmark(first) or first.keys() & _WHOLE)
 
 
 def _read_lines(source: Source) -> tuple[Conversation, ...]:

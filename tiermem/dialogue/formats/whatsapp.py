@@ -33,7 +33,9 @@ _STAMP = re.compile(
     re.IGNORECASE,
 )
 _YEAR = 4
+"""Digits of a year written in full: a date that opens with so many has the year first."""
 _MINUTES_AND_SECONDS = 2
+"""Parts of a clock behind its hour, where it tells seconds."""
 _PART = re.compile(r"[:.]\d{2}")
 _BETWEEN = re.compile(r"[./-]")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
@@ -42,6 +44,7 @@ _MARKS = "\u200e\u200f\ufeff"
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " "})
 _QUOTES = frozenset('"“”„«')
 _LONGEST_NAME = 80
+"""Characters of a name at most; what is longer before a colon is told by the app."""
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from tiermem.reasoning.learned.calibration import (
     Signals,
     read_calibration,
 )
-from tiermem.reasoning.learned.factors import texts_of
+from tiermem.reasoning.learned.factors import read_head, texts_of
 from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
@@ -228,7 +228,7 @@ def with_reader(
         return by_reader(reader, weights=weights, risk=risk, embedder=embedder)
     if not SHIPPED.is_file():
         return engine
-    calibration = read_calibration(texts_of(SHIPPED.read_bytes()))
+    calibration = read_calibration(texts_of(read_head(SHIPPED)))
     if calibration is None or calibration.embedder != embedder:
         return engine
     return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tiermem.embedding.tensors import LAYERS
@@ -70,6 +71,13 @@ def _headed(described: Mapping[str, Any], numbers: bytes) -> bytes:
     text = json.dumps(described, sort_keys=True).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + numbers
+
+
+def read_head(path: Path) -> bytes:
+    """The head of such a file, without the numbers behind it: `texts_of` takes it like the whole."""
+    with path.open("rb") as file:
+        length = file.read(8)
+        return length + file.read(int.from_bytes(length, "little"))
 
 
 def texts_of(raw: bytes) -> dict[str, str]:

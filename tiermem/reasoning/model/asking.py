@@ -20,6 +20,7 @@ UNSTATED = 0.5
 _ROOM_FOR_A_PAGE = 4096
 """Tokens of a reply that quotes one page: the facts of a full page can be longer than the page."""
 _ROOM_FOR_ANOTHER = 2048
+"""Tokens more for each further page."""
 _MOST_ROOM = 16_384
 """What nearly every endpoint lets a reply take."""
 

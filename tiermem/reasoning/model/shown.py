@@ -138,7 +138,7 @@ def _in_context(found: LinkedFact, pages_by_id: dict[PageId, Page]) -> str:
 def _turns_around(span: Span, page: Page | None) -> list[str]:
     if page is None:
         return []
-    touched = [n for n, line in enumerate(page.lines) if line.start < span.end and span.start < line.end]
+    touched = [n for n, line in enumerate(page.lines) if line.touches(span)]
     if not touched:
         return []
     lines = page.lines[max(touched[0] - 1, 0) : touched[-1] + 1]

@@ -33,14 +33,14 @@ def demo(
     store: Annotated[
         Path | None, typer.Option("--store", help="Keep the memory here instead of throwing it away.")
     ] = None,
-    engine: options.Engine = options.AUTO,
+    engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
     """Ingest a dialogue that ships with TierMem, ask questions, and show the way to the words."""
     if output.as_json:
-        print_json(run_demo(store, engine.value))
+        print_json(run_demo(store, engine))
     else:
-        _show(store, engine.value)
+        _show(store, engine)
 
 
 def _show(store: Path | None, engine: options.EngineName) -> None:
