@@ -189,7 +189,8 @@ def test_help_lists_the_commands_of_evaluation_and_no_others() -> None:
     listed = [line.split()[1] for line in said.splitlines() if line.startswith("│ ") and line[2] != " "]
     assert [name for name in listed if name != "--help"] == [
         "retrieval", "qa", "replay", "feedback", "report", "audit",
-        "ear", "htm", "learn", "memtier", "train", "calibrate", "router-data", "router-train", "systems",
+        "ear", "htm", "learn", "memtier", "train", "calibrate", "rerank", "router-data", "router-train",
+        "systems",
     ]  # fmt: skip
 
 
