@@ -17,12 +17,10 @@ from tiermem.reasoning.learned.pieces import Pieces, encode
 
 _TALK: Final = ("written", "friendsqa", "longmemeval")
 """Sources in which people talk."""
-_LAST: Final = 2
-"""Epochs of what people say, after all others."""
 _AGAIN: Final = 8
-"""Of all the rest every so many-th lesson is in them."""
+"""Of all the rest every so many-th lesson is in the last epoch."""
 _HIDDEN: Final = 3
-"""Of the lessons whose evidence was taken away every so many-th is in them."""
+"""Of the lessons whose evidence was taken away every so many-th is in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,7 @@ def drawn(lessons: Sequence[Example], count: int | None, *, seed: int) -> list[E
 
 def course_of(lessons: Sequence[Example], epochs: int) -> list[list[int]]:
     """The places of the lessons of every epoch: so often all but those that were written for this, and at
-    the end, where there are any, twice what is read in these and in other talk, and some of all the rest,
+    the end, where there are any, once what is read in these and in other talk, and some of all the rest,
     which is not to be forgotten.
     """
     written = {at for at, one in enumerate(lessons) if one.source == "written"}
@@ -57,7 +55,7 @@ def course_of(lessons: Sequence[Example], epochs: int) -> list[list[int]]:
     shown = [at for at in read if not lessons[at].id.endswith(WITHOUT)]
     hidden = [at for at in read if lessons[at].id.endswith(WITHOUT)]
     last = sorted({*shown, *hidden[::_HIDDEN], *rest[::_AGAIN]})
-    return [*([rest] * epochs), *([last] * _LAST)]
+    return [*([rest] * epochs), last]
 
 
 def whole_tokenizer(weights: Path) -> Any:

@@ -84,6 +84,6 @@ def test_what_was_written_is_learned_at_the_end_with_other_talk_and_some_of_the_
     ]
     ranked = [replace(lesson("r", label=1), source="written", task="rank")]
     assert course_of(rest, 2) == [list(range(9))] * 2
-    first, second, last, again = course_of([*rest, *talk, *own, *ranked], 2)
+    first, second, last = course_of([*rest, *talk, *own, *ranked], 2)
     assert first == second == list(range(10))
-    assert last == again == [0, 8, 9, 10, 11, 14]
+    assert last == [0, 8, 9, 10, 11, 14]
