@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from llm.cli import cli
 
 import tiermem
+from tests.adapters.conftest import shows
 from tiermem.adapters.llm import TierMem, _opened
 from tiermem.errors import TierMemError
 
@@ -56,7 +57,7 @@ def scripted(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         prompt = json.dumps({"name": tool, "arguments": arguments})
         command = [sys.executable, "-m", "llm", "-m", "scripted", *options, prompt]
         known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=known, timeout=100)
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=known)
 
     return run
 
@@ -77,6 +78,7 @@ def test_the_command_line_lists_it_by_the_entry_point(tmp_path: Path) -> None:
     assert "TierMem" in shown
 
 
+@pytest.mark.timeout(600)  # four processes, each of which opens the memory
 def test_the_command_line_gives_a_model_the_tools_and_they_work_from_one_process_to_the_next(
     dogs: tiermem.Memory, scripted: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
@@ -99,6 +101,7 @@ def test_a_model_calls_the_tools(dogs: tiermem.Memory, example: Callable[[str], 
     shown, kept = example("with_llm.py")
     assert "| Ann: My dog Biscuit is allergic to chicken." in shown
     assert "The red kettle stands in the cellar." in kept
+    assert shows("with_llm", shown, kept)
 
 
 def test_a_toolbox_names_its_memory_and_works_beside_who_writes_it(

@@ -124,8 +124,12 @@ def stats(
         spent_today=spent_today,
         daily=daily,
         problems=(*map(str, aside[-_SHOWN:]), *problems),
-        agents=tuple(sorted({one.agent for one in (*sealed, *filling) if one.agent is not None})),
+        agents=tuple(sorted(_named(one.agent for one in sealed) | _named(one.agent for one in filling))),
     )
+
+
+def _named(agents: Iterable[str | None]) -> set[str]:
+    return {agent for agent in agents if agent is not None}
 
 
 def _rate(pages: Iterable[PageSummary]) -> float | None:
