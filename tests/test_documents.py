@@ -109,7 +109,7 @@ def test_every_command_a_page_shows_is_one_that_there_is(page: Path) -> None:
 
 
 def test_a_command_that_there_is_not_is_found_out() -> None:
-    for wrong in ("fetch", "ask", "ask what when", "ask --colour red what", "pages p1", "erase --session s1"):
+    for wrong in ("fetch", "ask", "ask what when", "ask --colour red what", "pages p1", "restore a.tar"):
         with pytest.raises(Exception, match=r".+"):
             is_parsed("tiermem", wrong.split())
     is_parsed("tiermem", ["ask", "--json", "what?"])

@@ -17,6 +17,8 @@ from playwright.sync_api import sync_playwright
 
 PICTURE = Path(__file__).with_suffix(".png")
 QUESTION = "What is Mila allergic to?"
+PATIENCE = 120_000
+"""Milliseconds that a slow machine may take, which loads the weights for the first question."""
 SIZE = {"width": 1100, "height": 720}
 
 
@@ -40,6 +42,7 @@ def draw(address: str) -> None:
         flags = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
         page = browser.new_page(viewport=SIZE, color_scheme="light")
+        page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.get_by_label("Question").fill(QUESTION)
         page.get_by_role("button", name="Ask", exact=True).click()

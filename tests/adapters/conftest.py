@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tiermem
+from tests.pictures import in_picture, words
 
 DOGS = (
     "My dog Biscuit is allergic to chicken.",
@@ -34,6 +35,13 @@ def dogs(memory: tiermem.Memory) -> tiermem.Memory:
     """A memory in which Ann has said four things."""
     memory.add([tiermem.Turn(speaker="Ann", text=text, role="user") for text in DOGS], session="dogs")
     return memory
+
+
+def shows(name: str, *printed: str) -> bool:
+    """Whether the picture of an example shows what it printed."""
+    picture = (EXAMPLES.parent / "docs/images" / f"{name}.svg").read_text()
+    typed = "\n".join((f"$ python examples/{name}.py", *printed))
+    return words(in_picture(picture)) == words(typed)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 import tiermem
+from tests.adapters.conftest import shows
 from tiermem.adapters.opentelemetry import instrument
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Call
@@ -113,3 +114,4 @@ def test_nothing_is_watched_when_it_has_ended(memory: tiermem.Memory) -> None:
 def test_the_example_runs(example: Callable[[str], Any]) -> None:
     names = example("with_opentelemetry.py")
     assert names == ["create_memory", "search_memory"]
+    assert shows("with_opentelemetry", *names)

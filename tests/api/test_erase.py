@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,34 @@ def test_the_rest_of_a_page_keeps_its_offsets(memory: tiermem.Memory) -> None:
     for unit in memory.units("s1"):
         for span in unit.spans:
             assert after.words(span) == page.words(span)
+
+
+@pytest.mark.parametrize("what", [{"turn": "t2", "session": "s1"}, {"session": "s2"}, {"space": True}])
+def test_a_dry_run_lists_what_goes_writes_nothing_and_needs_no_right_to(
+    memory: tiermem.Memory, open_memory: OpenMemory, tmp_path: Path, what: dict[str, Any]
+) -> None:
+    for question in (BISCUIT, ROOF):
+        memory.ask(question)
+    (roof,) = (unit for unit in memory.units() if "roof" in unit.text)
+    memory.correct(roof.id, "We paid 1,500 dollars for the new roof.", speaker="Melanie")
+    memory.close()
+    stored = everything(tmp_path)
+    reader = open_memory(read_only=True)
+    tried = reader.erase(**what, dry_run=True)
+    assert (tried.proposed, tried.leftovers.clean, tried.leftovers.files) == (True, False, 0)
+    with pytest.raises(InvalidInput, match="repeats words"):
+        reader.erase(turn="t2", session="s1", reason="of Biscuit", dry_run=True)
+    with pytest.raises(tiermem.PageStoreError):
+        reader.erase(**what, reason="asked to")
+    reader.close()
+    assert everything(tmp_path) == stored
+    memory = open_memory()
+    with pytest.raises(InvalidInput, match="give a reason"):
+        memory.erase(**what)
+    done = memory.erase(**what, reason="asked to")
+    assert replace(tried.erasure, index=done.erasure.index) == done.erasure
+    assert tried.recorded_calls == done.recorded_calls
+    assert tried.leftovers.phrases == done.leftovers.phrases
 
 
 @pytest.mark.parametrize("what", ["page", "session", "space"])
@@ -209,8 +238,9 @@ def test_recorded_model_calls_with_the_words_go(open_memory: OpenMemory, tmp_pat
     memory.flush()
     assert "Biscuit" in recording.read_text()
     kept = recording.read_text().count("\n")
+    tried = memory.erase(turn="t2", dry_run=True)
     receipt = memory.erase(turn="t2", reason="asked to")
-    assert receipt.recorded_calls == 1
+    assert (tried.recorded_calls, receipt.recorded_calls) == (1, 1)
     assert "Biscuit" not in recording.read_text()
     assert recording.read_text().count("\n") == kept - 1
 

@@ -1,6 +1,5 @@
 """The demo that a newcomer runs first."""
 
-import html
 import json
 import re
 import sys
@@ -10,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
+from tests.pictures import in_picture
 from tiermem.apps.cli import demo as show
 from tiermem.apps.cli.app import app
 from tiermem.apps.cli.demo.run import SPACE, Demo, dialogue, questions, run_demo
@@ -116,11 +116,6 @@ def test_the_demo_kept_in_a_store_can_be_asked_on(kept: tuple[str, str]) -> None
     (asked,) = (one["id"] for one in answers if one["question"] == EXPECTED[1][0])
     trail = runner.invoke(app, ["audit", asked, "--store", store], env={"COLUMNS": "92"})
     assert lasting_words(trail.stdout) == lasting_words(in_picture(PICTURE.read_text()))
-
-
-def in_picture(drawn: str) -> str:
-    """The words of a picture, line by line; quotes are coloured in it."""
-    return html.unescape(" ".join(re.findall(r"<text [^>]*>([^<]*)</text>", drawn)))
 
 
 def lasting_words(shown: str) -> list[str]:

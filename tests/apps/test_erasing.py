@@ -1,6 +1,7 @@
 """`tiermem erase`, `withdraw`, `trail` and the options of trust, as a person and a program use them."""
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -40,12 +41,17 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     onions = next(
         one["id"] for one in json.loads(run("units", *at, "--json"))["units"] if "onions" in one["text"]
     )
+    assert "would be withdrawn" in run("withdraw", onions, *at, "--dry-run")
+    run("withdraw", onions, *at, code=2)
     assert "onions" in run("withdraw", onions, *at, "--reason", "not so")
     assert json.loads(run("trail", onions, *at, "--json"))["trail"][0]["because"] == "not so"
     assert "withdrawn: not so" in run("trail", onions, *at)
     refused = run("erase", *at, "--turn", "t1", "--session", "s", "--reason", "asked to", given="n\n", code=1)
     assert "Erase turn t1 of session s" in refused
     assert "Biscuit" in run("units", *at)
+    tried = run("erase", *at, "--turn", "t1", "--session", "s", "--dry-run")
+    assert re.search(r"would erase +1 turn on 1 page\s+to go with it +\d records?, 1 unit,", tried)
+    run("erase", *at, "--turn", "t1", "--session", "s", "--yes", code=2)
     receipt = json.loads(
         run("erase", *at, "--turn", "t1", "--session", "s", "--reason", "asked", "--yes", "--json")
     )

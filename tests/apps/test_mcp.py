@@ -96,6 +96,7 @@ async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.Asy
         named = {"page_id": found["found"][0]["page_ids"][0], "line": 1, "reason": "asked to"}
         shown = await called(client, "forget", **named)
         assert SAID in shown
+        assert "1 turns, 1 facts, 0 answers" in shown
         assert "confirm=true" in shown
         assert SAID in await called(client, "page", page_id=named["page_id"])
         done = await called(client, "forget", **named, confirm=True)

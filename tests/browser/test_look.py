@@ -1,5 +1,7 @@
 """A person looks at a memory: asks, follows the answer to the words, goes back in time, takes out."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ from tests.browser.dialogue import HOSTILE, correct
 
 
 def goes(page: Any, place: str) -> None:
-    page.evaluate("place => { location.hash = place; }", place)
+    """Lead to a place of the page, and wait until it is shown."""
+    shown = page.evaluate("place => { location.hash = place; return location.hash; }", place)
+    page.wait_for_selector(f"#main[data-place={json.dumps(shown)}]")
 
 
 def asked(page: Any, question: str) -> None:
@@ -31,6 +35,49 @@ def test_an_answer_leads_to_the_words_it_rests_on(look: Looks, store: Path) -> N
     page.wait_for_selector("mark.cited")
     assert "".join(page.locator("mark.cited").all_inner_texts()) == cited
     assert page.locator("main h1").inner_text().startswith("Page 1")
+
+
+def test_the_steps_appear_as_they_happen_and_stay_below_the_answer(look: Looks, store: Path) -> None:
+    page = look(store)
+    seen = page.evaluate_handle(
+        """() => {
+          const seen = [];
+          const count = () => {
+            const steps = document.querySelectorAll(".steps > li").length;
+            if (steps && !document.querySelector(".answer")) seen.push(steps);
+          };
+          const result = document.querySelector(".result");
+          new MutationObserver(count).observe(result, { childList: true, subtree: true });
+          return seen;
+        }"""
+    )
+    page.get_by_text("Confine it").click()
+    page.get_by_label("Look").select_option("raw")
+    asked(page, "What is Biscuit allergic to?")
+    live = seen.json_value()
+    assert live == sorted(live)
+    assert live[0] < live[-1]  # one after the other, and before the answer
+    page.get_by_text(re.compile(r"^\d+ steps in ")).click()
+    steps = page.locator(".steps > li b").all_inner_texts()
+    assert steps[:2] == ["Recalled", "Decided"]
+    assert {"Read", "Took in"} < set(steps)
+    assert steps[-1] == "Worded"
+
+
+def test_an_agent_s_own_are_looked_at_as_that_agent(look: Looks, store: Path) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        for agent in ("planner", "critic"):
+            memory.as_agent(agent).add(f"The {agent} counts 7 tents.", speaker=agent, session="plans")
+        memory.flush()
+    page = look(store)
+    goes(page, "#/timeline")
+    page.get_by_label("Seen by").select_option("planner")
+    page.wait_for_url("**agent=planner**")
+    page.get_by_text("The planner counts 7 tents.").wait_for()
+    assert page.get_by_text("The critic counts").count() == 0
+    assert page.get_by_label("Seen by").input_value() == "planner"
+    page.get_by_label("Seen by").select_option("the owner")
+    page.get_by_text("The critic counts 7 tents.").wait_for()
 
 
 def test_what_memory_does_not_hold_shows_what_comes_nearest(look: Looks, store: Path) -> None:
@@ -82,6 +129,7 @@ def test_a_correction_stands_in_the_history_and_the_slider_goes_back_before_it(
     slider = page.get_by_label("Moment")
     slider.press("ArrowLeft")
     slider.press("ArrowLeft")
+    page.wait_for_selector('.result[aria-busy="false"]')  # of the last moment, and no earlier one
     page.get_by_text("Since then").wait_for()
     assert page.locator(".long").get_by_text("260 euros").count() == 0
     assert "holds no more" in page.locator(".long .row", has_text="240 euros").inner_text()
@@ -96,15 +144,18 @@ def test_erasing_shows_what_would_go_and_then_it_is_gone(look: Looks, store: Pat
     page.locator(".turn", has_text="240 euros").get_by_role("button").focus()
     page.keyboard.press("Enter")
     preview = page.locator(".preview")
-    preview.get_by_text("would go, with what rests on it").wait_for()
-    assert "1 unit rests on these words alone" in preview.inner_text()
-    assert "1 answer of the newest 1" in preview.inner_text()
+    preview.get_by_text("1 turn would go, on 1 page").wait_for()
+    preview.get_by_text("1 unit", exact=True).click()
+    preview.get_by_text("Bo: The cabin costs 240 euros a night.").wait_for()
+    assert "1 answer, " in preview.inner_text()
     page.get_by_label("Reason").fill("they asked for it")
     page.get_by_role("button", name="Erase for ever").click()
     assert page.get_by_role("dialog").is_visible()  # not without agreeing
     page.get_by_label("This cannot be undone.").check()
     page.get_by_role("button", name="Erase for ever").click()
     page.get_by_text("1 turn erased on 1 page").wait_for()
+    assert "1 unit went, 0 units narrowed" in page.get_by_role("dialog").inner_text()
+    assert "1 answer and " in page.get_by_role("dialog").inner_text()
     page.get_by_role("button", name="Close").click()
     page.get_by_text("This turn was erased.").wait_for()
     assert page.get_by_text("240 euros").count() == 0
@@ -115,8 +166,7 @@ def test_a_session_is_erased_whole(look: Looks, store: Path) -> None:
     goes(page, "#/timeline")
     page.get_by_role("button", name="Erase session trip").focus()
     page.keyboard.press("Enter")
-    page.locator(".preview").get_by_text("3 turns").wait_for()
-    assert "units rest on these words alone" in page.locator(".preview").inner_text()
+    page.locator(".preview").get_by_text("3 turns would go, on 1 page").wait_for()
     page.get_by_label("Reason").fill("they asked for it")
     page.get_by_label("This cannot be undone.").check()
     page.get_by_role("button", name="Erase for ever").click()

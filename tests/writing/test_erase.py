@@ -467,6 +467,10 @@ class CrashingIndex(DictIndex):
         await super().set_mark(space, mark)
 
 
+def stored(files: MemoryFiles) -> dict[str, bytes]:
+    return {name: bytes(data) for name, data in files._contents.items()}
+
+
 def log_on(files: MemoryFiles) -> DiskLog:
     return DiskLog("disk", SPACE, options=LogOptions(page_tokens=40), files=files)
 
@@ -517,7 +521,8 @@ def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_i
 
 async def random_life(seed: int) -> int:
     """Turns, summaries, findings that merge and supersede, by judges that repeat in every text what they were
-    shown; then some of the turns go, in two steps. Returns how many.
+    shown; then some of the turns go, in two steps. What is only tried writes nothing, and tells what is done
+    then. Returns how many.
     """
     chance = random.Random(seed)
     files = MemoryFiles()
@@ -539,7 +544,10 @@ async def random_life(seed: int) -> int:
             await writer.apply_pending()
         if chance.random() < 0.2 and ledger.tier1.units():
             unit = chance.choice(ledger.tier1.units())
-            await writer.withdraw(unit.id, f"no more {echo(unit.text)}")
+            head, tried = ledger.tier1.head, await writer.withdraw(unit.id, "tried", dry_run=True)
+            assert (tried.proposed, ledger.tier1.head) == (True, head)
+            done = await writer.withdraw(unit.id, f"no more {echo(unit.text)}")
+            assert replace(tried, proposed=False) == done
         if chance.random() < 0.2 and ledger.tier1.pages:
             await writer.redistil(chance.choice(list(ledger.tier1.pages)))
     await writer.seal()
@@ -547,7 +555,11 @@ async def random_life(seed: int) -> int:
     checkpoint = await ledger.checkpoint()
     gone = chance.sample(turns, chance.randint(1, 4))
     for one in gone:
-        await writer.erase(Selection(turn=one.turn_id), "asked to")
+        selection, before = Selection(turn=one.turn_id), stored(files)
+        proposed, phrases = await writer.proposed_erasure(selection, "asked to")
+        assert stored(files) == before
+        erasure, words = await writer.erase(selection, "asked to")
+        assert (replace(proposed, index=erasure.index), phrases) == (erasure, words), seed
         word = canary(turns.index(one))
         for form in (word, word[::-1]):
             assert words_on(files, index, form) == 0, (seed, form)

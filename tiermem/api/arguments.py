@@ -72,6 +72,11 @@ def reason(value: object) -> str:
     return text_in(value, "reason").strip()
 
 
+def reason_unless(dry_run: bool, value: object) -> str:
+    """A reason that says something; none is needed where nothing is done."""
+    return "" if dry_run and value == "" else reason(value)
+
+
 def session(value: object) -> SessionId:
     """The name of a session."""
     return SessionId(name_in(value, "session"))

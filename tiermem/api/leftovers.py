@@ -90,6 +90,18 @@ LEFT_TO_THE_OWNER = LeftoverScan(
 """The scan of an agent, who is not told what others said."""
 
 
+def not_looked(words: Fingerprints) -> LeftoverScan:
+    """The scan of an erasure that was only tried: what would be looked for, and nothing was."""
+    return LeftoverScan(
+        phrases=len(words.phrases),
+        files=0,
+        bytes=0,
+        found=(),
+        silent=words.silent,
+        unread=("every file: nothing was erased",),
+    )
+
+
 def leftover_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> LeftoverScan:
     """Look through the store for `words`; a memory without a directory has no files."""
     files = list(_files(store, space)) if store is not None else []

@@ -34,7 +34,7 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
-from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan
+from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, as_told
 from tiermem.api.stats import Stats, stats
@@ -53,7 +53,7 @@ from tiermem.errors import (
 )
 from tiermem.index.interface import About, Collection
 from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, Sees, SetAside
-from tiermem.llm.interface import Forgets
+from tiermem.llm.interface import Forgets, TellsKept
 from tiermem.llm.meter import Meter
 from tiermem.llm.tokens import token_counter
 from tiermem.model import (
@@ -844,19 +844,20 @@ class AsyncMemory:
                 return await components.writer.redistil(again)
 
     @finished
-    async def withdraw(self, unit_id: str, *, reason: str) -> Withdrawn:
+    async def withdraw(self, unit_id: str, *, reason: str = "", dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it is recalled no more, and what it superseded returns.
 
         The words that only it rests on stay on their page, are shown as taken back, with the reason, and are
         no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
         stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
-        The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. Raises
-        `UnknownId`.
+        The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. With
+        `dry_run` nothing is done, and it tells what would be; it needs no reason. Raises `UnknownId`.
         """
-        components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
+        tried, unit = arguments.switch(dry_run, "dry_run"), arguments.unit(unit_id)
+        components, why = self._open if tried else self._writable, arguments.reason_unless(tried, reason)
         unit = self._own_unit(unit)
         async with self._lock.shared():
-            done = await components.writer.withdraw(unit, why)
+            done = await components.writer.withdraw(unit, why, dry_run=tried)
         return replace(done, returned=self._seen(done.returned), beside=self._seen(done.beside))
 
     @finished
@@ -1028,7 +1029,8 @@ class AsyncMemory:
         page: str | None = None,
         session: str | None = None,
         space: bool = False,
-        reason: str,
+        reason: str = "",
+        dry_run: bool = False,
     ) -> Receipt:
         """Take a turn, a page, a session or the space out of memory for ever, with all that rests on it.
 
@@ -1038,9 +1040,11 @@ class AsyncMemory:
         superseded by them returns. Bundles, exports, copies and backups made before keep the words:
         the receipt says so, and nothing here can reach them. Checkpoints and proofs of
         before stay valid and say that it was erased. A crash in between is made good at opening.
-        Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
+        With `dry_run` nothing is done: the receipt, `proposed`, lists exactly what would go now. It needs no
+        reason. Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
         """
-        components, why = self._writable, arguments.reason(reason)
+        tried = arguments.switch(dry_run, "dry_run")
+        components, why = self._open if tried else self._writable, arguments.reason_unless(tried, reason)
         if arguments.switch(space, "space"):
             self._owners("erase(space=True)")
         selection = Selection(
@@ -1051,19 +1055,39 @@ class AsyncMemory:
             agent=self._agent,
         )
         await self._jobs.drain(but=CONSOLIDATING)  # which the lock has wait between two of its steps
-        async with self._lock.exclusive():
+        async with self._lock.shared() if tried else self._lock.exclusive():
             before = components.ledger.tier1
-            erasure, words = await components.writer.erase(selection, why)
-            await self._look_again()
-            calls = await _forget_calls(components, words)
-            self._jobs.forget(words.are_in)
-            scan = await self._scanned(words) if self._agent is None else LEFT_TO_THE_OWNER
-        receipt = Receipt(
-            space=components.ledger.space, reason=why, erasure=erasure, recorded_calls=calls, leftovers=scan
-        )
-        return receipt if self._agent is None else as_told(receipt, before, self._sees)
+            done = await (self._proposed(selection, why) if tried else self._erased(selection, why))
+        return done if self._agent is None else as_told(done, before, self._sees)
 
     delete = erase
+
+    async def _erased(self, selection: Selection, reason: str) -> Receipt:
+        components = self._open
+        erasure, words = await components.writer.erase(selection, reason)
+        await self._look_again()
+        calls = await _forget_calls(components, words)
+        self._jobs.forget(words.are_in)
+        scan = await self._scanned(words) if self._agent is None else LEFT_TO_THE_OWNER
+        return Receipt(
+            space=components.ledger.space,
+            reason=reason,
+            erasure=erasure,
+            recorded_calls=calls,
+            leftovers=scan,
+        )
+
+    async def _proposed(self, selection: Selection, reason: str) -> Receipt:
+        components = self._open
+        erasure, words = await components.writer.proposed_erasure(selection, reason)
+        return Receipt(
+            space=components.ledger.space,
+            reason=reason,
+            erasure=erasure,
+            recorded_calls=await _count_calls(components, words),
+            leftovers=not_looked(words),
+            proposed=True,
+        )
 
     @cut_short
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
@@ -1332,6 +1356,14 @@ async def opened_as(kind: type[_M], opening: Opening) -> _M:
     memory = kind(opened, user)
     finalize(memory, opened.users.discard, user).atexit = False
     return memory
+
+
+async def _count_calls(components: Components, words: Fingerprints) -> int | None:
+    """Calls with the words in them that `_forget_calls` would destroy; `None` where the model cannot tell."""
+    model: object = components.model
+    if not words or not isinstance(model, Forgets):
+        return 0
+    return await model.kept_with(words.are_in) if isinstance(model, TellsKept) else None
 
 
 async def _forget_calls(components: Components, words: Fingerprints) -> int:

@@ -68,14 +68,18 @@ class Receipt:
     `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. What stays: that turns
     and records were there (numbers, times, hashes), names of sessions, and `reason`. `not_reached` says where
     else the words are: whoever made bundles, exports, copies or backups has to destroy them.
+
+    `proposed`: nothing was done. It lists what would go now, and no file was looked through;
+    `recorded_calls` is `None` where the model cannot tell.
     """
 
     space: SpaceId
     reason: str
     erasure: Erasure
-    recorded_calls: int
+    recorded_calls: int | None
     leftovers: LeftoverScan
     not_reached: str = NOT_REACHED
+    proposed: bool = False
 
 
 def as_told(receipt: Receipt, before: Tier1, sees: Sees) -> Receipt:

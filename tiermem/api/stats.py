@@ -33,7 +33,7 @@ class Stats:
     tries again. `index_pending` counts the turns and units that the index has yet to take in, which are found
     by their words alone until then (`None` where this opening has no index to ask). `problems` are what went
     wrong with the clock the log was recorded by, the newest of the pages set aside with their reasons, and
-    the newest failures of background work, which stays pending.
+    the newest failures of background work, which stays pending. `agents` are those whose turns are counted.
     """
 
     space: SpaceId
@@ -66,6 +66,7 @@ class Stats:
     spent_today: Usage
     daily: Budget
     problems: tuple[str, ...]
+    agents: tuple[str, ...] = ()
 
 
 def stats(
@@ -123,7 +124,12 @@ def stats(
         spent_today=spent_today,
         daily=daily,
         problems=(*map(str, aside[-_SHOWN:]), *problems),
+        agents=tuple(sorted(_named(one.agent for one in sealed) | _named(one.agent for one in filling))),
     )
+
+
+def _named(agents: Iterable[str | None]) -> set[str]:
+    return {agent for agent in agents if agent is not None}
 
 
 def _rate(pages: Iterable[PageSummary]) -> float | None:

@@ -247,6 +247,27 @@ class Ledger:
         async with self._one_writer:
             self._tier1 = await to_thread.run_sync(erase)
 
+    async def without(
+        self, records: Iterable[int], instead: Iterable[tuple[int, str, Mapping[str, Any]]]
+    ) -> tuple[Tier1, Tier1]:
+        """The state as it is, and as it would be were `records` erased with `instead` of them; none is."""
+        erased, copies = frozenset(records), tuple(instead)
+
+        def folds() -> tuple[Tier1, Tier1]:
+            head = self._log.head
+            return _fold(self._log, upto=head), _fold(self._log, upto=head, erased=erased, instead=copies)
+
+        return await self._blocking(folds)
+
+    async def with_entry(self, entry: Entry) -> Tier1:
+        """The state as it would be were an entry written now; it is not."""
+        record = Record(
+            seq=self._log.head + 1, kind=kind_of(entry).name, at=datetime.now(UTC), body=encode(entry)
+        )
+        state = await self._blocking(lambda: _fold(self._log, upto=record.seq - 1))
+        state.fold(record, entry)
+        return state
+
     async def changes(self, after: int, *, besides: Collection[PageId] = ()) -> Changes:
         """What changed after record `after`, and all of the pages `besides` with their units.
 
@@ -423,8 +444,14 @@ def _history(log: PageLog, upto: int) -> History | None:
         return None
 
 
-def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
-    records = records_that_count(log, frozenset(KINDS))
+def _fold(
+    log: PageLog,
+    *,
+    upto: int | None = None,
+    erased: Collection[int] = (),
+    instead: Iterable[tuple[int, str, Mapping[str, Any]]] = (),
+) -> Tier1:
+    records = records_that_count(log, frozenset(KINDS), erased=erased, instead=instead)
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)

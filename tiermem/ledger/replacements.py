@@ -7,7 +7,7 @@ moment, is the fold of what may still be known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +34,23 @@ def replacement(place: int, kind: str, body: Mapping[str, Any]) -> tuple[str, di
     return REPLACEMENT, {"for": place, "kind": kind, "body": dict(body)}
 
 
-def records_that_count(log: PageLog, kinds: frozenset[str]) -> Iterator[Record]:
-    """The records of some kinds as they count, in order."""
-    instead = _replacements(log)
-    for record in log.records(kinds=kinds | ({TOMBSTONE} if instead else set())):
-        if record.kind != TOMBSTONE:
+def records_that_count(
+    log: PageLog,
+    kinds: frozenset[str],
+    *,
+    erased: Collection[int] = (),
+    instead: Iterable[tuple[int, str, Mapping[str, Any]]] = (),
+) -> Iterator[Record]:
+    """The records of some kinds as they count, in order; as they would with more `erased`, and `instead`
+    (place, kind, body) of these.
+    """
+    copies = {place: copy.body for place, copy in _replacements(log).items() if copy.seq not in erased}
+    copies |= {copy[0]: replacement(*copy)[1] for copy in instead}
+    for record in log.records(kinds=kinds | ({TOMBSTONE} if copies else set())):
+        if record.kind != TOMBSTONE and record.seq not in erased:
             yield record
-        elif record.seq in instead:
-            copy = instead[record.seq].body
+        elif record.seq in copies:
+            copy = copies[record.seq]
             if copy["kind"] in kinds:
                 yield Record(seq=record.seq, kind=copy["kind"], at=record.at, body=copy["body"])
 

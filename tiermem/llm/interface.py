@@ -52,6 +52,15 @@ class Forgets(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsKept(Protocol):
+    """A model that also tells what it would be made to forget."""
+
+    async def kept_with(self, holds: Callable[[str], bool]) -> int:
+        """How many calls are kept any text of which `holds`; none is destroyed."""
+        ...
+
+
 class LanguageModel(Protocol):
     """Answers calls. Never returns an error, or half a reply, as text.
 

@@ -56,6 +56,10 @@ class RecordingModel:
         """Write the recording anew without the calls whose messages or reply `holds`."""
         return forget_calls(self._path, holds)
 
+    async def kept_with(self, holds: Callable[[str], bool]) -> int:
+        """How many calls `forget` would destroy."""
+        return len(_lines_with(self._path, holds)[1])
+
     async def close(self) -> None:
         """Close the other model."""
         await self._model.close()
@@ -63,18 +67,25 @@ class RecordingModel:
 
 def forget_calls(path: Path, holds: Callable[[str], bool]) -> int:
     """Leave out of a recording every call any text of which `holds`, or that cannot be read; atomic."""
-    if not path.exists():
-        return 0
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if not _holds(line, holds)]
-    if len(kept) < len(lines):
+    kept, going = _lines_with(path, holds)
+    if going:
         unfinished = path.with_name(path.name + ".new")
         with unfinished.open("w", encoding="utf-8") as file:
             file.writelines(kept)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
-    return len(lines) - len(kept)
+    return len(going)
+
+
+def _lines_with(path: Path, holds: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """The lines of a recording: those that stay, and those of which any text `holds`."""
+    kept: list[str] = []
+    going: list[str] = []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    for line in lines:
+        (going if _holds(line, holds) else kept).append(line)
+    return kept, going
 
 
 def _holds(line: str, holds: Callable[[str], bool]) -> bool:

@@ -53,8 +53,8 @@ class Erasure:
     a step that was shown the words wrote of its own (reasons, scenes, rejected claims). `narrowed` units
     stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
     what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
-    forgets when it pleases), or why it must wait. `also_said` are turns that stay and hold some of the same
-    words: these are theirs, so nobody looks for them.
+    forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are turns that
+    stay and hold some of the same words: these are theirs, so nobody looks for them.
     """
 
     turns: tuple[TurnAt, ...]
@@ -83,13 +83,28 @@ class Eraser:
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
         repeats the words: it stays in the log.
         """
+        announced, erased = await self._selected(selection, reason)
+        record = await self._ledger.write(announced)
+        return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
+
+    async def proposed(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
+        """What `erase` would take and give now; nothing is written. Raises the same."""
+        announced, erased = await self._selected(selection, reason)
+        found = await self._closure(erased)
+        before, after = await self._ledger.without(found.records, found.instead)
+        return _erasure(announced, erased, found, before=before, after=after, index="untouched"), erased.words
+
+    async def _selected(self, selection: Selection, reason: str) -> tuple[Erasing, ErasedTurns]:
         pages, unread = await self._holding(selection)
         announced = _announced(selection, pages, reason, unread)
         erased = await self._erased_turns(announced)
         if erased.words.are_in(reason):
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
-        record = await self._ledger.write(announced)
-        return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
+        return announced, erased
+
+    async def _closure(self, erased: ErasedTurns) -> Closure:
+        entries = await self._ledger.logged_entries()
+        return await to_thread.run_sync(lambda: closure(entries, erased))
 
     async def finish(self) -> tuple[Erasure, ...]:
         """Finish what a crash left announced; without one, nothing happens."""
@@ -104,8 +119,7 @@ class Eraser:
         self, seq: int, announced: Erasing, erased: ErasedTurns, *, from_its_start: bool = False
     ) -> Erasure:
         before = self._ledger.tier1
-        entries = await self._ledger.logged_entries()
-        found: Closure = await to_thread.run_sync(lambda: closure(entries, erased))
+        found = await self._closure(erased)
         # The reason stands in the ledger alone, where a later erasing reaches it.
         reason = f"record {seq} tells the reason"
         await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=reason)

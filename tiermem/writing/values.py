@@ -92,11 +92,13 @@ class Withdrawn:
     """A unit that was taken back, and the units it had superseded that hold again.
 
     Its words are no evidence any more, but for those that units which hold rest on too: these are `beside`.
+    `proposed`: nothing was done, and it tells what would be.
     """
 
     unit: SummaryUnit
     returned: tuple[SummaryUnit, ...]
     beside: tuple[SummaryUnit, ...] = ()
+    proposed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

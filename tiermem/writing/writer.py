@@ -45,6 +45,7 @@ from tiermem.ledger import (
     Shared,
     Spent,
     Stated,
+    Tier1,
 )
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import (
@@ -360,22 +361,28 @@ class Writer:
         """`write_back` for everything that answers left pending."""
         return await self.write_back(tuple(self._ledger.tier1.pending.values()), variant)
 
-    async def withdraw(self, unit_id: UnitId, reason: str) -> Withdrawn:
+    async def withdraw(self, unit_id: UnitId, reason: str, *, dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it stays on record, is recalled no more, and what it superseded returns.
 
         Words that no unit rests on which holds are no evidence from now on. Withdrawing it again writes
-        nothing. Raises `UnknownId`.
+        nothing, and neither does a `dry_run`, which tells what would come of it. Raises `UnknownId`.
         """
         async with self._one_decides:
             tier1, unit = self._ledger.tier1, self._unit(unit_id)
             before = {older for older in unit.supersedes if tier1.is_active(older)}
             if tier1.retired_because(unit_id) is None:
-                await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
-                await self._projection.attempt()
-        tier1 = self._ledger.tier1
-        older = (tier1.unit(older) for older in unit.supersedes if older not in before)
-        returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
-        return Withdrawn(unit=unit, returned=returned, beside=self._beside(unit))
+                tier1 = await self._retired(Retired(unit_ids=(unit_id,), reason=reason), dry_run=dry_run)
+            older = (tier1.unit(older) for older in unit.supersedes if older not in before)
+            returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
+            return Withdrawn(unit=unit, returned=returned, beside=_beside(tier1, unit), proposed=dry_run)
+
+    async def _retired(self, entry: Retired, *, dry_run: bool) -> Tier1:
+        """The state with units taken back: on record, unless it is only tried."""
+        if dry_run:
+            return await self._ledger.with_entry(entry)
+        await self._ledger.write(entry)
+        await self._projection.attempt()
+        return self._ledger.tier1
 
     async def restore(self, unit_id: UnitId, reason: str) -> Restored:
         """Undo `withdraw`; a unit that is not withdrawn stays as it is, and nothing is written.
@@ -427,7 +434,7 @@ class Writer:
             old = self._unit(unit_id)
             check_correction(self._ledger.tier1, old, turn, self._options.trust)
             page, unit, sealed = await self._stated(session or old.session, turn, corrects=old)
-        beside = tuple(one for one in self._beside(old) if one.id != unit.id)
+        beside = tuple(one for one in _beside(self._ledger.tier1, old) if one.id != unit.id)
         return Remembered(unit=unit, page_id=page, corrected=old, beside=beside), sealed
 
     async def _stated(
@@ -460,17 +467,6 @@ class Writer:
     def _unknown(self, unit_id: UnitId) -> UnknownId:
         return UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
 
-    def _beside(self, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:
-        """The units that hold and rest on some of the same words, each once."""
-        return tuple(
-            {
-                other.id: other
-                for span in unit.spans
-                for other in self._ledger.tier1.units_of_page(span.page_id)
-                if other.id != unit.id and any(span.overlaps(one) for one in other.spans)
-            }.values()
-        )
-
     def _readable(self, page: Page) -> Page:
         """The page as an engine may read it: without what was taken back, which no look brings back, and
         without what no search is to find.
@@ -481,6 +477,10 @@ class Writer:
     async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
         """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
         return await self._eraser.erase(selection, reason)
+
+    async def proposed_erasure(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
+        """What `erase` would take now; nothing is written."""
+        return await self._eraser.proposed(selection, reason)
 
     async def finish_erasing(self) -> None:
         """Finish an erasing that a crash cut short; without one, nothing happens."""
@@ -589,3 +589,15 @@ class _DistilRun:
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
             aside=(*self._aside, *not_indexed),
         )
+
+
+def _beside(tier1: Tier1, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:
+    """The units that hold and rest on some of the same words, each once."""
+    return tuple(
+        {
+            other.id: other
+            for span in unit.spans
+            for other in tier1.units_of_page(span.page_id)
+            if other.id != unit.id and any(span.overlaps(one) for one in other.spans)
+        }.values()
+    )

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 FILES = {name: asset.content.decode() for name, asset in assets().items()}
 SCRIPTS = {name: text for name, text in FILES.items() if name.endswith(".js")}
-CALL = re.compile(r"""\bcall\(\s*"(\w+)"(?:,\s*(?:\w+ \? \{\} : )?\{([^{}]*)\})?""")
+CALL = re.compile(r"""\b(?:call|following)\(\s*"(\w+)"(?:,\s*(?:\w+ \? \{\} : )?\{([^{}]*)\})?""")
 GIVEN = re.compile(r"(?:^|,)\s*(\w+)(?=\s*[:,]|\s*$)")
 IMPORT = re.compile(r"""import \{([^}]*)\} from "\./([\w.]+)";""")
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)

@@ -29,7 +29,8 @@ def erase(
         str | None, typer.Option("--session", help="A session, or the turn's session.")
     ] = None,
     whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
-    reason: options.Reason,
+    reason: options.ReasonUnlessTried = "",
+    dry_run: options.DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     output: options.Output,
 ) -> None:
@@ -37,10 +38,11 @@ def erase(
 
     Bundles, exports, copies and backups made before keep them.
     """
-    with place.open() as memory:
+    options.needs_reason(reason, dry_run=dry_run)
+    with place.open(read_only=dry_run) as memory:
         where = str(memory.space)
         what = _named(turn, page, session, space=where if whole_space else None)
-        if not yes:
+        if not (yes or dry_run):
             typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
         receipt = memory.erase(
             turn=int(turn) if turn is not None and turn.isdecimal() and session is None else turn,
@@ -48,9 +50,10 @@ def erase(
             session=session,
             space=whole_space,
             reason=reason,
+            dry_run=dry_run,
         )
-    output.show(receipt, lambda: _receipt(receipt))
-    if not receipt.leftovers.clean:
+    output.show(receipt, lambda: _proposed(receipt) if receipt.proposed else _receipt(receipt))
+    if not (receipt.proposed or receipt.leftovers.clean):
         raise typer.Exit(EXIT_DAMAGE)
 
 
@@ -58,6 +61,30 @@ def _named(turn: str | None, page: str | None, session: str | None, *, space: st
     """What is to be erased, in words."""
     parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
     return show_controls(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
+
+
+def _proposed(receipt: tiermem.Receipt) -> Table:
+    """What would go: of the rows of a receipt those that can be told before."""
+    turns, pages = receipt.erasure.turns, receipt.erasure.pages
+    return pairs(
+        [
+            ("would erase", f"{counted(len(turns), 'turn')} on {counted(len(pages), 'page')}"),
+            ("to go with it", _what_went(receipt)),
+            *_what_stays(receipt),
+            ("to look for", counted(receipt.leftovers.phrases, "phrase")),
+            *_not_looked_for(receipt),
+            ("done", "nothing: this was a dry run"),
+        ]
+    )
+
+
+def _what_stays(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
+    erasure = receipt.erasure
+    return [
+        ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
+        ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
+        ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
+    ]
 
 
 def _receipt(receipt: tiermem.Receipt) -> Table:
@@ -72,9 +99,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
         [
             ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
             ("gone with it", _what_went(receipt)),
-            ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
-            ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
-            ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
+            *_what_stays(receipt),
             ("index", erasure.index),
             ("looked for", Text(looked, style="" if scan.clean else "bold red")),
             *_not_looked_through(receipt),
@@ -103,12 +128,12 @@ def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
 
 
 def _what_went(receipt: tiermem.Receipt) -> str:
-    erasure = receipt.erasure
+    erasure, calls = receipt.erasure, receipt.recorded_calls
     parts = (
         counted(erasure.records, "record"),
         counted(len(erasure.units), "unit"),
         counted(len(erasure.findings), "finding"),
         counted(len(erasure.answers), "answer"),
-        counted(receipt.recorded_calls, "recorded model call"),
+        "recorded model calls with the words" if calls is None else counted(calls, "recorded model call"),
     )
     return ", ".join(parts)

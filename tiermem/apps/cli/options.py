@@ -67,11 +67,21 @@ ReadOnly = Annotated[
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why. It stays on record.")]
+ReasonUnlessTried = Annotated[
+    str, typer.Option("--reason", help="Why. It stays on record; not needed for a dry run.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Do nothing: say exactly what would go.")]
 Speaker = Annotated[str | None, typer.Option(help="Who states it (user).")]
 Trust = Annotated[str | None, typer.Option(help="How far to trust it.")]
 AnswerId = Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")]
 PageId = Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")]
 UnitId = Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")]
+
+
+def needs_reason(reason: str, *, dry_run: bool) -> None:
+    """Have nothing done without a reason."""
+    if not (reason.strip() or dry_run):
+        raise typer.BadParameter("say why: it stays on record", param_hint="'--reason'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ def stats_view(figures: tiermem.Stats) -> Group:
         ("space", figures.space),
         ("engine", f"{figures.engine}, embeddings by {figures.embedder}"),
         ("said", f"{counted(figures.turns, 'turn')} in {counted(figures.sessions, 'session')}"),
+        *([("agents", ", ".join(figures.agents))] if figures.agents else []),
         ("pages", f"{figures.pages:,} sealed, {figures.pages_open:,} still filling"),
         (
             "summarised",

@@ -10,14 +10,22 @@ from tiermem.apps.present.tables import pairs, still_rests
 
 
 def withdraw(
-    unit_id: options.UnitId, *, reason: options.Reason, place: options.Place, output: options.Output
+    unit_id: options.UnitId,
+    *,
+    reason: options.ReasonUnlessTried = "",
+    dry_run: options.DryRun = False,
+    place: options.Place,
+    output: options.Output,
 ) -> None:
     """Take back a unit: it is recalled no more, nor are its words; what it superseded returns."""
-    with place.open() as memory:
-        done = memory.withdraw(options.unit_named(memory, unit_id), reason=reason)
+    options.needs_reason(reason, dry_run=dry_run)
+    with place.open(read_only=dry_run) as memory:
+        done = memory.withdraw(options.unit_named(memory, unit_id), reason=reason, dry_run=dry_run)
     output.show(done, lambda: _withdrawn(done))
 
 
 def _withdrawn(done: tiermem.Withdrawn) -> Table:
+    would = "would be " if done.proposed else ""
     again = [("holds again", unit.text) for unit in done.returned] or [("holds again", "nothing")]
-    return pairs([("withdrawn", done.unit.text), ("unit", done.unit.id), *again, *still_rests(done.beside)])
+    rows = [(f"{would}withdrawn", done.unit.text), ("unit", done.unit.id), *again, *still_rests(done.beside)]
+    return pairs([*rows, ("done", "nothing: this was a dry run")] if done.proposed else rows)

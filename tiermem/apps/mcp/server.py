@@ -213,10 +213,14 @@ class _Tools:
     ) -> str:
         """Destroy words for ever, with all that was concluded from them. Ask the user before you confirm."""
         wanted, shown = await self._named(page_id, line, session)
-        if not confirm:
-            return f"This would be destroyed for ever:\n{shown}\nCall again with confirm=true to do it."
-        receipt = await self._memory.erase(**wanted, reason=reason)
+        receipt = await self._memory.erase(**wanted, reason=reason, dry_run=not confirm)
         turns, units = len(receipt.erasure.turns), len(receipt.erasure.units)
+        if not confirm:
+            answers = len(receipt.erasure.answers)
+            goes = f"{turns} turns, {units} facts, {answers} answers"
+            return (
+                f"This would be destroyed for ever: {goes}.\n{shown}\nCall again with confirm=true to do it."
+            )
         found = ", ".join(one.file for one in receipt.leftovers.found)
         left = f"WORDS ARE LEFT in {found}." if found else "No file of the store holds the words."
         return f"Destroyed: {turns} turns, {units} facts. {left} Not reached: {receipt.not_reached}."

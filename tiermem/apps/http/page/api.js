@@ -9,7 +9,8 @@ if (given) {
   history.replaceState(null, "", `${location.pathname}${location.search}`);
 }
 
-export const memory = { space: new URLSearchParams(location.search).get("space"), spaces: [], engine: "", may: [] };
+const address = new URLSearchParams(location.search);
+export const memory = { space: address.get("space"), agent: address.get("agent"), spaces: [], bound: false, engine: "", may: [] };
 
 export class Refused extends Error {
   constructor(body, status) {
@@ -34,7 +35,7 @@ export function useKey(key) {
   else sessionStorage.removeItem(KEY);
 }
 
-async function asked(path, options) {
+async function sent(path, options) {
   const key = sessionStorage.getItem(KEY);
   const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
   let answer;
@@ -44,21 +45,54 @@ async function asked(path, options) {
     if (error.name === "AbortError") throw error;
     throw new Refused({ title: "No answer", detail: "the server does not answer", next: "see whether it still runs" }, 0);
   }
-  const body = await answer.json().catch(() => ({}));
-  if (answer.ok) return body;
-  const refused = new Refused(body, answer.status);
+  if (answer.ok) return answer;
+  const refused = new Refused(await answer.json().catch(() => ({})), answer.status);
   if (answer.status === 401) document.dispatchEvent(new CustomEvent("needs-key", { detail: refused }));
   throw refused;
 }
 
-export function call(operation, given = {}, { signal } = {}) {
+async function asked(path, options) {
+  return (await sent(path, options)).json().catch(() => ({}));
+}
+
+// Which space is meant, and as whom: an agent sees what is its own, the owner everything.
+function here() {
+  return new URLSearchParams({ space: memory.space, ...(memory.agent ? { agent: memory.agent } : {}) });
+}
+
+function request(given, signal, headers = {}) {
   const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return asked(`v1/${operation}?${new URLSearchParams({ space: memory.space })}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(Object.fromEntries(known)),
-    signal,
-  });
+  return { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(Object.fromEntries(known)), signal };
+}
+
+export function call(operation, given = {}, { signal } = {}) {
+  return asked(`v1/${operation}?${here()}`, request(given, signal));
+}
+
+// The same, with `tell` called with each event (its name, and what it says) while the operation runs.
+export async function following(operation, given, tell, { signal } = {}) {
+  const answer = await sent(`v1/${operation}?${here()}`, request(given, signal, { Accept: "text/event-stream" }));
+  for await (const { name, value } of events(answer.body)) {
+    if (name === "result") return value;
+    if (name === "problem") throw new Refused(value, value.status);
+    tell(name, value);
+  }
+  throw new Refused({ title: "No answer", detail: "the server ended before it answered", next: "ask again" }, 0);
+}
+
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) {
+      const found = /^event: (\w+)\ndata: (.*)$/s.exec(part);
+      if (found) yield { name: found[1], value: JSON.parse(found[2]) };
+    }
+  }
 }
 
 // What there is to look at: the space that the address names, or the default one, or the first.
@@ -67,9 +101,18 @@ export async function open() {
   if (memory.space === null) {
     memory.space = memory.spaces.includes("default") || !memory.spaces.length ? "default" : memory.spaces[0];
   }
-  const told = await asked(`v1/open?${new URLSearchParams({ space: memory.space })}`, { method: "POST" });
+  const told = await asked(`v1/open?${here()}`, { method: "POST" });
   memory.engine = told.engine;
+  memory.bound = memory.agent === null && told.agent !== null;
+  memory.agent = told.agent;
   memory.may = told.may;
+}
+
+// Who has turns of their own in this space; a key that is one agent's looks as that one alone.
+export async function agentsHere() {
+  if (memory.bound) return [];
+  const { agents: named = [] } = await asked(`v1/stats?${new URLSearchParams({ space: memory.space })}`, request({}));
+  return [...new Set(memory.agent === null ? named : [...named, memory.agent])];
 }
 
 const pages = new Map();

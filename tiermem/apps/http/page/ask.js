@@ -1,10 +1,11 @@
 // Ask, and the answers given before.
 
-import { call, memory } from "./api.js";
+import { call, following, memory } from "./api.js";
 import { personLink, shownAnswer } from "./answer.js";
-import { coming, field, fill, h, say, tag } from "./dom.js";
+import { field, fill, h, problem, say, tag } from "./dom.js";
 import { recorded, several, to } from "./format.js";
 import { longList } from "./list.js";
+import { stepsUnderWay } from "./steps.js";
 
 let kept = null;
 
@@ -13,15 +14,23 @@ export function ask(_of, given) {
   const session = h("input", { type: "text", autocomplete: "off", value: given.get("session") || "" });
   const speaker = h("input", { type: "text", autocomplete: "off", value: given.get("speaker") || "" });
   const asOf = h("input", { type: "text", autocomplete: "off", placeholder: "2024-01-31", value: given.get("as_of") || "" });
-  const mode = h("select", {}, h("option", { value: "router" }, "as it decides"), h("option", { value: "summary" }, "from summaries alone"), h("option", { value: "raw" }, "always in the pages"));
-  const result = h("div", { class: "result", "aria-live": "polite" });
+  const mode = h("select", {}, h("option", { value: "router" }, "as it decides"), h("option", { value: "summary" }, "in summaries"), h("option", { value: "raw" }, "in the pages"));
+  const result = h("div", { class: "result" });
   const button = h("button", { class: "first" }, "Ask");
   const confined = ["session", "speaker", "as_of"].some((name) => given.get(name));
   const send = async (event) => {
     event.preventDefault();
     button.disabled = true;
     say("Asking.");
-    await coming(result, () => answered({ question: question.value, session: session.value, speaker: speaker.value, as_of: asOf.value, mode: mode.value }), "Looking through memory …");
+    const steps = stepsUnderWay();
+    fill(result, steps.node);
+    try {
+      const given = { question: question.value, session: session.value, speaker: speaker.value, as_of: asOf.value, mode: mode.value };
+      const answer = await following("ask", given, (_name, step) => steps.add(step));
+      fill(result, answered(answer), steps.done());
+    } catch (error) {
+      fill(result, problem(error), steps.done());
+    }
     button.disabled = false;
     kept = { space: memory.space, question: question.value, nodes: [...result.childNodes] };
     say(`Answered: ${result.querySelector(".text")?.textContent ?? "see the page"}`);
@@ -41,8 +50,7 @@ export function ask(_of, given) {
   return { title: "Ask", node: h("div", { class: "narrow" }, h("h1", {}, "Ask memory"), form, result), focus: question };
 }
 
-async function answered(given) {
-  const answer = await call("ask", given);
+function answered(answer) {
   return [
     shownAnswer(answer),
     answer.recorded ? h("p", { class: "quiet" }, h("a", { href: to("answer", answer.id) }, "Audit this answer"), ": its words are read from their pages again and compared.") : h("p", { class: "quiet" }, "Looking read-only: this answer was given, and not recorded."),

@@ -1,6 +1,6 @@
 // The views of this page by their addresses, and what stands around them.
 
-import { hasKey, memory, open, useKey } from "./api.js";
+import { agentsHere, hasKey, memory, open, useKey } from "./api.js";
 import { answer, answers, ask } from "./ask.js";
 import { field, fill, h, problem, say, waiting } from "./dom.js";
 import { to } from "./format.js";
@@ -45,22 +45,31 @@ async function show({ first = false } = {}) {
   if (own !== turn) return;
   document.title = `${made.title} · TierMem`;
   fill(main, made.node);
+  main.dataset.place = location.hash;
   if (!first) scrollTo(0, 0);
   if (made.focus) made.focus.focus({ preventScroll: true });
   else if (!first) main.focus({ preventScroll: true });
   made.shown?.();
 }
 
-function place() {
-  const choose = (event) => location.assign(`${location.pathname}?${new URLSearchParams({ space: event.target.value })}${location.hash}`);
+function place(agents = []) {
+  const choose = (event) => location.assign(addressOf({ space: event.target.value }));
+  const look = (event) => location.assign(addressOf({ space: memory.space, ...(event.target.value ? { agent: event.target.value } : {}) }));
   const names = memory.spaces.includes(memory.space) ? memory.spaces : [memory.space, ...memory.spaces];
   fill(
     document.getElementById("place"),
     names.length > 1 ? field("Space", h("select", { onchange: choose }, names.map((one) => h("option", { value: one, selected: one === memory.space }, one)))) : h("p", {}, h("span", { class: "quiet" }, "Space "), memory.space),
-    h("p", { class: "quiet" }, `engine ${memory.engine}`),
+    agents.length ? field("Seen by", h("select", { onchange: look }, h("option", { value: "", selected: memory.agent === null }, "the owner"), agents.map((one) => h("option", { value: one, selected: one === memory.agent }, one)))) : memory.agent !== null && h("p", {}, h("span", { class: "quiet" }, "Seen by "), memory.agent),
+    h("p", { class: "quiet engine" }, `engine ${memory.engine}`),
     memory.may.includes("write") ? null : h("p", { class: "quiet" }, "read-only"),
     hasKey() && h("button", { type: "button", class: "quiet-button", onclick: () => { useKey(null); location.reload(); } }, "Forget the key"),
   );
+}
+
+// Where the same kind of view is, of what somebody else sees.
+function addressOf(given) {
+  const { view } = address();
+  return `${location.pathname}?${new URLSearchParams(given)}${to(WITHIN[view] || view)}`;
 }
 
 function askKey(refused) {
@@ -100,6 +109,7 @@ async function begin() {
   opened = true;
   place();
   await show({ first: true });
+  place(await agentsHere().catch(() => []));
 }
 
 document.addEventListener("needs-key", (event) => askKey(event.detail));

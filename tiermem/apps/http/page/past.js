@@ -53,12 +53,15 @@ export async function past() {
       const then = asOf ? await call("units", { session: session.value, as_of: asOf }, { signal }) : current;
       fill(result, compared(then, current, asOf));
     } catch (error) {
-      if (error.name !== "AbortError") fill(result, problem(error));
+      if (error.name === "AbortError") return; // a later moment is on its way
+      fill(result, problem(error));
     }
+    result.ariaBusy = "false";
   };
   const moved = () => {
     moment.textContent = words();
     slider.setAttribute("aria-valuetext", words());
+    result.ariaBusy = "true";
     clearTimeout(timer);
     timer = setTimeout(draw, 120);
   };

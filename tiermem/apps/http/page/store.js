@@ -22,9 +22,13 @@ export async function store() {
       known.problems.length ? h("section", { class: "note" }, h("h2", {}, "Problems"), h("ul", {}, known.problems.map((one) => h("li", {}, one)))) : null,
       spending(known),
       h("h2", {}, "Verify"),
-      h("p", {}, "Makes every hash of the log again, and says what differs. A checkpoint that was kept elsewhere proves that nothing before it was altered."),
-      h("form", { onsubmit: verify }, h("details", { class: "more" }, h("summary", {}, "Hold it against a checkpoint"), field("Checkpoint (JSON)", kept)), h("button", { class: "first" }, "Verify")),
-      report,
+      memory.agent === null
+        ? [
+            h("p", {}, "Makes every hash of the log again, and says what differs. A checkpoint that was kept elsewhere proves that nothing before it was altered."),
+            h("form", { onsubmit: verify }, h("details", { class: "more" }, h("summary", {}, "Hold it against a checkpoint"), field("Checkpoint (JSON)", kept)), h("button", { class: "first" }, "Verify")),
+            report,
+          ]
+        : h("p", { class: "quiet" }, "Verifying is for the owner, who sees everything."),
     ),
   };
 }

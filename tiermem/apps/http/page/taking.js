@@ -1,12 +1,11 @@
-// Taking out: a unit back, words for ever. What would go is shown first, made of what the memory tells.
+// Taking out: a unit back, words for ever. What would go is shown first, as a dry run of it says.
 
 import { call, forget, pageOf } from "./api.js";
 import { coming, field, fill, h, problem, say } from "./dom.js";
 import { number, several, short } from "./format.js";
-import { overlap, wordsOf } from "./words.js";
+import { wordsOf } from "./words.js";
 
-const MOST_UNITS = 5000;
-const MOST_ANSWERS = 50;
+const MOST_SHOWN = 50;
 
 function dialog(title, preview, { button, sure, act }) {
   const reason = h("input", { type: "text", required: true, autocomplete: "off", maxlength: 500 });
@@ -67,58 +66,53 @@ function eraseDialog(title, preview, what) {
 }
 
 export function eraseTurn(page, line) {
-  const words = [{ page_id: page.id, start: line.start, end: line.end }];
-  return eraseDialog(`Erase a turn of ${line.turn.speaker}`, () => goes(page, [line], words, 1), { turn: line.seq });
+  return eraseDialog(`Erase a turn of ${line.turn.speaker}`, () => goes(page, [line], { turn: line.seq }), { turn: line.seq });
 }
 
 export function erasePage(page) {
   const lines = page.lines.filter((one) => one.turn);
-  return eraseDialog(`Erase page ${page.number} of ${page.session}`, () => goes(page, lines, [whole(page)], lines.length), { page: page.id });
+  return eraseDialog(`Erase page ${page.number} of ${page.session}`, () => goes(page, lines, { page: page.id }), { page: page.id });
 }
 
 export function eraseSession({ name, pages }) {
   const preview = async () => {
-    const read = await Promise.all(pages.map((one) => (one.lines ? one : pageOf(one.id))));
-    const there = read.map((page) => page.lines.filter((one) => one.turn));
-    const turns = there.reduce((sum, lines) => sum + lines.length, 0);
-    return goes(read[0], there[0], pages.map(whole), turns);
+    const first = pages[0].lines ? pages[0] : await pageOf(pages[0].id);
+    return goes(first, first.lines.filter((one) => one.turn), { session: name });
   };
   return eraseDialog(`Erase session ${name}`, preview, { session: name });
 }
 
-function whole(page) {
-  return { page_id: page.id, start: 0, end: Infinity };
-}
-
-async function goes(page, lines, words, turns) {
-  const known = await call("stats");
-  const all = known.units <= MOST_UNITS;
-  const [units, shown] = await Promise.all([call("units", all ? {} : { session: page.session }), shownTo(words)]);
-  const touched = units.filter((unit) => unit.spans.some((span) => words.some((one) => overlap(one, span))));
-  const alone = touched.filter((unit) => unit.spans.every((span) => words.some((one) => overlap(one, span))));
-  const rest = touched.filter((unit) => !alone.includes(unit));
+// What would go, as a dry run of the erasure says it: the receipt will say the same.
+async function goes(page, lines, { turn, page: id, session }) {
+  const { erasure, recorded_calls: calls } = await call("erase", { turn, page: id, session, dry_run: true });
+  const turns = erasure.turns.length;
   return [
     h("blockquote", {}, lines.slice(0, 3).map((one) => h("p", { class: "cut" }, h("b", {}, one.turn.speaker), ` ${wordsOf(page, one)}`)), turns > 3 ? h("p", { class: "quiet" }, `and ${several(turns - Math.min(3, lines.length), "turn")} more`) : null),
-    h("p", {}, h("b", {}, several(turns, "turn")), turns === 1 ? " would go, with what rests on it:" : " would go, with what rests on them:"),
-    listed(several(alone.length, "unit rests", "units rest") + " on these words alone, and would go", alone),
-    rest.length ? listed(several(rest.length, "unit rests", "units rest") + " on other words too, and would stay only as far as these prove it", rest) : null,
-    h("p", {}, `${several(shown.found, "answer")} of the newest ${number(shown.looked)} had these words before them, or their page, and would go.`),
-    h("p", { class: "quiet" }, `Reckoned from ${all ? "all units" : `the units of session ${page.session}`} and the newest answers as they are now; nothing was tried. What else was made of the words, and what the index and recorded calls hold, goes too. Bundles, exports and backups made before keep the words. The receipt will say exactly what went.`),
+    h("p", {}, h("b", {}, several(turns, "turn")), ` would go, on ${several(erasure.pages.length, "page")}, and with ${turns === 1 ? "it" : "them"}:`),
+    unitsOf(several(erasure.units.length, "unit"), erasure.units),
+    erasure.narrowed.length ? unitsOf(`${several(erasure.narrowed.length, "unit")} would stay, proved by other words`, erasure.narrowed) : null,
+    erasure.returned.length ? unitsOf(`${several(erasure.returned.length, "unit")} would hold again`, erasure.returned) : null,
+    h("p", {}, `${several(erasure.answers.length, "answer")}, ${several(erasure.findings.length, "finding")}, ${calls === null ? "recorded calls with the words" : several(calls, "recorded call")}. ${several(erasure.stripped, "record")} would be stripped of what was told from the words.`),
+    erasure.also_said.length ? h("p", {}, `${several(erasure.also_said.length, "turn")} that would stay ${erasure.also_said.length === 1 ? "says" : "say"} some of it too.`) : null,
+    h("p", { class: "quiet" }, "This is a dry run of the same erasure: nothing was done yet. Bundles, exports and backups made before keep the words."),
   ];
 }
 
-function listed(words, units) {
-  if (!units.length) return h("p", { class: "quiet" }, `${words.charAt(0).toUpperCase()}${words.slice(1)}.`);
-  return h("details", {}, h("summary", {}, words), h("ul", {}, units.slice(0, 50).map((unit) => h("li", {}, unit.text))), units.length > 50 ? h("p", { class: "quiet" }, `and ${number(units.length - 50)} more`) : null);
+// Units by their ids; their words are read once somebody wants to see them.
+function unitsOf(words, ids) {
+  if (!ids.length) return h("p", {}, `${words}.`);
+  const list = h("ul");
+  const texts = async () => (await Promise.all(ids.slice(0, MOST_SHOWN).map((id) => call("get", { id })))).map((unit) => h("li", {}, unit.text));
+  const shown = (event) => event.target.open && !list.childElementCount && coming(list, texts);
+  return h("details", { ontoggle: shown }, h("summary", {}, words), list, more(ids.length));
 }
 
-async function shownTo(words) {
-  const newest = (await call("answers")).slice(-MOST_ANSWERS);
-  const read = await Promise.all(newest.map((one) => call("get", { id: one.id })));
-  const holds = (answer) => [...answer.citations, ...answer.trace.candidates].some((one) => one.spans.some((span) => words.some((word) => overlap(word, span))));
-  const pages = new Set(words.map((word) => word.page_id));
-  const wasRead = (answer) => answer.trace.rounds.some((round) => round.pages.some((page) => pages.has(page)));
-  return { looked: newest.length, found: read.filter((one) => holds(one) || wasRead(one)).length };
+function listed(words, units) {
+  return h("details", {}, h("summary", {}, words), h("ul", {}, units.slice(0, MOST_SHOWN).map((unit) => h("li", {}, unit.text))), more(units.length));
+}
+
+function more(count) {
+  return count > MOST_SHOWN ? h("p", { class: "quiet" }, `and ${number(count - MOST_SHOWN)} more`) : null;
 }
 
 function receipt({ erasure, leftovers, recorded_calls: calls, not_reached: beyond }) {
@@ -144,12 +138,12 @@ function looked({ found, files, phrases, silent, unread }) {
 
 export function withdrawDialog(unit) {
   const preview = async () => {
-    const trail = await call("trail", { unit_id: unit.id });
-    const older = trail.filter((one) => unit.supersedes.includes(one.unit.id));
+    const { returned, beside } = await call("withdraw", { unit_id: unit.id, dry_run: true });
     return [
       h("blockquote", {}, h("p", {}, unit.text)),
       h("p", {}, "It would be recalled no more. The words that only it rests on stay on their page, shown as taken back, and are no evidence. ", h("b", {}, "It can be restored.")),
-      older.length ? listed(`${several(older.length, "unit")} that it took the place of may return`, older.map((one) => one.unit)) : null,
+      returned.length ? listed(`${several(returned.length, "unit")} would hold again`, returned) : null,
+      beside.length ? listed(`${several(beside.length, "unit")} would keep some of the words evidence`, beside) : null,
     ];
   };
   return dialog("Withdraw a unit", preview, {

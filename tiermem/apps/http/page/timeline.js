@@ -72,7 +72,7 @@ function pageRow(info) {
   return h(
     "a",
     { class: "page-row", href: to("page", info.id) },
-    h("span", { class: "page-head" }, h("span", {}, `Page ${info.number}`), when, h("span", { class: "quiet" }, several(info.turns, "turn")), info.open && tag("filling"), info.agent && tag(`of ${info.agent}`), info.taken_back?.length ? tag("words taken back", "off") : null),
+    h("span", { class: "page-head" }, h("span", {}, `Page ${info.number}`), when, h("span", { class: "quiet" }, several(info.turns, "turn")), info.open && tag("filling"), info.agent && tag(`of ${info.agent}`), info.taken_back?.length ? tag("taken back", "off") : null),
     words,
   );
 }
