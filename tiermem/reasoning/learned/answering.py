@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from tiermem.reasoning.learned.decode import BestSpan, best_spans
 from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import READ, ReadingPassage, SpokenTurn, TurnLine, passage_of
 from tiermem.reasoning.learned.pieces import Pieces
+from tiermem.reasoning.rules.compose import CHANGE
 from tiermem.reasoning.rules.extract import date_words
 from tiermem.text import stems
 from tiermem.text.dates import resolve_dates
@@ -48,7 +50,7 @@ class Words:
 class PointedAt:
     """The best words and, where a day is asked for, `day`, which they mean. `others` are the best of each
     other turn, best first; `suffices` is what the head for that says of the whole passage; `ahead` how far
-    the best lead the others (infinite where there are none).
+    the best lead the others (infinite where there are none, less than 0 where they replace what leads).
     """
 
     best: Words
@@ -100,13 +102,31 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
         found += [best] if best is not None else []
     if not found:
         return None
-    best, *others = sorted(found, key=lambda words: (-words.margin, words.turn))
+    first, *rest = sorted(found, key=lambda words: (-words.margin, words.turn))
+    best = _replacing(first, rest, turns)
+    others = [words for words in (first, *rest) if words is not best]
     return PointedAt(
         best=best,
         day=_day(turns[best.turn], best) if asked.day else "",
         others=tuple(others),
         suffices=float(made["suffices"][0]),
     )
+
+
+def _replacing(best: Words, others: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words:
+    """The latest words that were said as a change and may be an answer too, or else the best words."""
+    said = _moment(turns[best.turn])
+    changed = [
+        words
+        for words in others
+        if words.margin > 0 and _moment(turns[words.turn]) > said and CHANGE.search(turns[words.turn].text)
+    ]
+    return max(changed, key=lambda words: _moment(turns[words.turn]), default=best)
+
+
+def _moment(turn: SpokenTurn) -> float:
+    said = turn.said_at
+    return said.replace(tzinfo=said.tzinfo or UTC).timestamp() if said else -inf
 
 
 def _weighed(

@@ -14,7 +14,7 @@ from typing import Final
 
 KEY: Final = "calibration"
 """What it is called in the header of the file."""
-DEFAULT_RISK: Final = 0.6
+DEFAULT_RISK: Final = 0.5
 """The share of given answers that may be wrong where nobody says another."""
 FARTHEST: Final = 12.0
 """Logits beyond which a lead says no more."""

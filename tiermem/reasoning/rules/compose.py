@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import inf
+from typing import Final
 
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
@@ -26,10 +27,11 @@ _TRIED = 200
 """Statements that are looked into for an answer, from the best on."""
 _AS_GOOD = 0.75
 """How close to the best statement another one must score to add to a list."""
-_CHANGE = re.compile(
+CHANGE: Final = re.compile(
     r"\b(?:moved to|instead|changed|postponed|brought forward|rescheduled|correction|no longer|switched)\b",
     re.IGNORECASE,
 )
+"""Words by which something said before is replaced."""
 _ABSTAINED = Draft(text="", cited=(), abstained=True, complete=False)
 
 
@@ -84,7 +86,7 @@ def _newest(question: ParsedQuestion, best: Scored, scored: Sequence[Scored]) ->
         if one.right_person
         and _moment(one) > _moment(best)
         and question.head in one.matched | {""}
-        and (_CHANGE.search(one.sentence.text) or (not question.past and one.matched >= best.matched))
+        and (CHANGE.search(one.sentence.text) or (not question.past and one.matched >= best.matched))
     ]
     return sorted(found, key=_moment, reverse=True) if question.kind not in ("list", "yes-no") else []
 
