@@ -4,12 +4,12 @@ import html
 import re
 
 VARYING = re.compile(
-    r"\b[pouam]\d?:\w+…?|\b\d{4}-\d\d-\d\d(?:[ T][\d:.+]+)?|\b\d+\.\d\b|\S*/(?=tiermem )|[─│╭╮╰╯━┃«»…]"
+    r"\b[pouam]\d?:\w+…?|\b\d{4}-\d\d-\d\d(?:[ T][\d:.+]+)?|\b\d+\.\d+\b|\S*/(?=tiermem )|[─│╭╮╰╯━┃«»…]"
 )
 
 
 def words(shown: str) -> list[str]:
-    """What is shown but for ids, moments, seconds, folders, frames and marks."""
+    """What is shown but for ids, moments, seconds, scores, folders, frames and marks."""
     return VARYING.sub(" ", re.sub(r"\x1b\[\d+m", "", shown).replace("\N{NO-BREAK SPACE}", " ")).split()
 
 
