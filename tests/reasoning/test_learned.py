@@ -396,6 +396,22 @@ def test_an_answer_is_known_by_how_far_it_leads_the_other_turns() -> None:
     assert pointed("Oslo", "Where is she?", [TURNS[1]]).ahead == float("inf")
 
 
+def test_what_was_said_later_as_a_change_goes_before_what_leads_it() -> None:
+    def when(later: str, day: int) -> Any:
+        turns = [
+            SpokenTurn(
+                speaker="Ann", text="The tasting is in Oslo.", said_at=datetime(2023, 5, 8, tzinfo=UTC)
+            ),
+            SpokenTurn(speaker="Ann", text=later, said_at=datetime(2023, 5, day, tzinfo=UTC)),
+        ]
+        return point(Pointing("Oslo", "Bergen"), "Where is the tasting?", turns)  # type: ignore[arg-type]
+
+    moved = when("The tasting is moved to Bergen.", 9)
+    assert (moved.text, moved.margin, moved.ahead, moved.others[0].text) == ("Bergen", 8, -2, "Oslo")
+    assert when("The tasting is moved to Bergen.", 7).text == "Oslo"
+    assert when("There was a tasting in Bergen.", 9).text == "Oslo"
+
+
 def test_what_a_unit_repeats_of_a_turn_is_read_once() -> None:
     turn = Evidence(text="Ann: It rained. It poured.", spans=(), score=1.0, source="turn")
     unit = Evidence(text="Ann says so.", quote='Ann: "It rained."', spans=(), score=1.0, source="unit")
