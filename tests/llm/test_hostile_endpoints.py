@@ -294,7 +294,8 @@ import resource, sys
 import anyio
 from tests.llm.server import Body, ModelServer
 from tiermem.errors import MalformedReply
-from tiermem.llm import Call, Message, ModelOptions, OpenAIModel
+from tiermem.llm import ModelOptions, OpenAIModel
+from tiermem.llm.interface import Call, Message
 
 def most():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000

@@ -163,9 +163,9 @@ BUGS = (
     ),
     Bug(
         name="a span that ends where a turn begins touches it",
-        file="tiermem/reading/turns.py",
-        before="span.start < self.line.end and self.line.start < span.end",
-        after="span.start <= self.line.end and self.line.start <= span.end",
+        file="pagestore/values.py",
+        before="return self.start < span.end and span.start < self.end",
+        after="return self.start <= span.end and span.start <= self.end",
         found_by=_ALL,
     ),
     Bug(
