@@ -22,9 +22,7 @@ from tiermem.reasoning.learned.passage import SpokenTurn
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
 
-NAME = "learned"
-
-
+NAME: Final = "learned"
 LEAD: Final = 0.25
 """What a logit of the lead counts beside the score of the search: chosen by `python -m eval rerank`."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,7 @@ from tiermem.reasoning.learned.decode import BestSpan, best_spans
 from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import READ, ReadingPassage, SpokenTurn, TurnLine, passage_of
 from tiermem.reasoning.learned.pieces import Pieces
-from tiermem.reasoning.rules.compose import CHANGE
+from tiermem.reasoning.rules.compose import CHANGE, timestamp
 from tiermem.reasoning.rules.extract import date_words
 from tiermem.text import stems
 from tiermem.text.dates import resolve_dates
@@ -125,8 +124,7 @@ def _replacing(best: Words, others: Sequence[Words], turns: Sequence[SpokenTurn]
 
 
 def _moment(turn: SpokenTurn) -> float:
-    said = turn.said_at
-    return said.replace(tzinfo=said.tzinfo or UTC).timestamp() if said else -inf
+    return timestamp(turn.said_at)
 
 
 def _weighed(

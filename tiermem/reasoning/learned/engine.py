@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from tiermem.embedding.weights import find_weights, weights_here
+from tiermem.embedding.weights import weights_here
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft, Engine
@@ -173,12 +173,12 @@ class _Opened:
 
     def get(self) -> LearnedReader:
         """The reader; `InvalidInput` where the file is none, `EmbedderUnavailable` without weights."""
-        from tiermem.reasoning.learned.graph import LearnedReader
+        from tiermem.reasoning.learned.shared import shared_reader
 
         with self._lock:
             if self._reader is None:
                 try:
-                    reader = LearnedReader(find_weights(self._weights), self._factors.read_bytes())
+                    reader = shared_reader(self._factors, self._weights)
                     self.calibration = read_calibration(reader.header)
                     self._reader = reader
                 except (OSError, KeyError, ValueError) as error:

@@ -91,9 +91,13 @@ def _newest(question: ParsedQuestion, best: Scored, scored: Sequence[Scored]) ->
     return sorted(found, key=_moment, reverse=True) if question.kind not in ("list", "yes-no") else []
 
 
+def timestamp(said_at: datetime | None) -> float:
+    """Seconds since 1970, of a time without a zone as if it were UTC; -inf where nobody knows when."""
+    return said_at.replace(tzinfo=said_at.tzinfo or UTC).timestamp() if said_at else -inf
+
+
 def _moment(one: Scored) -> float:
-    said = one.sentence.said_at
-    return said.replace(tzinfo=said.tzinfo or UTC).timestamp() if said else -inf
+    return timestamp(one.sentence.said_at)
 
 
 def _near(question: ParsedQuestion, ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
