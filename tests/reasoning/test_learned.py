@@ -15,7 +15,7 @@ from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine, by_reader, by_rules, with_reader
-from tiermem.reasoning.learned.answering import point
+from tiermem.reasoning.learned.answering import Words, agreed, point
 from tiermem.reasoning.learned.calibration import KEY, Calibration, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
 from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
@@ -394,6 +394,24 @@ def test_an_answer_is_known_by_how_far_it_leads_the_other_turns() -> None:
     found = pointed("Oslo", "Where is she?")
     assert (found.best.turn, found.text, found.margin, found.ahead) == (1, "Oslo", 10, 10)
     assert pointed("Oslo", "Where is she?", [TURNS[1]]).ahead == float("inf")
+
+
+def test_of_likely_words_those_that_most_of_them_share_are_the_answer() -> None:
+    text = "We fed the old grey parrot today."
+
+    def words(said: str, margin: float) -> Words:
+        start = text.index(said)
+        return Words(text=said, turn=0, start=start, end=start + len(said), margin=margin)
+
+    likely = [words("We fed", 2.0), words("the old grey parrot", 1.9), words("old grey parrot today", 1.8)]
+    found = agreed(likely)
+    assert (found.text, found.margin) == ("the old grey parrot", 2.0)
+    assert agreed([words("We fed", 9.0), *likely[1:]]).text == "We fed"
+
+
+def test_no_number_is_cut_in_two() -> None:
+    turn = SpokenTurn(speaker="Ann", text="The studio costs 1,200 euros a month.")
+    assert pointed("1", "What does the studio cost?", [turn]).text == "1,200"
 
 
 def test_what_was_said_later_as_a_change_goes_before_what_leads_it() -> None:

@@ -32,7 +32,7 @@ def train_command(
     ] = None,
     epochs: Annotated[
         int, typer.Option("--epochs", min=1, help="How often lessons are learned before what was written.")
-    ] = 2,
+    ] = 1,
     threads: Annotated[
         int, typer.Option("--threads", min=1, help="Threads of PyTorch and of the reader.")
     ] = 1,

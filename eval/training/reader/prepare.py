@@ -17,7 +17,7 @@ from tiermem.reasoning.learned.pieces import Pieces, encode
 
 _TALK: Final = ("written", "friendsqa", "longmemeval")
 """Sources in which people talk."""
-_AGAIN: Final = 8
+_AGAIN: Final = 16
 """Of all the rest every so many-th lesson is in the last epoch."""
 _HIDDEN: Final = 3
 """Of the lessons whose evidence was taken away every so many-th is in it."""
