@@ -396,6 +396,22 @@ def test_an_answer_is_known_by_how_far_it_leads_the_other_turns() -> None:
     assert pointed("Oslo", "Where is she?", [TURNS[1]]).ahead == float("inf")
 
 
+def test_it_is_known_how_far_the_one_asked_about_leads_what_another_said() -> None:
+    mine = SpokenTurn(speaker="Ann", text="My sister lives in Oslo.")
+    other = SpokenTurn(speaker="Bo", text="My sister lives in Bergen.")
+
+    def own(question: str, *turns: SpokenTurn) -> tuple[float, float]:
+        said = [turn.text.removeprefix("My sister lives in ").rstrip(".") for turn in turns]
+        found = point(Pointing(*said), question, turns)  # type: ignore[arg-type]
+        assert found is not None
+        return found.own, found.theirs
+
+    assert own("Where does Ann's sister live?", mine, other) == (2.0, 0.5)
+    assert own("Where does Bo's sister live?", mine, other) == (-2.0, 0.5)
+    assert own("Where does Ann's sister live?", mine) == (float("inf"), 0.0)
+    assert own("Where does the sister live?", mine, other) == (float("inf"), 0.0)
+
+
 def test_of_likely_words_those_that_most_of_them_share_are_the_answer() -> None:
     text = "We fed the old grey parrot today."
 

@@ -77,13 +77,13 @@ def test_what_is_shipped_can_be_read_whole() -> None:
 def test_what_was_written_is_learned_at_the_end_with_other_talk_and_some_of_the_rest() -> None:
     from dataclasses import replace
 
-    rest = [lesson(f"l{n}", label=1) for n in range(9)]
+    rest = [lesson(f"l{n}", label=1) for n in range(17)]
     talk = [replace(lesson("t", label=1), source="friendsqa")]
     own = [
         replace(lesson(name, label=1), source="written") for name in ("w", *(f"w{n}:without" for n in "1234"))
     ]
     ranked = [replace(lesson("r", label=1), source="written", task="rank")]
-    assert course_of(rest, 2) == [list(range(9))] * 2
+    assert course_of(rest, 2) == [list(range(17))] * 2
     first, second, last = course_of([*rest, *talk, *own, *ranked], 2)
-    assert first == second == list(range(10))
-    assert last == [0, 8, 9, 10, 11, 14]
+    assert first == second == list(range(18))
+    assert last == [0, 16, 17, 18, 19, 22]

@@ -56,12 +56,18 @@ class PointedAt:
     """The best words and, where a day is asked for, `day`, which they mean. `others` are the best of each
     other turn, best first; `suffices` is what the head for that says of the whole passage; `ahead` how far
     the best lead the others (infinite where there are none, less than 0 where they replace what leads).
+
+    `own` is how far the best words of whoever is asked about lead the best that another said, which nothing
+    is subtracted from here; infinite where only they speak or nobody is asked about, and less than 0 where
+    it is likely the other's doing. `theirs` is the share of turns that others say.
     """
 
     best: Words
     day: str
     others: tuple[Words, ...]
     suffices: float
+    own: float = inf
+    theirs: float = 0.0
 
     @property
     def text(self) -> str:
@@ -98,11 +104,12 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     pieces = reader.pieces(question, passage.text)
     made = reader.outputs(pieces)
     asked = sought(question, [turn.speaker for turn in turns[:READ]])
+    against = [asked.against_turn(turn) for turn in turns[:READ]]
     found = []
     for number, line in enumerate(passage.lines):
         spans = best_spans(made["span"], *_range(pieces, line), count=_TRIED)
         placed = [(span.margin, *_characters(passage, pieces, number, span)) for span in spans]
-        candidates = list(_weighed(asked, turns[number], number, placed))
+        candidates = list(_weighed(asked, turns[number], number, placed, against[number]))
         found += [agreed(candidates)] if candidates else []
     if not found:
         return None
@@ -114,7 +121,16 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
         day=_day(turns[best.turn], best) if asked.day else "",
         others=tuple(others),
         suffices=float(made["suffices"][0]),
+        own=_own(found, against),
+        theirs=sum(loss > 0 for loss in against) / len(against),
     )
+
+
+def _own(found: Sequence[Words], against: Sequence[float]) -> float:
+    """How far the best words of turns that nothing speaks against lead the best of the others."""
+    mine = max((words.margin for words in found if not against[words.turn]), default=-inf)
+    other = max((words.margin + against[words.turn] for words in found if against[words.turn]), default=-inf)
+    return inf if other == -inf else mine - other
 
 
 def agreed(candidates: Sequence[Words]) -> Words:
@@ -153,7 +169,7 @@ def _moment(turn: SpokenTurn) -> float:
 
 
 def _weighed(
-    asked: Sought, turn: SpokenTurn, number: int, placed: Iterable[tuple[float, int, int]]
+    asked: Sought, turn: SpokenTurn, number: int, placed: Iterable[tuple[float, int, int]], loss: float
 ) -> Iterator[Words]:
     """What of the likely words of a turn may be an answer, each with what speaks against it subtracted."""
     whole = [match.span() for match in _WHOLE.finditer(turn.text)]
@@ -161,7 +177,7 @@ def _weighed(
         start, end = _trimmed(turn.text, *_widened(whole, first, last))
         against = asked.against(turn.text, start, end)
         if start < end and against < NOTHING:
-            margin = lead - against - asked.against_turn(turn)
+            margin = lead - against - loss
             yield Words(text=turn.text[start:end], turn=number, start=start, end=end, margin=margin)
 
 

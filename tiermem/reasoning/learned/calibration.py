@@ -28,6 +28,8 @@ class Signals:
     in logits, at most `FARTHEST`). `covered`: the share of the question's words that the turn holds.
     `agrees`: 1 where rules answer likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs
     is the answer; `day`: 1 where a date is asked for, `several` where a list is, `yes` where yes or no is.
+    `own`: how far words of whoever is asked about lead what another said (in logits, within `FARTHEST`);
+    `theirs`: the share of the turns read that others say; `place`: that of the turn among those read, from 0.
     """
 
     margin: float
@@ -39,11 +41,18 @@ class Signals:
     day: float
     several: float = 0.0
     yes: float = 0.0
+    own: float = FARTHEST
+    theirs: float = 0.0
+    place: float = 0.0
 
 
 NAMES: Final = tuple(one.name for one in fields(Signals))
-OF_READER: Final = ("margin", "ahead", "covered", "agrees", "silent", "day", "several", "yes")
-OF_RULES: Final = ("covered", "agrees", "yes")
+_OF_WHOM: Final = ("own", "theirs")
+OF_READER: Final = (
+    *("margin", "ahead", "covered", "agrees", "silent", "day", "several", "yes", "place"),
+    *_OF_WHOM,
+)
+OF_RULES: Final = ("covered", "agrees", "yes", *_OF_WHOM)
 """The signals that tell of an answer of the reader's, and of one of rules."""
 
 

@@ -108,8 +108,8 @@ def _signals(
     answer = set(stems(draft.text))
     cited = " ".join(evidence[at].quote or evidence[at].text for at in draft.cited)
     other = found.text if draft is ruled and found is not None else ruled.text
-    lead = (found.margin, found.ahead) if found is not None else (-FARTHEST,) * 2
-    margin, ahead = (max(-FARTHEST, min(FARTHEST, one)) for one in lead)
+    leads = (found.margin, found.ahead, found.own) if found is not None else (-FARTHEST, -FARTHEST, 0.0)
+    margin, ahead, own = (max(-FARTHEST, min(FARTHEST, one)) for one in leads)
     return Signals(
         margin=margin,
         ahead=ahead,
@@ -120,6 +120,9 @@ def _signals(
         day=float(asked.day),
         several=float(asked.kind == "list"),
         yes=float(asked.kind == "yes-no"),
+        own=own,
+        theirs=found.theirs if found is not None else 0.0,
+        place=float(found.best.turn) if found is not None else 0.0,
     )
 
 
