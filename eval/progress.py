@@ -56,9 +56,9 @@ class Watcher:
 
 
 @contextmanager
-def watching() -> Iterator[Watcher]:
-    """A watcher whose bar goes when the block ends."""
-    console = Console(stderr=True, highlight=False, markup=False)
+def watching(*, lines: bool = False) -> Iterator[Watcher]:
+    """A watcher whose bar goes when the block ends; with `lines`, for several at once, it never has one."""
+    console = Console(stderr=True, highlight=False, markup=False, force_terminal=False if lines else None)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),

@@ -23,7 +23,10 @@ def train_command(
     measure: Annotated[
         str, typer.Option("--measure", help="Conversations whose half B is answered.")
     ] = "locomo",
-    seed: Annotated[int, typer.Option("--seed", help="Decides what is drawn, and in which order.")] = 0,
+    seeds: Annotated[
+        str,
+        typer.Option("--seeds", help="Decide what is drawn, in which order; the reader is the mean of all."),
+    ] = "0,1",
     rank: Annotated[
         int, typer.Option("--rank", min=0, help="Of the adapters; 0 learns every matrix of the layers.")
     ] = 32,
@@ -70,12 +73,13 @@ def train_command(
         out=out,
         sources=chosen,
         measure=_names(measure),
-        recipe=Recipe(seed=seed, rank=rank, epochs=epochs, pieces=2048, rate=rate, looks=4, threads=threads),
+        recipe=Recipe(rank=rank, epochs=epochs, pieces=2048, rate=rate, looks=4, threads=threads),
+        seeds=_numbers(seeds),
         lessons=lessons,
         weights=weights,
         find=find,
         cache=cache,
-        command=_again(sources, seed, rank, lessons, epochs, find=find),
+        command=_again(sources, seeds, rank, lessons, epochs, find=find),
     )
     present(anyio.run(partial(run, training)), page_to=page, as_json=as_json)
 
@@ -117,14 +121,25 @@ def _check_installed() -> None:
                            "with --extra-index-url https://download.pytorch.org/whl/cpu")  # fmt: skip
 
 
+def _numbers(listed: str) -> tuple[int, ...]:
+    from tiermem.errors import InvalidInput
+
+    named = _names(listed)
+    if not named or len(set(named)) < len(named) or not all(one.isdecimal() for one in named):
+        raise InvalidInput(f"seeds are different whole numbers with commas between, as 0,1, not {listed!r}")
+    return tuple(map(int, named))
+
+
 def _names(listed: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in listed.split(",") if name.strip())
 
 
-def _again(sources: str | None, seed: int, rank: int, lessons: int | None, epochs: int, *, find: bool) -> str:
+def _again(
+    sources: str | None, seeds: str, rank: int, lessons: int | None, epochs: int, *, find: bool
+) -> str:
     """The command as somebody else would type it."""
     parts = ["python -m eval train --data ../shared/data --out runs/reader"]
     parts += [f"--sources {sources}"] if sources else []
-    parts += [f"--seed {seed} --rank {rank} --epochs {epochs}"]
+    parts += [f"--seeds {seeds} --rank {rank} --epochs {epochs}"]
     parts += [f"--lessons {lessons}"] if lessons else []
     return " ".join([*parts, *([] if find else ["--found-only"])])

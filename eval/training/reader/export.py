@@ -54,6 +54,26 @@ def write_factors(
     return hashlib.sha256(raw).hexdigest()
 
 
+def mean_of(files: Sequence[bytes]) -> dict[str, NDArray[np.float32]]:
+    """The mean of what several readers learned from the same weights.
+
+    A mean of products of thin matrices is the product of all of them side by side: its rank is their sum.
+    What was learned from one beginning may be averaged, and the mean is often better than each (Wortsman and
+    others, "Model soups", 2022).
+    """
+    learned = [unpack(raw)[0] for raw in files]
+    mean: dict[str, NDArray[np.float32]] = {}
+    for name in learned[0]:
+        every = [one[name] for one in learned]
+        if name.endswith(".down"):
+            mean[name] = np.concatenate(every, axis=0)
+        elif name.endswith(".up"):
+            mean[name] = np.concatenate(every, axis=1) / np.float32(len(every))
+        else:
+            mean[name] = np.mean(every, axis=0, dtype=np.float32)
+    return mean
+
+
 def give_away(file: Path, to: Path) -> Path:
     """Copy weights into a package. `InvalidInput` where they were trained on data that is there to measure
     with, do not say what they were trained on, or are larger than a wheel has room for.

@@ -82,7 +82,8 @@ def train(
     )
     state = _State(reader, optimizer, Curve(), folder / "checkpoint.pt", _named(recipe, lessons))
     first = state.resume()
-    watcher.starts("train", len(order) - first)
+    name = f"train, seed {recipe.seed}"
+    watcher.starts(name, len(order) - first)
     saved, began = time.monotonic(), time.process_time() - state.curve.seconds
     every = max(1, len(order) // recipe.looks)
     for step in range(first, len(order)):
@@ -93,7 +94,7 @@ def train(
         if last or (step + 1) % every == 0:
             found = look(outputs(reader, dev))
             state.curve.looks.append({"step": step + 1.0, **found})
-        watcher.step("train", CaseId(" ".join(f"{name} {value:.3f}" for name, value in losses.items())))
+        watcher.step(name, CaseId(" ".join(f"{name} {value:.3f}" for name, value in losses.items())))
         state.curve.seconds = time.process_time() - began
         if last or time.monotonic() - saved > save_every:
             state.save(step + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from eval.metrics.intervals import estimate
@@ -26,7 +26,7 @@ _OPENING: Final = (
     "all-MiniLM-L6-v2, and heads for the span of an answer, whether a passage suffices, whether a turn bears "
     "on a question, and whether words state a claim. Articles, scenes and conversations were split before "
     "anything was drawn from them; what is measured on was not learned from. All figures are of the 8-bit "
-    "reader on one thread, of **one seed**. The digests of the data are over each "
+    "reader on one thread, the mean of what the seeds named learned. The digests of the data are over each "
     "source's files as they lie, packed, with their names."
 )
 
@@ -45,6 +45,8 @@ class Measured:
     exported: Exported
     marks: Mapping[str, Mapping[str, float]]
     said: Mapping[str, Sequence[BothAnswers]]
+    by_seed: Mapping[int, Mapping[str, Sequence[BothAnswers]]] = field(default_factory=dict)
+    """What the reader of every seed answers by itself, where there is more than one."""
     chosen_on: Sequence[BothAnswers] = ()
     """Questions of the half that is not measured on, to choose a threshold by."""
 
@@ -57,7 +59,7 @@ def found(measured: Measured) -> Reproduction:
         opening=_OPENING,
         command=measured.command,
         data=measured.checksums,
-        tables=(*tables, _agreement(measured), _made_of(measured)),
+        tables=(*tables, *_each_seed(measured), _agreement(measured), _made_of(measured)),
         claims=(),
         numbers={
             "marks": measured.marks,
@@ -103,6 +105,21 @@ def _answers(name: str, said: Sequence[BothAnswers]) -> Table:
             f"Reading took {_milliseconds(said):.0f} ms of processor time a question (mean).",
         ),
     )
+
+
+def _each_seed(measured: Measured) -> list[Table]:
+    rows = []
+    for source, mean in measured.said.items():
+        readers = {f"seed {seed}": of[source] for seed, of in measured.by_seed.items()}
+        for name, said in ({**readers, "their mean": mean} if readers else {}).items():
+            always, same = (
+                by_reader(said, at) for at in (float("-inf"), threshold_for(said, by_rules(said).abstained))
+            )
+            rows.append((source, name, share(always.right), share(same.right)))
+    if not rows:
+        return []
+    columns = ("source", "reader", "right, never silent", "right, as often silent as the rules")
+    return [Table(title="Each seed by itself, halves B", columns=columns, rows=tuple(rows))]
 
 
 def _milliseconds(said: Sequence[BothAnswers]) -> float:

@@ -1,5 +1,5 @@
-"""From a folder of data to weights and a page: find, build, train, export, measure. Each goes on where it
-stopped.
+"""From a folder of data to weights and a page: find, train every seed, export their mean, measure. Each goes
+on where it stopped.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from eval.progress import watching
+from anyio import to_thread
+
 from eval.reproduction import Reproduction
-from eval.training.data.examples import Example, digest
-from eval.training.data.found import Found, find_all, read_found
-from eval.training.data.mix import DATASETS, halves, lessons
+from eval.training.data.examples import digest
+from eval.training.data.found import Found
+from eval.training.data.mix import DATASETS, halves
 from eval.training.data.sources import SOURCES, to_measure_with
-from eval.training.reader.curves import looks, losses, picture
-from eval.training.reader.export import Exported, agreement, write_factors
-from eval.training.reader.loop import Curve, Recipe, outputs, train
+from eval.training.reader.export import Exported, agreement, mean_of, write_factors
+from eval.training.reader.loop import Recipe
 from eval.training.reader.marks import marks, read, squad_marks
 from eval.training.reader.measure import BothAnswers, answers
 from eval.training.reader.page import Measured, found
-from eval.training.reader.prepare import Prepared, course_of, drawn, prepared, whole_tokenizer
+from eval.training.reader.prepare import Prepared
+from eval.training.reader.seeds import each_seed, file_of, find_in, prepare, sources_of
 from eval.types import QuestionId
-from tiermem.embedding.tensors import read_safetensors
-from tiermem.embedding.weights import WEIGHTS, find_weights
+from tiermem.embedding.weights import find_weights
 from tiermem.reasoning.learned.graph import LearnedReader
 
 _DEV: Final = 400
@@ -39,6 +39,9 @@ _COMPARED: Final = 300
 class Training:
     """What a command asks for. `lessons` of those there are, `None` for all; `measure` are the conversations
     whose half B is answered; with `find` what the product finds is asked anew where it is not there yet.
+
+    Every one of `seeds` is trained by itself, whatever seed the recipe names, in a folder of its own below
+    `out`; the reader is their mean.
     """
 
     data: Path
@@ -46,6 +49,7 @@ class Training:
     sources: tuple[str, ...]
     measure: tuple[str, ...] = ("locomo",)
     recipe: Recipe = field(default_factory=Recipe)
+    seeds: tuple[int, ...] = (0,)
     lessons: int | None = None
     weights: Path | None = None
     find: bool = True
@@ -54,24 +58,20 @@ class Training:
 
 
 async def run(asked: Training) -> Reproduction:
-    """Train and measure; the folder `out` holds the weights, the curves and every answer."""
+    """Train and measure. The folder `out` holds weights and answers; below it every seed has its curves."""
     weights = find_weights(asked.weights)
-    everything = await _found(asked)
-    made = lessons(asked.data, asked.sources, found=everything)
-    tokenizer = whole_tokenizer(weights)
-    parts = {
-        "train": prepared(drawn(made.parts["train"], asked.lessons, seed=asked.recipe.seed), tokenizer),
-        "dev": prepared(drawn(made.parts["dev"], _DEV, seed=asked.recipe.seed), tokenizer),
-        "test": prepared(made.parts["test"], tokenizer),
-    }
-    exported, small, curve = _trained(asked, weights, parts)
+    await find_in(asked)
+    seconds = await to_thread.run_sync(each_seed, asked)
+    everything = await find_in(asked)
+    made, parts = prepare(asked, weights, everything, seed=asked.seeds[0])
+    exported, small = _averaged(asked, weights, parts)
     said = {name: _answered(asked, name, small, everything[name]) for name in asked.measure}
     _keep(asked.out / "answers.jsonl", said)
     return found(
         Measured(
             command=asked.command,
-            recipe=asdict(asked.recipe) | {"lessons": asked.lessons or "all"},
-            seconds=curve.seconds,
+            recipe=asdict(asked.recipe) | {"lessons": asked.lessons or "all", "seed": asked.seeds},
+            seconds=sum(seconds),
             lessons=dict(Counter(one.source for one in parts["train"].lessons)),
             checksums=made.checksums,
             digests={part: digest(of.lessons) for part, of in parts.items()},
@@ -79,75 +79,49 @@ async def run(asked: Training) -> Reproduction:
             exported=exported,
             marks=_marks_of(small, parts["test"]),
             said=said,
+            by_seed=_by_seed(asked, weights, everything) if len(asked.seeds) > 1 else {},
         )
     )
 
 
-def _trained(
+def _averaged(
     asked: Training, weights: Path, parts: Mapping[str, Prepared]
-) -> tuple[Exported, LearnedReader, Curve]:
-    """The weights as they are used, and how learning them went."""
-    dev = parts["dev"]
-    with watching() as watcher:
-        reader, curve = train(
-            read_safetensors(weights / WEIGHTS),
-            parts["train"].encoded,
-            dev.encoded,
-            lambda said: marks(dev.lessons, dev.pieces, said),
-            recipe=asked.recipe,
-            folder=asked.out,
-            watcher=watcher,
-            course=course_of(parts["train"].lessons, asked.recipe.epochs),
-        )
-    _draw(asked.out, curve)
-    saw = _sources(parts["train"].lessons, dev.lessons)
+) -> tuple[Exported, LearnedReader]:
+    """The mean of the seeds as it is used."""
+    learned = mean_of([file_of(asked, seed).read_bytes() for seed in asked.seeds])
+    saw = sources_of(parts["train"].lessons, parts["dev"].lessons)
     file = asked.out / "reader.safetensors"
-    notes = {"recipe": repr(asked.recipe), "lessons": digest(parts["train"].lessons)}
-    sha = write_factors(reader.learned(), file, trained_on=saw, notes=notes)
-    small = LearnedReader(weights, file.read_bytes(), threads=asked.recipe.threads)
-    compared = _some(parts["test"], dev)
+    notes = {
+        "recipe": f"seeds {asked.seeds} of {asked.recipe!r}",
+        "lessons": digest(parts["train"].lessons),
+    }
+    sha = write_factors(learned, file, trained_on=saw, notes=notes)
+    raw, threads = file.read_bytes(), asked.recipe.threads
+    small = LearnedReader(weights, raw, threads=threads)
+    exact = LearnedReader(weights, raw, precision="fp32", threads=threads)
+    compared = _some(parts["test"], parts["dev"])
     exported = Exported(
         file=file,
         bytes=file.stat().st_size,
         sha256=sha,
         may_ship=not to_measure_with(saw),
-        agreement=agreement(small, compared, outputs(reader, compared.encoded)),
+        agreement=agreement(small, compared, [exact.outputs(pieces) for pieces in compared.pieces]),
     )
-    return exported, small, curve
+    return exported, small
 
 
-def _sources(*parts: Sequence[Example]) -> tuple[str, ...]:
-    seen = {one.source for of in parts for one in of}
-    return tuple(name for name in SOURCES if name in seen)
-
-
-async def _found(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
-    """What the product finds in every source of conversations that is learned from or measured on."""
-    from eval.arrange import local_embedder
-    from tiermem.llm.tokens import token_counter
-
-    wanted = [name for name in DATASETS if name in {*asked.sources, *asked.measure}]
-    everything: dict[str, Mapping[QuestionId, Found]] = {}
-    embedder = local_embedder("fp32", asked.recipe.threads, asked.cache)
-    try:
-        for name in wanted:
-            dataset = DATASETS[name](SOURCES[name].paths(asked.data)[0])
-            file = asked.out.parent / "found" / f"{name}.jsonl"
-            if not asked.find:
-                everything[name] = read_found(file, dataset.checksum)
-                continue
-            with watching() as watcher:
-                everything[name] = await find_all(
-                    dataset, file, embedder=embedder, counter=token_counter(), watcher=watcher
-                )
-    finally:
-        embedder.close()
-    return everything
-
-
-def _draw(folder: Path, curve: Curve) -> None:
-    (folder / "losses.svg").write_text(picture(losses(curve.losses), y="loss"), encoding="utf-8")
-    (folder / "dev.svg").write_text(picture(looks(curve.looks), y="on what is looked at"), encoding="utf-8")
+def _by_seed(
+    asked: Training, weights: Path, everything: Mapping[str, Mapping[QuestionId, Found]]
+) -> dict[int, dict[str, list[BothAnswers]]]:
+    """What the reader of every seed answers by itself, by source."""
+    readers = {
+        seed: LearnedReader(weights, file_of(asked, seed).read_bytes(), threads=asked.recipe.threads)
+        for seed in asked.seeds
+    }
+    return {
+        seed: {name: _answered(asked, name, reader, everything[name]) for name in asked.measure}
+        for seed, reader in readers.items()
+    }
 
 
 def _some(test: Prepared, dev: Prepared) -> Prepared:

@@ -18,6 +18,7 @@ from eval.training.reader.measure import BothAnswers, by_both, by_reader, by_rul
 from eval.training.reader.prepare import drawn, prepared
 from eval.types import CaseId, QuestionId
 from tests.reasoning.learned import splitting
+from tiermem.errors import InvalidInput
 
 TEXT = "The mill was built in 1840 by Ada Brook"
 
@@ -185,7 +186,6 @@ def test_training_learns_goes_on_where_it_stopped_and_is_the_same_twice(tmp_path
     pytest.importorskip("torch", reason="training needs the extra `train`")
     from eval.progress import watching
     from eval.training.reader.loop import Recipe, outputs, train
-    from tiermem.errors import InvalidInput
 
     lessons = [lesson(f"l{n}", label=n % 2) for n in range(8)]
     made = prepared(lessons, splitting())
@@ -218,3 +218,30 @@ def test_training_learns_goes_on_where_it_stopped_and_is_the_same_twice(tmp_path
     assert "layers.0.query.weight" not in names
     whole, _ = run("whole", rank=0)
     assert "layers.0.query.weight" in whole.learned()
+
+
+def test_a_mean_of_readers_is_the_mean_of_what_they_make_of_the_weights() -> None:
+    from eval.training.reader.export import mean_of
+    from tiermem.reasoning.learned.factors import pack
+
+    drawn = np.random.default_rng(5)
+
+    def learned() -> dict[str, Any]:
+        shapes = {"m.up": (5, 2), "m.down": (2, 3), "m.bias": (5,)}
+        return {name: drawn.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+
+    one, other = learned(), learned()
+    mean = mean_of([pack(one, {}), pack(other, {})])
+    both = (one["m.up"] @ one["m.down"] + other["m.up"] @ other["m.down"]) / 2
+    assert mean["m.up"] @ mean["m.down"] == pytest.approx(both, abs=1e-5)
+    assert mean["m.bias"] == pytest.approx((one["m.bias"] + other["m.bias"]) / 2)
+    assert all((mean_of([pack(one, {})])[name] == one[name]).all() for name in one)
+
+
+@pytest.mark.parametrize("named", ["", "0,0", "one", "-1"])
+def test_seeds_are_different_whole_numbers(named: str) -> None:
+    from eval.training.reader.command import _numbers
+
+    assert _numbers("3, 1") == (3, 1)
+    with pytest.raises(InvalidInput, match="0,1"):
+        _numbers(named)

@@ -1,0 +1,123 @@
+"""Every seed of a training, in a process of its own, as many at once as there are processors."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from eval.progress import watching
+from eval.training.data.examples import Example, digest
+from eval.training.data.found import Found, find_all, read_found
+from eval.training.data.mix import DATASETS, Lessons, lessons
+from eval.training.data.sources import SOURCES
+from eval.training.reader.curves import looks, losses, picture
+from eval.training.reader.export import write_factors
+from eval.training.reader.loop import Curve, train
+from eval.training.reader.marks import marks
+from eval.training.reader.prepare import Prepared, course_of, drawn, prepared, whole_tokenizer
+from eval.types import QuestionId
+from tiermem.embedding.tensors import read_safetensors
+from tiermem.embedding.weights import WEIGHTS, find_weights
+
+if TYPE_CHECKING:
+    from eval.training.reader.run import Training
+
+_DEV: Final = 400
+"""Lessons looked at while learning."""
+
+
+def each_seed(asked: Training) -> list[float]:
+    """Train them, or go on with them; the seconds of processor time that each took in all."""
+    at_once = min(len(asked.seeds), os.cpu_count() or 1)
+    if at_once == 1:
+        return [_one_seed(asked, seed) for seed in asked.seeds]
+    with ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(partial(_one_seed, asked), asked.seeds))
+
+
+def file_of(asked: Training, seed: int) -> Path:
+    """What the reader of a seed learned."""
+    return asked.out / f"seed-{seed}" / "reader.safetensors"
+
+
+def _one_seed(asked: Training, seed: int) -> float:
+    weights, folder = find_weights(asked.weights), file_of(asked, seed).parent
+    everything = anyio.run(find_in, replace(asked, find=False))
+    _, parts = prepare(asked, weights, everything, seed=seed)
+    dev = parts["dev"]
+    with watching(lines=len(asked.seeds) > 1) as watcher:
+        reader, curve = train(
+            read_safetensors(weights / WEIGHTS),
+            parts["train"].encoded,
+            dev.encoded,
+            lambda said: marks(dev.lessons, dev.pieces, said),
+            recipe=replace(asked.recipe, seed=seed),
+            folder=folder,
+            watcher=watcher,
+            course=course_of(parts["train"].lessons, asked.recipe.epochs),
+        )
+    _draw(folder, curve)
+    notes = {
+        "recipe": repr(replace(asked.recipe, seed=seed)),
+        "lessons": digest(parts["train"].lessons),
+    }
+    saw = sources_of(parts["train"].lessons, dev.lessons)
+    write_factors(reader.learned(), file_of(asked, seed), trained_on=saw, notes=notes)
+    return curve.seconds
+
+
+def prepare(
+    asked: Training, weights: Path, everything: Mapping[str, Mapping[QuestionId, Found]], *, seed: int
+) -> tuple[Lessons, dict[str, Prepared]]:
+    """The lessons there are, and by part those drawn by this seed, as numbers."""
+    made = lessons(asked.data, asked.sources, found=everything)
+    tokenizer = whole_tokenizer(weights)
+    parts = {
+        "train": prepared(drawn(made.parts["train"], asked.lessons, seed=seed), tokenizer),
+        "dev": prepared(drawn(made.parts["dev"], _DEV, seed=seed), tokenizer),
+        "test": prepared(made.parts["test"], tokenizer),
+    }
+    return made, parts
+
+
+def sources_of(*parts: Sequence[Example]) -> tuple[str, ...]:
+    """Where the lessons come from."""
+    seen = {one.source for of in parts for one in of}
+    return tuple(name for name in SOURCES if name in seen)
+
+
+async def find_in(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
+    """What the product finds in every source of conversations that is learned from or measured on."""
+    from eval.arrange import local_embedder
+    from tiermem.llm.tokens import token_counter
+
+    wanted = [name for name in DATASETS if name in {*asked.sources, *asked.measure}]
+    everything: dict[str, Mapping[QuestionId, Found]] = {}
+    embedder = local_embedder("fp32", asked.recipe.threads, asked.cache)
+    try:
+        for name in wanted:
+            dataset = DATASETS[name](SOURCES[name].paths(asked.data)[0])
+            file = asked.out / "found" / f"{name}.jsonl"
+            if not asked.find:
+                everything[name] = read_found(file, dataset.checksum)
+                continue
+            with watching() as watcher:
+                everything[name] = await find_all(
+                    dataset, file, embedder=embedder, counter=token_counter(), watcher=watcher
+                )
+    finally:
+        embedder.close()
+    return everything
+
+
+def _draw(folder: Path, curve: Curve) -> None:
+    (folder / "losses.svg").write_text(picture(losses(curve.losses), y="loss"), encoding="utf-8")
+    (folder / "dev.svg").write_text(picture(looks(curve.looks), y="on what is looked at"), encoding="utf-8")
