@@ -193,9 +193,17 @@ def test_audit_without_an_id_follows_the_newest_answer(store: Path) -> None:
 
 
 def test_what_was_never_said_is_not_answered(store: Path) -> None:
-    answer = as_json(store, "ask", "What is the maiden name of Ann's grandmother?")
-    assert answer["abstained"] is True
-    assert answer["citations"] == []
+    for question in ("Which car does Ann drive?", "What did Bob have for breakfast?"):
+        answer = as_json(store, "ask", question)
+        assert answer["abstained"] is True
+        assert answer["citations"] == []
+
+
+def test_a_guess_is_left_out_where_fewer_answers_may_be_wrong(store: Path) -> None:
+    question = "What is the maiden name of Ann's grandmother?"
+    guess = as_json(store, "ask", question)
+    assert guess["abstained"] or guess["probability"] < 0.5
+    assert as_json(store, "ask", question, env={"TIERMEM_RISK": "0.25"})["abstained"] is True
 
 
 def test_what_is_nearest_to_a_question_without_an_answer_is_shown_and_how_to_read_it(store: Path) -> None:

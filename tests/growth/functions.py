@@ -48,6 +48,7 @@ from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import PageView
+from tiermem.reasoning.learned.answering import Words
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.distil import sentences_of
@@ -282,6 +283,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "ParsedQuestion": lambda _: parse_question(QUESTION),
     "Scored": scored,
     "Evidence": evidence,
+    "Sequence[Words]": lambda text: [Words(text=text, turn=0, start=0, end=len(text), margin=0.0)],
     "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Iterable[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
