@@ -26,7 +26,7 @@ _OPENING: Final = (
     "all-MiniLM-L6-v2, and heads for the span of an answer, whether a passage suffices, whether a turn bears "
     "on a question, and whether words state a claim. Articles, scenes and conversations were split before "
     "anything was drawn from them; what is measured on was not learned from. All figures are of the 8-bit "
-    "reader on one thread, the mean of what the seeds named learned. The digests of the data are over each "
+    "reader on one thread, the mean of what its seeds learned. The digests of the data are over each "
     "source's files as they lie, packed, with their names."
 )
 

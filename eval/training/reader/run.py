@@ -29,8 +29,6 @@ from eval.types import QuestionId
 from tiermem.embedding.weights import find_weights
 from tiermem.reasoning.learned.graph import LearnedReader
 
-_DEV: Final = 400
-"""Lessons looked at while learning."""
 _COMPARED: Final = 300
 """Lessons on which 8 bits are held against 32."""
 

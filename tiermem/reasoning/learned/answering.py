@@ -7,6 +7,7 @@ is worked out by rules from the words pointed at and the time of their turn.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -183,9 +184,14 @@ def _weighed(
 
 def _widened(whole: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
     """The same place without a word or a number cut in two at its ends."""
-    first = next((a for a, b in whole if a < start < b), start)
-    last = next((b for a, b in whole if a < end < b), end)
-    return first, last
+    return _around(whole, start)[0], _around(whole, end)[1]
+
+
+def _around(whole: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
+    """The word that this place is inside of, or the place itself."""
+    before = bisect_left(whole, (place,))
+    inside = before > 0 and whole[before - 1][1] > place
+    return whole[before - 1] if inside else (place, place)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
