@@ -18,13 +18,13 @@ from eval.training.data.examples import digest
 from eval.training.data.found import Found
 from eval.training.data.mix import DATASETS, halves
 from eval.training.data.sources import SOURCES, to_measure_with
-from eval.training.reader.export import Exported, agreement, mean_of, write_factors
+from eval.training.reader.export import Exported, agreement, mean_of
 from eval.training.reader.loop import Recipe
 from eval.training.reader.marks import marks, read, squad_marks
 from eval.training.reader.measure import BothAnswers, answers
 from eval.training.reader.page import Measured, found
 from eval.training.reader.prepare import Prepared
-from eval.training.reader.seeds import each_seed, file_of, find_in, prepare, sources_of
+from eval.training.reader.seeds import each_seed, file_of, find_in, prepare, sources_of, write_reader
 from eval.types import QuestionId
 from tiermem.embedding.weights import find_weights
 from tiermem.reasoning.learned.graph import LearnedReader
@@ -58,9 +58,8 @@ class Training:
 async def run(asked: Training) -> Reproduction:
     """Train and measure. The folder `out` holds weights and answers; below it every seed has its curves."""
     weights = find_weights(asked.weights)
-    await find_in(asked)
-    seconds = await to_thread.run_sync(each_seed, asked)
     everything = await find_in(asked)
+    seconds = await to_thread.run_sync(each_seed, asked)
     made, parts = prepare(asked, weights, everything, seed=asked.seeds[0])
     exported, small = _averaged(asked, weights, parts)
     said = {name: _answered(asked, name, small, everything[name]) for name in asked.measure}
@@ -87,13 +86,8 @@ def _averaged(
 ) -> tuple[Exported, LearnedReader]:
     """The mean of the seeds as it is used."""
     learned = mean_of([file_of(asked, seed).read_bytes() for seed in asked.seeds])
-    saw = sources_of(parts["train"].lessons, parts["dev"].lessons)
     file = asked.out / "reader.safetensors"
-    notes = {
-        "recipe": f"seeds {asked.seeds} of {asked.recipe!r}",
-        "lessons": digest(parts["train"].lessons),
-    }
-    sha = write_factors(learned, file, trained_on=saw, notes=notes)
+    sha = write_reader(learned, file, parts, recipe=f"seeds {asked.seeds} of {asked.recipe!r}")
     raw, threads = file.read_bytes(), asked.recipe.threads
     small = LearnedReader(weights, raw, threads=threads)
     exact = LearnedReader(weights, raw, precision="fp32", threads=threads)
@@ -102,7 +96,7 @@ def _averaged(
         file=file,
         bytes=file.stat().st_size,
         sha256=sha,
-        may_ship=not to_measure_with(saw),
+        may_ship=not to_measure_with(sources_of(parts)),
         agreement=agreement(small, compared, [exact.outputs(pieces) for pieces in compared.pieces]),
     )
     return exported, small

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import anyio
+import numpy as np
+from numpy.typing import NDArray
 
 from eval.progress import watching
-from eval.training.data.examples import Example, digest
+from eval.training.data.examples import digest
 from eval.training.data.found import Found, find_all, read_found
 from eval.training.data.mix import DATASETS, Lessons, lessons
 from eval.training.data.sources import SOURCES
@@ -65,13 +67,17 @@ def _one_seed(asked: Training, seed: int) -> float:
             course=course_of(parts["train"].lessons, asked.recipe.epochs),
         )
     _draw(folder, curve)
-    notes = {
-        "recipe": repr(replace(asked.recipe, seed=seed)),
-        "lessons": digest(parts["train"].lessons),
-    }
-    saw = sources_of(parts["train"].lessons, dev.lessons)
-    write_factors(reader.learned(), file_of(asked, seed), trained_on=saw, notes=notes)
+    recipe = repr(replace(asked.recipe, seed=seed))
+    write_reader(reader.learned(), file_of(asked, seed), parts, recipe=recipe)
     return curve.seconds
+
+
+def write_reader(
+    learned: Mapping[str, NDArray[np.float32]], file: Path, parts: Mapping[str, Prepared], *, recipe: str
+) -> str:
+    """Write what was learned from these lessons, with what they are; the file's SHA-256."""
+    notes = {"recipe": recipe, "lessons": digest(parts["train"].lessons)}
+    return write_factors(learned, file, trained_on=sources_of(parts), notes=notes)
 
 
 def prepare(
@@ -88,9 +94,9 @@ def prepare(
     return made, parts
 
 
-def sources_of(*parts: Sequence[Example]) -> tuple[str, ...]:
-    """Where the lessons come from."""
-    seen = {one.source for of in parts for one in of}
+def sources_of(parts: Mapping[str, Prepared]) -> tuple[str, ...]:
+    """What the lessons come from that anything is learned or chosen by."""
+    seen = {one.source for part in ("train", "dev") for one in parts[part].lessons}
     return tuple(name for name in SOURCES if name in seen)
 
 
@@ -100,18 +106,17 @@ async def find_in(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
     from tiermem.llm.tokens import token_counter
 
     wanted = [name for name in DATASETS if name in {*asked.sources, *asked.measure}]
+    datasets = {name: DATASETS[name](SOURCES[name].paths(asked.data)[0]) for name in wanted}
+    files = {name: asked.out / "found" / f"{name}.jsonl" for name in wanted}
+    if not asked.find:
+        return {name: read_found(files[name], of.checksum) for name, of in datasets.items()}
     everything: dict[str, Mapping[QuestionId, Found]] = {}
     embedder = local_embedder("fp32", asked.recipe.threads, asked.cache)
     try:
-        for name in wanted:
-            dataset = DATASETS[name](SOURCES[name].paths(asked.data)[0])
-            file = asked.out / "found" / f"{name}.jsonl"
-            if not asked.find:
-                everything[name] = read_found(file, dataset.checksum)
-                continue
+        for name, dataset in datasets.items():
             with watching() as watcher:
                 everything[name] = await find_all(
-                    dataset, file, embedder=embedder, counter=token_counter(), watcher=watcher
+                    dataset, files[name], embedder=embedder, counter=token_counter(), watcher=watcher
                 )
     finally:
         embedder.close()
