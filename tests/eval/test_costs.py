@@ -1,7 +1,9 @@
 """The cost ledger adds up: every token the server counted is in the run's records, under concurrency too."""
 
+import itertools
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from eval.report.figures import by_system, spent
 from eval.runner import qa, replay
 from eval.types import Result
 from tests.eval import tiny
-from tests.llm.server import ModelServer, Request, Say
+from tests.llm.server import Answer, ModelServer, Request, Say
 from tiermem.llm import ModelOptions, OpenAIModel
 from tiermem.llm.endpoint import Price
 from tiermem.llm.meter import plus
@@ -43,6 +45,19 @@ def play(request: Request) -> str:
         "Verdict": {"reason": "the same name", "label": "CORRECT"},
     }
     return json.dumps(replies[kind])
+
+
+def in_company() -> Answer:
+    """The same model, whose first reply waits until another is asked for: that calls overlap is not luck."""
+    asked, another = itertools.count(), threading.Event()
+
+    def answer(request: Request) -> str:
+        if next(asked) > 0:
+            another.set()
+        another.wait(4.0)  # less than a call may take, which would be tried again
+        return play(request)
+
+    return answer
 
 
 @pytest.fixture
@@ -83,6 +98,7 @@ def agree(paid: Usage, server: ModelServer) -> None:
 
 
 async def test_every_token_of_a_run_is_on_somebodys_account(tmp_path: Path, server: ModelServer) -> None:
+    server.answer = in_company()
     systems = ["tiermem", "tiermem:summary", "tiermem:raw", "bm25", "full"]
     folder = tiny.new_folder(tmp_path / "run", "qa", systems)
     model = model_at(server)
