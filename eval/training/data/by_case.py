@@ -7,7 +7,7 @@ when all of it is done.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -39,10 +39,10 @@ async def case_by_case(
     *,
     about: Mapping[str, str],
     read: Reads[T],
-    do: Callable[[Case], Awaitable[Sequence[T]]],
+    do: Callable[[Sequence[Case]], AsyncIterator[Sequence[T]]],
     watcher: Watcher,
 ) -> list[T]:
-    """What `do` makes of every case of the dataset; of those that stand in `file`, what it made before.
+    """What `do` makes of every case of the dataset, in their order; of those in `file`, what it made before.
 
     `InvalidInput` where the file is about something else.
     """
@@ -50,8 +50,7 @@ async def case_by_case(
     done = {one.case for one in there}
     left = [case for case in dataset.cases() if case.id not in done]
     watcher.starts(f"{doing} {dataset.name}", sum(len(case.questions) for case in left))
-    for case in left:
-        found = await do(case)
+    async for found in do(left):
         with file.open("a", encoding="utf-8") as out:
             out.writelines(json.dumps(asdict(one)) + "\n" for one in found)
         there += found

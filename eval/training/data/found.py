@@ -1,4 +1,4 @@
-"""What the product finds for every question of a dataset: the turns it ranks first, and its rules' answer.
+"""What the product finds for every question of a dataset: the turns it ranks first.
 
 So that training and use see the same text, passages of dialogue are made of nothing else. A dataset is one
 file, a line a question; conversations that stand in it already are not asked again.
@@ -6,50 +6,80 @@ file, a line a question; conversations that stand in it already are not asked ag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import multiprocessing
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import anyio
+from anyio import to_thread
+
 from eval.progress import Watcher
 from eval.systems.tiermem import TierMem
 from eval.training.data.by_case import case_by_case, read_values
-from eval.types import Case, CaseId, Dataset, LabelledQuestion, Passage, QuestionId
-from pagestore import SessionId, TokenCounter
+from eval.types import Case, CaseId, Dataset, Passage, QuestionId
+from pagestore import SessionId
 from tiermem.embedding.interface import Embedder
+from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import by_rules
+
+OpensEmbedder = Callable[[], AbstractContextManager[Embedder]]
+"""Opens an embedder in whatever process it is called in, and closes it."""
 
 TURNS: Final = 10
 """Turns kept of what is found: five are read, ten are ranked."""
+_TOGETHER: Final = 8
+"""Conversations that a process is given at once; kept when all of them are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What one question found: its turns, best first, and the answer by rules ("" where they abstain)."""
+    """What one question found: its turns, best first."""
 
     case: CaseId
     question: QuestionId
     turns: tuple[Passage, ...]
-    by_rules: str
-    seconds: float = 0.0
-    """What the rules took to answer, by the clock."""
 
 
 async def find_all(
-    dataset: Dataset, file: Path, *, embedder: Embedder, counter: TokenCounter, watcher: Watcher
+    dataset: Dataset, file: Path, *, embedder: OpensEmbedder, watcher: Watcher
 ) -> dict[QuestionId, Found]:
-    """Ask every question of the dataset once, or read what an earlier run found in `file`.
+    """Ask every question of the dataset once, or read what an earlier run found in `file`; conversations are
+    shared out to as many processes as there are processors.
 
     `InvalidInput` where the file is about other data or another embedder.
     """
 
-    async def find(case: Case) -> Sequence[Found]:
-        return await _find(case, embedder=embedder, counter=counter, watcher=watcher)
+    async def find(cases: Sequence[Case]) -> AsyncIterator[Sequence[Found]]:
+        async for found in _in_processes(cases, embedder):
+            for one in found:
+                watcher.step("found", one.case)
+            yield found
 
-    about = {"data": dataset.checksum, "embedder": embedder.name}
+    with embedder() as opened:
+        about = {"data": dataset.checksum, "embedder": opened.name}
     found = await case_by_case("find", dataset, file, about=about, read=_read, do=find, watcher=watcher)
     return {one.question: one for one in found}
+
+
+async def _in_processes(cases: Sequence[Case], embedder: OpensEmbedder) -> AsyncIterator[Sequence[Found]]:
+    shares = [cases[start : start + _TOGETHER] for start in range(0, len(cases), _TOGETHER)]
+    at_once = min(len(shares), os.cpu_count() or 1)
+    if at_once <= 1:
+        for share in shares:
+            yield await _find(share, embedder)
+        return
+    pool = ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn"))
+    try:
+        for under_way in [pool.submit(anyio.run, _find, share, embedder) for share in shares]:
+            yield await to_thread.run_sync(under_way.result)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def read_found(file: Path, checksum: str) -> dict[QuestionId, Found]:
@@ -65,33 +95,24 @@ def _read(written: dict[str, Any]) -> Found:
     return Found(turns=places, **written)
 
 
-async def _find(
-    case: Case, *, embedder: Embedder, counter: TokenCounter, watcher: Watcher
-) -> Sequence[Found]:
+async def _find(cases: Sequence[Case], embedder: OpensEmbedder) -> Sequence[Found]:
+    with embedder() as opened:
+        return [one for case in cases for one in await _find_in(case, opened)]
+
+
+async def _find_in(case: Case, embedder: Embedder) -> Sequence[Found]:
     given = {"engine": by_rules(), "embedder": embedder, "index": "memory"}
     with TemporaryDirectory() as directory:
-        memory = TierMem(name="tiermem", directory=Path(directory), counter=counter, given=given)
+        memory = TierMem(name="tiermem", directory=Path(directory), counter=token_counter(), given=given)
         try:
             await memory.observe(case.sessions)
-            found = []
-            for question in case.questions:
-                found.append(await _ask(memory, case, question))
-                watcher.step("found", case.id)
-            return found
+            return [
+                Found(
+                    case=case.id,
+                    question=one.id,
+                    turns=await memory.retrieve(one.text, level="turn", limit=TURNS, asked_at=one.asked_at),
+                )
+                for one in case.questions
+            ]
         finally:
             await memory.close()
-
-
-async def _ask(memory: TierMem, case: Case, question: LabelledQuestion) -> Found:
-    from time import monotonic
-
-    turns = await memory.retrieve(question.text, level="turn", limit=TURNS, asked_at=question.asked_at)
-    began = monotonic()
-    reply = await memory.ask(question.text, asked_at=question.asked_at)
-    return Found(
-        case=case.id,
-        question=question.id,
-        turns=turns,
-        by_rules=reply.text,
-        seconds=monotonic() - began,
-    )

@@ -4,7 +4,7 @@ it is right. A probability is fitted to this, and what answering at a risk comes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -77,8 +77,9 @@ async def ask_all(
     `InvalidInput` where the file is about other data or another reader (`named`).
     """
 
-    async def ask(case: Case) -> list[Asked]:
-        return await _ask(case, reader, embedder, counter, watcher)
+    async def ask(cases: Sequence[Case]) -> AsyncIterator[list[Asked]]:
+        for case in cases:
+            yield await _ask(case, reader, embedder, counter, watcher)
 
     about = {"data": dataset.checksum, "reader": named, "embedder": embedder.name}
     return await case_by_case("ask", dataset, file, about=about, read=_read, do=ask, watcher=watcher)
@@ -92,28 +93,37 @@ def _read(written: dict[str, Any]) -> Asked:
 async def _ask(
     case: Case, reader: LearnedReader, embedder: Embedder, counter: TokenCounter, watcher: Watcher
 ) -> list[Asked]:
-    listening, rules = _Listening(reader), by_rules()
+    listening = _Listening(reader)
     with TemporaryDirectory() as directory:
-
-        def memory(engine: Engine) -> TierMem:
-            given = {"engine": engine, "embedder": embedder, "index": "memory"}
-            return TierMem(name="tiermem", directory=Path(directory), counter=counter, given=given)
-
-        first = memory(rules)
-        await first.observe(case.sessions)
-        plain = {one.id: (await first.ask(one.text, asked_at=one.asked_at)).text for one in case.questions}
-        await first.close()
-        second = memory(replace(rules, compose=listening))
-        await second.reopen()
+        plain = await ruled(case, Path(directory), embedder=embedder, counter=counter)
+        memory = _memory(replace(by_rules(), compose=listening), Path(directory), embedder, counter)
+        await memory.reopen()
         found = []
         for question in case.questions:
             if question.gold or not question.answerable:
                 listening.last = None
-                reply = await second.ask(question.text, asked_at=question.asked_at)
+                reply = await memory.ask(question.text, asked_at=question.asked_at)
                 found.append(_judged(case, question, reply.text, listening.last, plain[question.id]))
             watcher.step("asked", case.id)
-        await second.close()
+        await memory.close()
     return found
+
+
+async def ruled(
+    case: Case, directory: Path, *, embedder: Embedder, counter: TokenCounter
+) -> dict[QuestionId, str]:
+    """What rules alone answer to every question of a case, "" where they abstain; its memory stays there."""
+    memory = _memory(by_rules(), directory, embedder, counter)
+    try:
+        await memory.observe(case.sessions)
+        return {one.id: (await memory.ask(one.text, asked_at=one.asked_at)).text for one in case.questions}
+    finally:
+        await memory.close()
+
+
+def _memory(engine: Engine, directory: Path, embedder: Embedder, counter: TokenCounter) -> TierMem:
+    given = {"engine": engine, "embedder": embedder, "index": "memory"}
+    return TierMem(name="tiermem", directory=directory, counter=counter, given=given)
 
 
 def _judged(case: Case, question: LabelledQuestion, text: str, signals: Signals | None, rules: str) -> Asked:

@@ -41,18 +41,25 @@ class BothAnswers:
 
 
 def answers(
-    reader: LearnedReader, cases: Iterable[Case], found: Mapping[QuestionId, Found]
+    reader: LearnedReader,
+    cases: Iterable[Case],
+    found: Mapping[QuestionId, Found],
+    ruled: Mapping[QuestionId, str],
 ) -> list[BothAnswers]:
-    """What both say to every question that was asked and has a gold answer, or none to find."""
+    """What both say to every question that was asked and has a gold answer, or none to find; `ruled` is what
+    rules say, "" where they abstain.
+    """
     return [
-        _said(reader, case, question, found[question.id])
+        _said(reader, case, question, found[question.id], ruled[question.id])
         for case in cases
         for question in case.questions
         if question.id in found and (question.gold or not question.answerable)
     ]
 
 
-def _said(reader: LearnedReader, case: Case, question: LabelledQuestion, found: Found) -> BothAnswers:
+def _said(
+    reader: LearnedReader, case: Case, question: LabelledQuestion, found: Found, ruled: str
+) -> BothAnswers:
     turns = [spoken(case.turn(turn)) for turn in before(case, question, found.turns)[:READ]]
     began = process_time()
     pointed = point(reader, question.text, turns)
@@ -64,8 +71,8 @@ def _said(reader: LearnedReader, case: Case, question: LabelledQuestion, found: 
         category=question.category,
         answerable=question.answerable,
         day=asks_for_day(question.text),
-        rules=found.by_rules,
-        rules_right=right_by_words(found.by_rules, question.gold),
+        rules=ruled,
+        rules_right=right_by_words(ruled, question.gold),
         reader=words,
         reader_right=right_by_words(words, question.gold),
         margin=pointed.margin if pointed else float("-inf"),

@@ -9,24 +9,36 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from anyio import to_thread
 
+from eval.progress import watching
 from eval.reproduction import Reproduction
 from eval.training.data.examples import digest
 from eval.training.data.found import Found
 from eval.training.data.mix import DATASETS, halves
 from eval.training.data.sources import SOURCES, to_measure_with
+from eval.training.reader.asked import ruled
 from eval.training.reader.export import Exported, agreement, mean_of
 from eval.training.reader.loop import Recipe
 from eval.training.reader.marks import marks, read, squad_marks
 from eval.training.reader.measure import BothAnswers, answers
 from eval.training.reader.page import Measured, found
 from eval.training.reader.prepare import Prepared
-from eval.training.reader.seeds import each_seed, file_of, find_in, prepare, sources_of, write_reader
-from eval.types import QuestionId
+from eval.training.reader.seeds import (
+    each_seed,
+    embedder_of,
+    file_of,
+    find_in,
+    prepare,
+    sources_of,
+    write_reader,
+)
+from eval.types import Case, QuestionId
 from tiermem.embedding.weights import find_weights
+from tiermem.llm.tokens import token_counter
 from tiermem.reasoning.learned.graph import LearnedReader
 
 _COMPARED: Final = 300
@@ -55,6 +67,18 @@ class Training:
     command: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Half:
+    """Conversations to measure on: what is found for every question, and what rules answer."""
+
+    cases: Sequence[Case]
+    found: Mapping[QuestionId, Found]
+    ruled: Mapping[QuestionId, str]
+
+    def answered(self, reader: LearnedReader) -> list[BothAnswers]:
+        return answers(reader, self.cases, self.found, self.ruled)
+
+
 async def run(asked: Training) -> Reproduction:
     """Train and measure. The folder `out` holds weights and answers; below it every seed has its curves."""
     weights = find_weights(asked.weights)
@@ -62,7 +86,8 @@ async def run(asked: Training) -> Reproduction:
     seconds = await to_thread.run_sync(each_seed, asked)
     made, parts = prepare(asked, weights, everything, seed=asked.seeds[0])
     exported, small = _averaged(asked, weights, parts)
-    said = {name: _answered(asked, name, small, everything[name]) for name in asked.measure}
+    measured = {name: await _to_measure(asked, name, everything[name]) for name in asked.measure}
+    said = {name: of.answered(small) for name, of in measured.items()}
     _keep(asked.out / "answers.jsonl", said)
     return found(
         Measured(
@@ -76,7 +101,7 @@ async def run(asked: Training) -> Reproduction:
             exported=exported,
             marks=_marks_of(small, parts["test"]),
             said=said,
-            by_seed=_by_seed(asked, weights, everything) if len(asked.seeds) > 1 else {},
+            by_seed=_by_seed(asked, weights, measured) if len(asked.seeds) > 1 else {},
         )
     )
 
@@ -103,7 +128,7 @@ def _averaged(
 
 
 def _by_seed(
-    asked: Training, weights: Path, everything: Mapping[str, Mapping[QuestionId, Found]]
+    asked: Training, weights: Path, measured: Mapping[str, _Half]
 ) -> dict[int, dict[str, list[BothAnswers]]]:
     """What the reader of every seed answers by itself, by source."""
     readers = {
@@ -111,8 +136,7 @@ def _by_seed(
         for seed in asked.seeds
     }
     return {
-        seed: {name: _answered(asked, name, reader, everything[name]) for name in asked.measure}
-        for seed, reader in readers.items()
+        seed: {name: of.answered(reader) for name, of in measured.items()} for seed, reader in readers.items()
     }
 
 
@@ -141,12 +165,19 @@ def _marks_of(small: LearnedReader, test: Prepared) -> dict[str, Mapping[str, fl
     return found_marks
 
 
-def _answered(
-    asked: Training, name: str, small: LearnedReader, everything: Mapping[QuestionId, Found]
-) -> list[BothAnswers]:
+async def _to_measure(asked: Training, name: str, everything: Mapping[QuestionId, Found]) -> _Half:
     cases = list(DATASETS[name](SOURCES[name].paths(asked.data)[0]).cases())
     groups, part_of = halves(name, cases)
-    return answers(small, [case for case in cases if part_of[groups[case.id]] == "test"], everything)
+    half = [case for case in cases if part_of[groups[case.id]] == "test"]
+    by_rules: dict[QuestionId, str] = {}
+    with embedder_of(asked.recipe.threads, asked.cache) as embedder, watching() as watcher:
+        watcher.starts(f"ask rules {name}", sum(len(case.questions) for case in half))
+        for case in half:
+            with TemporaryDirectory() as directory:
+                by_rules |= await ruled(case, Path(directory), embedder=embedder, counter=token_counter())
+            for _ in case.questions:
+                watcher.step("rules", case.id)
+    return _Half(cases=half, found=everything, ruled=by_rules)
 
 
 def _keep(file: Path, said: Mapping[str, Sequence[BothAnswers]]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from eval.training.reader.loop import Curve, train
 from eval.training.reader.marks import marks
 from eval.training.reader.prepare import Prepared, course_of, drawn, prepared, whole_tokenizer
 from eval.types import QuestionId
+from tiermem.embedding.interface import Embedder
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 
@@ -100,26 +102,30 @@ def sources_of(parts: Mapping[str, Prepared]) -> tuple[str, ...]:
     return tuple(name for name in SOURCES if name in seen)
 
 
+@contextmanager
+def embedder_of(threads: int, cache: Path | None) -> Iterator[Embedder]:
+    """The product's embedder on so many threads, with the vectors of earlier runs."""
+    from eval.arrange import local_embedder
+
+    embedder = local_embedder("fp32", threads, cache)
+    try:
+        yield embedder
+    finally:
+        embedder.close()
+
+
 async def find_in(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
     """What the product finds in every source of conversations that is learned from or measured on."""
-    from eval.arrange import local_embedder
-    from tiermem.llm.tokens import token_counter
-
     wanted = [name for name in DATASETS if name in {*asked.sources, *asked.measure}]
     datasets = {name: DATASETS[name](SOURCES[name].paths(asked.data)[0]) for name in wanted}
     files = {name: asked.out / "found" / f"{name}.jsonl" for name in wanted}
     if not asked.find:
         return {name: read_found(files[name], of.checksum) for name, of in datasets.items()}
     everything: dict[str, Mapping[QuestionId, Found]] = {}
-    embedder = local_embedder("fp32", asked.recipe.threads, asked.cache)
-    try:
-        for name, dataset in datasets.items():
-            with watching() as watcher:
-                everything[name] = await find_all(
-                    dataset, files[name], embedder=embedder, counter=token_counter(), watcher=watcher
-                )
-    finally:
-        embedder.close()
+    embedder = partial(embedder_of, asked.recipe.threads, asked.cache)
+    for name, dataset in datasets.items():
+        with watching() as watcher:
+            everything[name] = await find_all(dataset, files[name], embedder=embedder, watcher=watcher)
     return everything
 
 

@@ -1,6 +1,7 @@
 """Lessons from conversations: what is found is labelled by evidence, and nothing is shown from the future."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,9 +24,9 @@ from eval.training.data.facts import alterations, supporting
 from eval.training.data.found import Found, find_all, read_found
 from eval.training.data.splits import Leak, check
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId
-from pagestore import EstimateCounter
 from tests.eval.tiny import Tiny, question, sessions, turn
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
 from tiermem.model import Claim
 
@@ -44,7 +45,7 @@ def case(*questions: LabelledQuestion, official: dict[str, str] | None = None, n
 
 
 def found(of: Case, *turns: Passage) -> dict[QuestionId, Found]:
-    return {one.id: Found(case=of.id, question=one.id, turns=turns, by_rules="") for one in of.questions}
+    return {one.id: Found(case=of.id, question=one.id, turns=turns) for one in of.questions}
 
 
 def spans(lesson: Example) -> list[str]:
@@ -163,18 +164,31 @@ def test_facts_are_stated_by_their_turn_contradicted_when_altered_and_unclear_el
     assert {one.source for one in made} == {"locomo-facts"}
 
 
+def hashing() -> nullcontext[Embedder]:
+    return nullcontext(HashEmbedder())
+
+
+async def find(dataset: Tiny, file: Path) -> dict[QuestionId, Found]:
+    with watching() as watcher:
+        return await find_all(dataset, file, embedder=hashing, watcher=watcher)
+
+
+def test_several_processes_find_what_one_finds_in_the_same_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = Tiny(*(f"case-{number:02}" for number in range(17)))
+    several = anyio.run(find, dataset, tmp_path / "several.jsonl")
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert anyio.run(find, dataset, tmp_path / "one.jsonl") == several
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "several.jsonl").read_bytes()
+    assert {one.case for one in several.values()} == {of.id for of in dataset.cases()}
+
+
 def test_what_the_product_finds_is_asked_once_and_kept(tmp_path: Path) -> None:
     dataset, file = Tiny(), tmp_path / "found.jsonl"
-
-    async def find() -> dict[QuestionId, Found]:
-        with watching() as watcher:
-            return await find_all(
-                dataset, file, embedder=HashEmbedder(), counter=EstimateCounter(), watcher=watcher
-            )
-
-    first = anyio.run(find)
+    first = anyio.run(find, dataset, file)
     written = file.read_bytes()
-    assert anyio.run(find) == first == read_found(file, dataset.checksum)
+    assert anyio.run(find, dataset, file) == first == read_found(file, dataset.checksum)
     assert file.read_bytes() == written
     asked = [one for of in dataset.cases() for one in of.questions]
     assert first.keys() == {one.id for one in asked}
