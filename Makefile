@@ -106,14 +106,16 @@ FACTS   = $(SHARED)/data/locomo/model_facts
 eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the local engine, without a key
 	@test -f $(LOCOMO) -a -f $(LME) -a -d $(FACTS) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo --resume --concurrency 2 --threads 1 \
-	  --questions $(QUESTIONS) --systems $(QA),bm25,dense,hybrid,full
+	  --questions $(QUESTIONS) --systems $(QA),tiermem:recalled,bm25,dense,hybrid
+	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo-rules --resume --concurrency 2 --threads 1 \
+	  --questions $(QUESTIONS) --engine rules --systems $(QA),bm25,dense,hybrid,full
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo-recorded --resume --concurrency 2 --threads 1 \
 	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS) --systems $(QA)
 	$(EVAL) replay locomo --data $(LOCOMO) --out $(RUNS)/replay-locomo-recorded --resume --concurrency 2 --threads 1 \
 	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS)
 	$(EVAL) qa longmemeval --data $(LME) --out $(RUNS)/qa-longmemeval --resume --concurrency 2 --threads 1 --precision int8 \
 	  --questions $(HAYSTACKS) --systems $(QA),bm25,hybrid
-	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-recorded $(RUNS)/replay-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
+	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-rules $(RUNS)/qa-locomo-recorded $(RUNS)/replay-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
 
 # PyTorch for the processor alone; where PyPI's own is the one with CUDA it takes gigabytes: TORCH= names an index.
 TORCH ?= --extra-index-url https://download.pytorch.org/whl/cpu

@@ -35,9 +35,11 @@ from tiermem.errors import InvalidInput
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import Engine, by_model, by_rules
+from tiermem.reasoning import Engine, by_model, by_rules, with_reader
+from tiermem.reasoning.learned.engine import NAME as WITH_READER
+from tiermem.reasoning.learned.passage import READ
 
-EngineName = Literal["local", "model", "recorded"]
+EngineName = Literal["local", "rules", "model", "recorded"]
 Name = Literal["locomo", "longmemeval", "realtalk", "beam"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
@@ -101,19 +103,16 @@ async def routed(
 @contextmanager
 def _as_kept(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[Setup]:
     """What opens the memories of a kept run again."""
+    kept = folder.manifest
+    settings = {name: given for name, given in kept.settings.items() if name != "mem0"}
+    without_model = (by_rules(), _local(settings, kept.embedder))
     # Facts are recorded for distilling, and nothing is distilled again.
-    rules = by_rules()
-    engine = rules if folder.manifest.engine == rules.name else recorded({}, rules)
+    engine = {one.name: one for one in without_model}.get(kept.engine, recorded({}, by_rules()))
     int8 = MiniLMEmbedder(precision="int8")
-    precision: Precision = "int8" if folder.manifest.embedder == int8.name else "fp32"
+    precision: Precision = "int8" if kept.embedder == int8.name else "fp32"
     cached = local_embedder(precision, threads, cache)
     try:
-        yield Setup(
-            embedder=cached,
-            engine=lambda _: engine,
-            counter=token_counter(),
-            settings={name: given for name, given in folder.manifest.settings.items() if name != "mem0"},
-        )
+        yield Setup(embedder=cached, engine=lambda _: engine, counter=token_counter(), settings=settings)
     finally:
         cached.close()
 
@@ -138,6 +137,7 @@ async def run(request: Request) -> RunFolder:
     request = with_profile(request)
     dataset = _dataset(request)
     engine = _engine(request)
+    _check_read(request, engine)
     judge, judging = _judge(request)
     cached = local_embedder(request.precision, request.threads, request.cache)
     try:
@@ -170,6 +170,14 @@ async def run(request: Request) -> RunFolder:
     return folder
 
 
+def _check_read(request: Request, engine: _Judging) -> None:
+    if request.kind != "retrieval" and "full" in request.systems and engine.name == WITH_READER:
+        raise InvalidInput(
+            f"'full' hands over whole conversations, and a reader reads the first {READ} turns of them: "
+            "add --engine rules, or leave 'full' out of --systems"
+        )
+
+
 _DATASETS: dict[str, Callable[[Path], Dataset]] = {
     one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam)
 }
@@ -193,7 +201,7 @@ async def judged_halves(
         systems=(),
         out=Path(),
         choice=choice,
-        engine="local" if facts is None else "recorded",
+        engine="rules" if facts is None else "recorded",
         facts=facts,
     )
     dataset, engine = _dataset(request), _engine(request)
@@ -236,9 +244,18 @@ def _facts_directory(request: Request) -> Path:
     return request.facts
 
 
+def _local(settings: Mapping[str, Any], embedder: str) -> Engine:
+    """What answers without a model in a memory opened with these settings: rules, and the reader if any."""
+    chosen = Settings(**settings)
+    return with_reader(by_rules(), chosen.reader, risk=chosen.risk, embedder=embedder, weights=chosen.weights)
+
+
 def _engine(request: Request) -> _Judging:
     match request.engine:
         case "local":
+            local = _local(request.settings, MiniLMEmbedder(precision=request.precision).name)
+            return _Judging(name=local.name, of=lambda _: local)
+        case "rules":
             rules = by_rules()
             return _Judging(name=rules.name, of=lambda _: rules)
         case "model":

@@ -65,6 +65,7 @@ class EngineName(StrEnum):
     """Who reasons."""
 
     LOCAL = "local"
+    RULES = "rules"
     MODEL = "model"
     RECORDED = "recorded"
 
@@ -119,7 +120,9 @@ PrecisionOption = Annotated[
 EngineOption = Annotated[
     EngineName,
     typer.Option(
-        "--engine", help="local rules; the model of TIERMEM_MODEL; or recorded facts with local rules."
+        "--engine",
+        help="local: rules and the reader, as in a memory without a model; rules alone; the model of "
+        "TIERMEM_MODEL; or recorded facts with rules.",
     ),
 ]
 Facts = Annotated[
@@ -213,7 +216,7 @@ def qa_command(
     dataset: Dataset,
     data: Data,
     *,
-    systems: Systems = "tiermem,tiermem:summary,tiermem:raw,tiermem:no-links,bm25,dense,hybrid,full",
+    systems: Systems = "tiermem,tiermem:summary,tiermem:raw,tiermem:no-links,bm25,dense,hybrid",
     out: Out = None,
     resume: Resume = False,
     limit: Limit = None,

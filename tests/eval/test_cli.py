@@ -54,7 +54,20 @@ def test_a_run_prints_tables_and_writes_its_reports(command: str, data: Path, tm
 def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     chosen = ["--questions", "5", "--categories", "multi-hop", "--conversations", "conv-1", "--seed", "7"]
-    asked = ["qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", *chosen, "--rename"]
+    asked = [
+        "qa",
+        "locomo",
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+        "--systems",
+        "full",
+        "--engine",
+        "rules",
+        *chosen,
+        "--rename",
+    ]
     code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
     assert code == 0, said
     manifest = json.loads((out / "manifest.json").read_text())
@@ -85,7 +98,7 @@ def test_both_judges_grade_one_run_as_typed(
     with ModelServer(answer=verdict) as server:
         monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
         code, said = invoke(
-            "qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full",
+            "qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", "--engine", "rules",
             "--categories", "multi-hop", "--judge", "judge-model", "--judge-style", "strict,generous",
             "--cache", str(tmp_path / "cache"),
         )  # fmt: skip
@@ -110,6 +123,8 @@ def test_a_profile_is_told_in_the_manifest_and_the_report(data: Path, tmp_path: 
         str(out),
         "--systems",
         "full",
+        "--engine",
+        "rules",
         "--profile",
         "paper",
     ]
@@ -127,7 +142,7 @@ def test_chats_packed_with_xz_are_sampled_and_renamed_too(tmp_path: Path) -> Non
     packed.write_bytes(lzma.compress(json.dumps([lme()]).encode()))
     code, said = invoke(
         "qa", "longmemeval", "--data", str(packed), "--out", str(tmp_path / "run"), "--systems", "full",
-        "--questions", "1", "--rename", "--cache", str(tmp_path / "cache"),
+        "--engine", "rules", "--questions", "1", "--rename", "--cache", str(tmp_path / "cache"),
     )  # fmt: skip
     assert code == 0, said
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["questions"] == 1
@@ -150,6 +165,7 @@ def test_a_report_can_be_had_again_as_json(data: Path, tmp_path: Path) -> None:
         (["--systems", "bm25", "--resume"], "--resume needs --out"),
         (["--systems", "bm25", "--engine", "recorded"], "--facts"),
         (["--systems", "bm25", "--engine", "model"], "TIERMEM_MODEL"),
+        (["--systems", "bm25,full"], "add --engine rules"),
         (
             ["--systems", "bm25", "--categories", "hard"],
             "no category 'hard'; there are: adversarial, multi-hop",
