@@ -262,12 +262,18 @@ class _Reading:
         return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 
     async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
-        """What was recalled that no fact tells; where nothing was found on the pages, more turns as well."""
+        """What was recalled that no fact tells; where nothing was found on the pages, more turns as well.
+
+        A model reads all of these in the order they were said. A small reader reads the first turns it is
+        given, and does so best if these are the best: of an engine without a model what was recalled stays.
+        """
         known_spans = {span for fact in findings.facts for span in fact.spans}
         kept = tuple(item for item in findings.evidence if not known_spans.issuperset(item.spans))
         if findings.facts:
             return kept
         wide = await self._wide()
+        if self._asking.engine.free:
+            return each_once((*kept, *wide))
         return (*_beside_turns(kept), *wide) if wide else kept
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
