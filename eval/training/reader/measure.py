@@ -81,14 +81,6 @@ def _said(
     )
 
 
-def threshold_for(said: Sequence[BothAnswers], abstentions: float) -> float:
-    """The margin up to which so large a share of the questions without an answer is left unanswered."""
-    margins = sorted(one.margin for one in said if not one.answerable)
-    if not margins or abstentions <= 0:
-        return float("-inf")
-    return margins[min(len(margins), round(abstentions * len(margins))) - 1]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
     """Of questions with an answer, those right and those left open; of those without, those left open."""
@@ -113,6 +105,15 @@ def by_reader(said: Sequence[BothAnswers], threshold: float) -> Shares:
             for one in said
         ]
     )
+
+
+def as_silent_as_rules(said: Sequence[BothAnswers]) -> float:
+    """The margin up to which as many of the questions without an answer are left open as rules leave."""
+    margins = sorted(one.margin for one in said if not one.answerable)
+    abstentions = by_rules(said).abstained
+    if not margins or abstentions <= 0:
+        return float("-inf")
+    return margins[min(len(margins), round(abstentions * len(margins))) - 1]
 
 
 def by_both(said: Sequence[BothAnswers], threshold: float) -> Shares:

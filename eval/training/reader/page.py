@@ -14,11 +14,11 @@ from eval.training.reader.export import Exported
 from eval.training.reader.measure import (
     BothAnswers,
     Shares,
+    as_silent_as_rules,
     both,
     by_both,
     by_reader,
     by_rules,
-    threshold_for,
 )
 
 _OPENING: Final = (
@@ -79,7 +79,7 @@ def _marks(measured: Measured) -> Table:
 
 def _answers(name: str, said: Sequence[BothAnswers]) -> Table:
     rules = by_rules(said)
-    same = threshold_for(said, rules.abstained)
+    same = as_silent_as_rules(said)
     rows = [
         _row("rules", rules, [float(one.rules_right) for one in said if one.answerable], said),
         _of_reader("reader, never silent", said, float("-inf")),
@@ -112,9 +112,7 @@ def _each_seed(measured: Measured) -> list[Table]:
     for source, mean in measured.said.items():
         readers = {f"seed {seed}": of[source] for seed, of in measured.by_seed.items()}
         for name, said in ({**readers, "their mean": mean} if readers else {}).items():
-            always, same = (
-                by_reader(said, at) for at in (float("-inf"), threshold_for(said, by_rules(said).abstained))
-            )
+            always, same = (by_reader(said, at) for at in (float("-inf"), as_silent_as_rules(said)))
             rows.append((source, name, share(always.right), share(same.right)))
     if not rows:
         return []

@@ -14,7 +14,7 @@ from eval.training.reader.curves import losses, picture
 from eval.training.reader.encode import NONE, batch, batches, encoded_one
 from eval.training.reader.marks import auc, marks, squad_marks
 from eval.training.reader.marks import read as read_answer
-from eval.training.reader.measure import BothAnswers, by_both, by_reader, by_rules, threshold_for
+from eval.training.reader.measure import BothAnswers, as_silent_as_rules, by_both, by_reader, by_rules
 from eval.training.reader.prepare import drawn, prepared
 from eval.types import CaseId, QuestionId
 from tests.reasoning.learned import splitting
@@ -145,7 +145,7 @@ def test_a_reader_is_compared_at_the_share_of_abstentions_that_rules_have() -> N
     ]
     rules = by_rules(asked)
     assert (rules.right, rules.abstained, rules.with_answer, rules.without) == (0.0, 0.5, 3, 2)
-    threshold = threshold_for(asked, rules.abstained)
+    threshold = as_silent_as_rules(asked)
     assert threshold == 0.5
     assert by_reader(asked, threshold).abstained == 0.5
     assert by_reader(asked, threshold).right == pytest.approx(2 / 3)
@@ -154,7 +154,7 @@ def test_a_reader_is_compared_at_the_share_of_abstentions_that_rules_have() -> N
     assert by_both([dated], 9.0).right == 1.0
     assert by_both([replace(dated, rules="")], 9.0).unanswered == 1.0
     assert by_both(asked, threshold) == by_reader(asked, threshold)
-    assert threshold_for(asked, 0.0) == float("-inf")
+    assert as_silent_as_rules([replace(one, rules="x") for one in asked]) == float("-inf")
 
 
 def test_curves_are_a_picture_that_needs_nothing_else() -> None:
