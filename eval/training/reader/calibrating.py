@@ -26,6 +26,7 @@ from eval.training.reader.calibrate import (
     worth,
 )
 from tiermem.embedding.interface import Embedder
+from tiermem.embedding.minilm import Precision
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
 from tiermem.llm.tokens import token_counter
@@ -49,6 +50,7 @@ class Calibrating:
     reader: Path
     out: Path
     measure: tuple[str, ...]
+    precision: Precision = "fp32"
     cache: Path | None = None
     command: str = ""
 
@@ -59,7 +61,7 @@ async def run(asked: Calibrating) -> Reproduction:
     if unknown:
         raise InvalidInput(f"no conversations {unknown}; there are: {', '.join(DATASETS)}")
     raw = asked.reader.read_bytes()
-    embedder = local_embedder("fp32", 1, asked.cache)
+    embedder = local_embedder(asked.precision, 1, asked.cache)
     try:
         everything = await _answers(asked, raw, embedder)
     finally:

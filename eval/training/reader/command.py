@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.options import AsJson, Cache, PageTo
+from tiermem.embedding.minilm import Precision
 
 
 def train_command(
@@ -92,6 +93,9 @@ def calibrate_command(
     measure: Annotated[
         str, typer.Option("--measure", help="Conversations: fitted on halves A, told of halves B.")
     ] = "locomo,realtalk",
+    precision: Annotated[
+        Precision, typer.Option("--precision", help="Of the embedder that finds the turns.")
+    ] = "fp32",
     cache: Cache = None,
     page: PageTo = None,
     as_json: AsJson = False,
@@ -106,7 +110,13 @@ def calibrate_command(
 
     command = f"python -m eval calibrate --data ../shared/data --reader {reader.name} --measure {measure}"
     asked = Calibrating(
-        data=data, reader=reader, out=out, measure=_names(measure), cache=cache, command=command
+        data=data,
+        reader=reader,
+        out=out,
+        measure=_names(measure),
+        precision=precision,
+        cache=cache,
+        command=command if precision == "fp32" else f"{command} --precision {precision}",
     )
     present(anyio.run(partial(run, asked)), page_to=page, as_json=as_json)
 
