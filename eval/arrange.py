@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import Engine, by_model, by_rules, with_reader
 from tiermem.reasoning.learned.engine import NAME as WITH_READER
+from tiermem.reasoning.learned.engine import SHIPPED
 from tiermem.reasoning.learned.passage import READ
 
 EngineName = Literal["local", "rules", "model", "recorded"]
@@ -88,8 +90,20 @@ async def audited(
     """Every answer of a kept run looked up, and asked again without a model; see `eval.auditing`."""
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
+    _check_same_reader(folder.manifest, rerun)
     with _as_kept(folder, threads, cache) as setup, watching() as watcher:
         return await audit(folder, setup, watcher, rerun=rerun)
+
+
+def _check_same_reader(kept: Manifest, rerun: int | None) -> None:
+    if rerun == 0 or kept.engine != WITH_READER:
+        return
+    now = _reader(_settings_of(kept))
+    if now != kept.reader:
+        raise InvalidInput(
+            f"answered by another reader, or at another risk ({kept.reader}; it would be {now}): set "
+            "TIERMEM_READER and TIERMEM_RISK to what they were, or add --rerun 0"
+        )
 
 
 async def routed(
@@ -103,24 +117,40 @@ async def routed(
 @contextmanager
 def _as_kept(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[Setup]:
     """What opens the memories of a kept run again."""
-    kept = folder.manifest
-    settings = {name: given for name, given in kept.settings.items() if name != "mem0"}
-    without_model = (by_rules(), _local(settings, kept.embedder))
-    # Facts are recorded for distilling, and nothing is distilled again.
-    engine = {one.name: one for one in without_model}.get(kept.engine, recorded({}, by_rules()))
+    kept, settings = folder.manifest, _settings_of(folder.manifest)
+    engine = _engine_of(kept, settings)
     int8 = MiniLMEmbedder(precision="int8")
     precision: Precision = "int8" if kept.embedder == int8.name else "fp32"
-    cached = local_embedder(precision, threads, cache)
-    try:
+    with opened_embedder(precision, threads, cache) as cached:
         yield Setup(embedder=cached, engine=lambda _: engine, counter=token_counter(), settings=settings)
-    finally:
-        cached.close()
+
+
+def _engine_of(kept: Manifest, settings: Mapping[str, Any]) -> Engine:
+    """What answers where a kept run is asked again."""
+    if kept.engine == WITH_READER:
+        return _local(settings, kept.embedder)
+    # Facts are recorded for distilling, and nothing is distilled again.
+    return by_rules() if kept.engine == by_rules().name else recorded({}, by_rules())
+
+
+def _settings_of(kept: Manifest) -> dict[str, Any]:
+    return {name: given for name, given in kept.settings.items() if name != "mem0"}
 
 
 def local_embedder(precision: Precision, threads: int, cache: Path | None) -> CachedEmbedder:
     """MiniLM on this machine, with the vectors of earlier runs."""
     embedder = MiniLMEmbedder(precision=precision, threads=threads)
     return CachedEmbedder(embedder, cache_directory(cache) / "vectors.sqlite")
+
+
+@contextmanager
+def opened_embedder(precision: Precision, threads: int, cache: Path | None) -> Iterator[CachedEmbedder]:
+    """The same, closed when the block ends."""
+    embedder = local_embedder(precision, threads, cache)
+    try:
+        yield embedder
+    finally:
+        embedder.close()
 
 
 def with_profile(request: Request) -> Request:
@@ -171,7 +201,7 @@ async def run(request: Request) -> RunFolder:
 
 
 def _check_read(request: Request, engine: _Judging) -> None:
-    if request.kind != "retrieval" and "full" in request.systems and engine.name == WITH_READER:
+    if "full" in request.systems and engine.name == WITH_READER:
         raise InvalidInput(
             f"'full' hands over whole conversations, and a reader reads the first {READ} turns of them: "
             "add --engine rules, or leave 'full' out of --systems"
@@ -205,14 +235,11 @@ async def judged_halves(
         facts=facts,
     )
     dataset, engine = _dataset(request), _engine(request)
-    cached = local_embedder(precision, threads, cache)
-    try:
+    with opened_embedder(precision, threads, cache) as cached:
         told = [
             await learnt(case, engine=engine.of(case.id), embedder=cached, swapped=swapped)
             for case in dataset.cases()
         ]
-    finally:
-        cached.close()
     return halves_of(told, data=dataset.checksum, engine=engine.name)
 
 
@@ -250,12 +277,19 @@ def _local(settings: Mapping[str, Any], embedder: str) -> Engine:
     return with_reader(by_rules(), chosen.reader, risk=chosen.risk, embedder=embedder, weights=chosen.weights)
 
 
+def _reader(settings: Mapping[str, Any]) -> str:
+    """Which reader answers at which risk in such a memory, for those who compare runs."""
+    chosen = Settings(**settings)
+    file = SHIPPED if chosen.reader == "auto" else Path(chosen.reader).expanduser()
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()} at risk {chosen.risk:g}"
+
+
 def _engine(request: Request) -> _Judging:
     match request.engine:
-        case "local":
+        case "local" if request.kind != "retrieval":
             local = _local(request.settings, MiniLMEmbedder(precision=request.precision).name)
             return _Judging(name=local.name, of=lambda _: local)
-        case "rules":
+        case "local" | "rules":  # where turns are ranked nobody answers
             rules = by_rules()
             return _Judging(name=rules.name, of=lambda _: rules)
         case "model":
@@ -347,6 +381,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge
         systems=request.systems,
         judge="none" if request.kind == "retrieval" else judge.name,
         engine=engine.name,
+        reader=_reader(request.settings) if engine.name == WITH_READER else "",
         models=models,
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,

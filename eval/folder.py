@@ -54,6 +54,8 @@ class Manifest:
     sample: Mapping[str, Any] = field(default_factory=dict)
     """Which questions were asked, and whether under other names; what is not restricted is not in it."""
     profile: str | None = None
+    reader: str = ""
+    """The small reader that answered, by its SHA-256, and its risk; "" where none did."""
 
 
 class RunFolder:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+Bits = Literal["fp32", "int8"]
+"""How exactly texts are embedded."""
 PageTo = Annotated[
     Path | None, typer.Option("--page", help="Write what was found to this file, as Markdown.")
 ]

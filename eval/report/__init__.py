@@ -56,6 +56,7 @@ def _facts(manifest: Manifest) -> dict[str, str]:
         "Flaws met in the data": flaws or "none",
         "Systems": ", ".join(manifest.systems),
         "Engine": manifest.engine,
+        "Reader": manifest.reader or "none",
         "Models": ", ".join(f"{role}: {name}" for role, name in manifest.models.items()) or "none",
         "Judge": manifest.judge,
         "Embedder": manifest.embedder,

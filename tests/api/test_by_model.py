@@ -47,7 +47,7 @@ def server() -> Iterator[ModelServer]:
 
 
 def at(server: ModelServer) -> dict[str, object]:
-    return {"engine": "auto", "model": "test-model", "base_url": server.url, "model_timeout": 0.5}
+    return {"engine": "auto", "model": "test-model", "base_url": server.url, "model_timeout": 20}
 
 
 def test_every_step_is_asked_of_the_model_and_paid_for(open_memory: OpenMemory, server: ModelServer) -> None:
@@ -108,7 +108,7 @@ def test_a_model_that_is_down_is_an_error_and_never_an_answer(
 
 
 def test_passing_faults_are_waited_out(open_memory: OpenMemory, server: ModelServer) -> None:
-    memory = open_memory(**at(server))
+    memory = open_memory(**at(server) | {"model_timeout": 0.5})
     tell(memory)
     memory.flush()
     server.then(Status(500, "once"), CutOff(), Hang())

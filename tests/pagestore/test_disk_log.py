@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from errno import EIO, ENOSPC
 from itertools import chain, count
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 from hypothesis import given, settings
@@ -219,10 +219,14 @@ class TestSharing:
         files = SpyFiles(slow_sync=0.002)
         with DiskLog(folder, SPACE, files=files) as log:
             files.calls.clear()
-            threads = [
-                Thread(target=lambda name=name: [log.append(name, [said("hi")]) for _ in range(10)])
-                for name in (SessionId(f"s{n}") for n in range(8))
-            ]
+            all_there = Barrier(8)
+
+            def tell(session: SessionId) -> None:
+                all_there.wait(20)
+                for _ in range(10):
+                    log.append(session, [said("hi")])
+
+            threads = [Thread(target=tell, args=(SessionId(f"s{n}"),)) for n in range(8)]
             for thread in threads:
                 thread.start()
             for thread in threads:

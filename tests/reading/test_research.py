@@ -1,6 +1,5 @@
 """Research: linked pages first, bounded rounds, nothing read or searched twice, facts by code alone."""
 
-import time
 from collections.abc import Sequence
 
 import anyio
@@ -299,17 +298,17 @@ async def test_a_budget_of_calls_is_never_passed() -> None:
     assert "BudgetExceeded" in findings.degradations[-1].reason
 
 
-@pytest.mark.parametrize(("seconds", "integrated", "planned"), [(0.0, 0, 0), (0.2, 1, 0)])
+@pytest.mark.parametrize(("seconds", "integrated", "planned"), [(0.0, 0, 0), (60.0, 1, 0)])
 async def test_time_runs_out_between_two_judgements(seconds: float, integrated: int, planned: int) -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted a grey cat")
 
     def slow(views: Sequence[PageView]) -> Integrated:
-        time.sleep(0.25)
+        meter.started -= 60
         return claims()
 
     world.judge.on_integrate = slow
-    with metered(Meter(budget=Budget(seconds=seconds))):
+    with metered(Meter(budget=Budget(seconds=seconds))) as meter:
         findings = await world.research("cat")
     assert (len(world.judge.shown), len(world.judge.planned)) == (integrated, planned)
     assert "BudgetExceeded" in findings.degradations[-1].reason

@@ -178,7 +178,7 @@ def _first(evidence: Sequence[Evidence]) -> Draft:
 class Judge:
     """Judgements that are functions given by the test; it remembers what it was asked.
 
-    Without `on_route` nobody is asked before the answer is worded (`router="fused"`). `free` is whether no
+    Without `on_route` nobody is asked before the answer is worded (`router="fused"`). `free` means that no
     model is behind it.
     """
 
@@ -188,7 +188,7 @@ class Judge:
     )
     on_plan: Callable[[int], Planned] = field(default=lambda turn: DONE)
     on_compose: Callable[[Sequence[Evidence]], Draft] = field(default=_first)
-    free: bool = True
+    free: bool = False
     routed: list[tuple[Evidence, ...]] = field(default_factory=list)
     shown: list[tuple[PageView, ...]] = field(default_factory=list)
     known: list[tuple[Evidence, ...]] = field(default_factory=list)

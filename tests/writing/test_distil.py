@@ -236,12 +236,17 @@ async def test_units_come_in_the_order_of_the_pages_however_long_each_takes() ->
 
 async def test_no_more_pages_are_asked_about_at_once_than_told() -> None:
     running = most = 0
+    two = anyio.Event()
 
     class Counting(Rules):
         async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
             nonlocal running, most
             running += 1
             most = max(most, running)
+            if running == 2:
+                two.set()
+            with anyio.move_on_after(20):
+                await two.wait()
             await anyio.sleep(0.005)
             running -= 1
             return await super().distil(pages)

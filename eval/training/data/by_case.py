@@ -1,7 +1,7 @@
 """A file of what was done case by case, so that a run goes on where an earlier one stopped.
 
-Its first line says what it is about, each other one is a value. The values of a case are written together,
-when all of it is done.
+Its first line says what it is about, each other one is a value. Those of a case, or of cases that are done at
+once, are written together.
 """
 
 from __future__ import annotations

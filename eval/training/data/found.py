@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ OpensEmbedder = Callable[[], AbstractContextManager[Embedder]]
 TURNS: Final = 10
 """Turns kept of what is found: five are read, ten are ranked."""
 _TOGETHER: Final = 8
-"""Conversations that a process is given at once; kept when all of them are done."""
+"""The most conversations that a process is given at once; they are kept when all of them are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class Found:
 async def find_all(
     dataset: Dataset, file: Path, *, embedder: OpensEmbedder, watcher: Watcher
 ) -> dict[QuestionId, Found]:
-    """Ask every question of the dataset once, or read what an earlier run found in `file`; conversations are
+    """Ask every question of the dataset once, or read what an earlier run found in `file`. Conversations are
     shared out to as many processes as there are processors.
 
     `InvalidInput` where the file is about other data or another embedder.
@@ -68,16 +69,21 @@ async def find_all(
 
 
 async def _in_processes(cases: Sequence[Case], embedder: OpensEmbedder) -> AsyncIterator[Sequence[Found]]:
-    shares = [cases[start : start + _TOGETHER] for start in range(0, len(cases), _TOGETHER)]
-    at_once = min(len(shares), os.cpu_count() or 1)
-    if at_once <= 1:
+    """What each share of the cases found, in their order; no more are begun than there are processes."""
+    processors = os.cpu_count() or 1
+    together = max(1, min(_TOGETHER, len(cases) // (4 * processors)))
+    shares = deque(cases[start : start + together] for start in range(0, len(cases), together))
+    if min(len(shares), processors) <= 1:
         for share in shares:
             yield await _find(share, embedder)
         return
-    pool = ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(processors, multiprocessing.get_context("spawn"))
     try:
-        for under_way in [pool.submit(anyio.run, _find, share, embedder) for share in shares]:
-            yield await to_thread.run_sync(under_way.result)
+        under_way: deque[Future[Sequence[Found]]] = deque()
+        while shares or under_way:
+            while shares and len(under_way) < processors:
+                under_way.append(pool.submit(anyio.run, _find, shares.popleft(), embedder))
+            yield await to_thread.run_sync(under_way.popleft().result)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -88,11 +94,11 @@ def read_found(file: Path, checksum: str) -> dict[QuestionId, Found]:
 
 
 def _read(written: dict[str, Any]) -> Found:
-    turns = written.pop("turns")
     places = tuple(
-        Passage(session=SessionId(one["session"]), start=one["start"], end=one["end"]) for one in turns
+        Passage(session=SessionId(one["session"]), start=one["start"], end=one["end"])
+        for one in written["turns"]
     )
-    return Found(turns=places, **written)
+    return Found(case=written["case"], question=written["question"], turns=places)
 
 
 async def _find(cases: Sequence[Case], embedder: OpensEmbedder) -> Sequence[Found]:

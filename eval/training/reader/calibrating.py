@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from eval.arrange import local_embedder
+from eval.arrange import opened_embedder
+from eval.options import Bits
 from eval.progress import watching
 from eval.reproduction import Reproduction
 from eval.training.data.mix import DATASETS, checksum, halves
@@ -26,7 +27,6 @@ from eval.training.reader.calibrate import (
     worth,
 )
 from tiermem.embedding.interface import Embedder
-from tiermem.embedding.minilm import Precision
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
 from tiermem.llm.tokens import token_counter
@@ -50,7 +50,7 @@ class Calibrating:
     reader: Path
     out: Path
     measure: tuple[str, ...]
-    precision: Precision = "fp32"
+    precision: Bits = "fp32"
     cache: Path | None = None
     command: str = ""
 
@@ -61,11 +61,8 @@ async def run(asked: Calibrating) -> Reproduction:
     if unknown:
         raise InvalidInput(f"no conversations {unknown}; there are: {', '.join(DATASETS)}")
     raw = asked.reader.read_bytes()
-    embedder = local_embedder(asked.precision, 1, asked.cache)
-    try:
+    with opened_embedder(asked.precision, 1, asked.cache) as embedder:
         everything = await _answers(asked, raw, embedder)
-    finally:
-        embedder.close()
     first, second = _halves(asked, everything)
     calibration = calibrated(
         [one for of in first.values() for one in of], embedder=embedder.name, fitted_on=sources_of(first)

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eval.options import AsJson, Cache, PageTo
-from tiermem.embedding.minilm import Precision
+from eval.options import AsJson, Bits, Cache, PageTo
 
 
 def train_command(
@@ -94,7 +93,7 @@ def calibrate_command(
         str, typer.Option("--measure", help="Conversations: fitted on halves A, told of halves B.")
     ] = "locomo,realtalk",
     precision: Annotated[
-        Precision, typer.Option("--precision", help="Of the embedder that finds the turns.")
+        Bits, typer.Option("--precision", help="Of the embedder that finds the turns.")
     ] = "fp32",
     cache: Cache = None,
     page: PageTo = None,

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from anyio import to_thread
 
+from eval.arrange import opened_embedder
 from eval.progress import watching
 from eval.reproduction import Reproduction
 from eval.training.data.examples import digest
@@ -29,7 +30,6 @@ from eval.training.reader.page import Measured, found
 from eval.training.reader.prepare import Prepared
 from eval.training.reader.seeds import (
     each_seed,
-    embedder_of,
     file_of,
     find_in,
     prepare,
@@ -170,7 +170,7 @@ async def _to_measure(asked: Training, name: str, everything: Mapping[QuestionId
     groups, part_of = halves(name, cases)
     half = [case for case in cases if part_of[groups[case.id]] == "test"]
     by_rules: dict[QuestionId, str] = {}
-    with embedder_of(asked.recipe.threads, asked.cache) as embedder, watching() as watcher:
+    with opened_embedder("fp32", asked.recipe.threads, asked.cache) as embedder, watching() as watcher:
         watcher.starts(f"ask rules {name}", sum(len(case.questions) for case in half))
         for case in half:
             with TemporaryDirectory() as directory:

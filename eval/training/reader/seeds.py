@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ import anyio
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.arrange import opened_embedder
 from eval.progress import watching
 from eval.training.data.examples import digest
 from eval.training.data.found import Found, find_all, read_found
@@ -27,7 +27,6 @@ from eval.training.reader.loop import Curve, train
 from eval.training.reader.marks import marks
 from eval.training.reader.prepare import Prepared, course_of, drawn, prepared, whole_tokenizer
 from eval.types import QuestionId
-from tiermem.embedding.interface import Embedder
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 
@@ -102,18 +101,6 @@ def sources_of(parts: Mapping[str, Prepared]) -> tuple[str, ...]:
     return tuple(name for name in SOURCES if name in seen)
 
 
-@contextmanager
-def embedder_of(threads: int, cache: Path | None) -> Iterator[Embedder]:
-    """The product's embedder on so many threads, with the vectors of earlier runs."""
-    from eval.arrange import local_embedder
-
-    embedder = local_embedder("fp32", threads, cache)
-    try:
-        yield embedder
-    finally:
-        embedder.close()
-
-
 async def find_in(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
     """What the product finds in every source of conversations that is learned from or measured on."""
     wanted = [name for name in DATASETS if name in {*asked.sources, *asked.measure}]
@@ -122,7 +109,7 @@ async def find_in(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
     if not asked.find:
         return {name: read_found(files[name], of.checksum) for name, of in datasets.items()}
     everything: dict[str, Mapping[QuestionId, Found]] = {}
-    embedder = partial(embedder_of, asked.recipe.threads, asked.cache)
+    embedder = partial(opened_embedder, "fp32", asked.recipe.threads, asked.cache)
     for name, dataset in datasets.items():
         with watching() as watcher:
             everything[name] = await find_all(dataset, files[name], embedder=embedder, watcher=watcher)

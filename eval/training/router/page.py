@@ -23,13 +23,15 @@ _OPENING: Final = (
     "TierMem's paper trains a router in two stages: on labels (was the answer from summaries right, and "
     "where it was not, that from the raw pages?), then by a reward that weighs accuracy against cost. Here "
     "the same two stages are run on a policy small enough for one core, linear in {signals} signals that a "
-    "route can see: no language model took part. **The answers are the local rules', judged by words**, so "
-    "that these are figures of routing between two weak answerers, and none of the paper's router. Both ways "
-    "were answered from one memory and are on record; what a router comes to is looked up, not asked. Each "
+    "route can see. **The answers are those of the engine “{engine}”**, so that these are figures of routing "
+    "between its two ways to answer, and none of the paper's router. Both ways were answered from one memory "
+    "and are on record; what a router comes to is looked up, not asked. Each "
     "conversation is decided by a policy learned from the others alone; three seeds. LoCoMo is CC BY-NC: "
     "**no policy learned from it is given away**, and none comes with TierMem. The recipes for a large model "
     "(`eval/training/router/recipes`) hold the paper's hyperparameters, and were not run."
 )
+_ENGINES: Final = {"local": "--engine rules "}
+"""How an engine is asked for on the command line, by its name; the others need no word, or more than one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ def found(compared: Sequence[Compared], *, names: Sequence[str], signals: int) -
     tables = [table for one in compared for table in (_routing(one), _matrices(one))]
     return Reproduction(
         title="A router learned from outcomes",
-        opening=_OPENING.format(signals=signals),
+        opening=_OPENING.format(signals=signals, engine=compared[0].rows[0].origin.engine),
         command=_commands(compared, names),
         data={one.rows[0].origin.dataset: one.rows[0].origin.checksum for one in compared},
         tables=(*tables, _rewards(), _recipe()),
@@ -61,7 +63,7 @@ def _commands(compared: Sequence[Compared], names: Sequence[str]) -> str:
     asked = " ".join(f"--{name} {value}" for name, value in origins[0].sample.items())
     lines = [
         f"python -m eval qa {origins[0].dataset} --data FILE --systems {','.join(systems)} {asked} "
-        "--keep --out run",
+        f"{_ENGINES.get(origins[0].engine, '')}--keep --out run",
         *(
             f"python -m eval router-data run --summary {of.summary} --raw {of.raw} --out {name}"
             for of, name in zip(origins, names, strict=True)

@@ -64,6 +64,7 @@ class Running(threading.Thread):
         # asyncio sends at once on sockets that say they are TCP, and on others waits for acknowledgements.
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.bind(("127.0.0.1", 0))
+        self._socket.listen(128)  # whoever comes before it serves waits
         self._server = server(service, host="127.0.0.1", port=0)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self.start()

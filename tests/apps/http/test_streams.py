@@ -69,7 +69,7 @@ async def test_a_stream_gives_a_sign_of_life(serving: Serving, monkeypatch: pyte
         await asyncio.sleep(0.5)
         return ()
 
-    monkeypatch.setattr(app, "KEEP_ALIVE", 0.1)
+    monkeypatch.setattr(app, "KEEP_ALIVE", 0.01)
     monkeypatch.setattr(tiermem.AsyncMemory, "answers", slow)
     async with serving() as client:
         await client.post("/v1/add", json={"turns": SAID})

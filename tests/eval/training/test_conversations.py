@@ -177,6 +177,7 @@ def test_several_processes_find_what_one_finds_in_the_same_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = Tiny(*(f"case-{number:02}" for number in range(17)))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
     several = anyio.run(find, dataset, tmp_path / "several.jsonl")
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert anyio.run(find, dataset, tmp_path / "one.jsonl") == several

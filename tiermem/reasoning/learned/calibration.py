@@ -1,7 +1,7 @@
 """From what a reader says of an answer to the probability that it is right.
 
 A logistic regression, fitted on conversations that the reader did not learn from, with the embedder whose
-turns it was shown; it stands in the reader's file. Of other embedders' turns it says nothing.
+turns it was shown; it stands in the reader's file. Of turns that another embedder finds it says nothing.
 """
 
 from __future__ import annotations
