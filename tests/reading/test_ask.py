@@ -192,27 +192,6 @@ def test_more_turns_keep_their_limits_their_neighbours_and_the_order_of_the_log(
     anyio.run(main)
 
 
-@pytest.mark.parametrize("gate", [True, False])
-@pytest.mark.parametrize("free", [True, False])
-async def test_of_more_turns_a_reader_is_given_those_recalled_first_and_a_model_all_in_the_order_said(
-    free: bool, gate: bool
-) -> None:
-    world = await World.new()
-    await world.page(*SPEECH)
-    world.judge.free = free
-    if gate:
-        world.judge.on_route = lambda evidence: ESCALATE
-    world.judge.on_compose = lambda evidence: silence()
-    outcome = await world.ask("thing 8 and thing 3?", recall_turns=2, widen_turns=4)
-    given = texts(world.judge.composed[0 if gate else 1])
-    recalled = texts(outcome.recalled.items)
-    assert len(recalled) == 2
-    assert len(set(given)) == len(given) > 4
-    in_the_order_said = sorted(given, key=SPEECH.index)
-    others = [text for text in in_the_order_said if text not in recalled]
-    assert given == ([*recalled, *others] if free else in_the_order_said)
-
-
 async def test_what_is_still_missing_is_planned_and_looked_up_among_turns() -> None:
     world = await zoo("dog", "fish")
     world.judge.on_plan = lambda turn: [look_for("dog"), look_for("fish")][turn - 1]

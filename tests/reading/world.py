@@ -178,8 +178,7 @@ def _first(evidence: Sequence[Evidence]) -> Draft:
 class Judge:
     """Judgements that are functions given by the test; it remembers what it was asked.
 
-    Without `on_route` nobody is asked before the answer is worded (`router="fused"`). `free` means that no
-    model is behind it.
+    Without `on_route` nobody is asked before the answer is worded (`router="fused"`).
     """
 
     on_route: Callable[[Sequence[Evidence]], Decision] | None = None
@@ -188,7 +187,6 @@ class Judge:
     )
     on_plan: Callable[[int], Planned] = field(default=lambda turn: DONE)
     on_compose: Callable[[Sequence[Evidence]], Draft] = field(default=_first)
-    free: bool = False
     routed: list[tuple[Evidence, ...]] = field(default_factory=list)
     shown: list[tuple[PageView, ...]] = field(default_factory=list)
     known: list[tuple[Evidence, ...]] = field(default_factory=list)
@@ -200,7 +198,6 @@ class Judge:
         """An engine of these judgements; any other fails when it is asked for."""
         return engine(
             name="judge",
-            free=self.free,
             route=None if self.on_route is None else self.route,
             integrate=self.integrate,
             plan=self.plan,

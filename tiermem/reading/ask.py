@@ -181,7 +181,7 @@ class _Reading:
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with those beside them, and all that was recalled beside turns."""
-        evidence = self._with_turns(recalled.items, await self._wide())
+        evidence = (*_beside_turns(recalled.items), *await self._wide())
         self._shown += evidence
         self._asking.steps.done("widen", way="widened", candidates=evidence)
         composed = await self._composer.word([_item(item) for item in evidence])
@@ -267,15 +267,8 @@ class _Reading:
         kept = tuple(item for item in findings.evidence if not known_spans.issuperset(item.spans))
         if findings.facts:
             return kept
-        return self._with_turns(kept, await self._wide())
-
-    def _with_turns(self, items: tuple[Evidence, ...], wide: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-        """These with more turns. A model reads all of them in the order they were said; a small reader reads
-        the first that it is given, so of an engine without a model what was recalled stays where it is.
-        """
-        if self._asking.engine.free:
-            return each_once((*items, *wide))
-        return (*_beside_turns(items), *wide) if wide else items
+        wide = await self._wide()
+        return (*_beside_turns(kept), *wide) if wide else kept
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""

@@ -5,6 +5,7 @@ on where it stopped.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -88,6 +89,7 @@ async def run(asked: Training) -> Reproduction:
     exported, small = _averaged(asked, weights, parts)
     measured = {name: await _to_measure(asked, name, everything[name]) for name in asked.measure}
     said = {name: of.answered(small) for name, of in measured.items()}
+    on_all_processors = LearnedReader(weights, exported.file.read_bytes(), threads=os.cpu_count() or 1)
     _keep(asked.out / "answers.jsonl", said)
     return found(
         Measured(
@@ -99,7 +101,7 @@ async def run(asked: Training) -> Reproduction:
             digests={part: digest(of.lessons) for part, of in parts.items()},
             set_aside=made.set_aside,
             exported=exported,
-            marks=_marks_of(small, parts["test"]),
+            marks=_marks_of(on_all_processors, parts["test"]),
             said=said,
             by_seed=_by_seed(asked, weights, measured) if len(asked.seeds) > 1 else {},
         )
@@ -150,10 +152,10 @@ def _some(test: Prepared, dev: Prepared) -> Prepared:
     )
 
 
-def _marks_of(small: LearnedReader, test: Prepared) -> dict[str, Mapping[str, float]]:
+def _marks_of(reader: LearnedReader, test: Prepared) -> dict[str, Mapping[str, float]]:
     """Marks by source; of SQuAD 2.0 its F1 as well."""
     found_marks: dict[str, Mapping[str, float]] = {}
-    outcomes = [small.outputs(pieces) for pieces in test.pieces]
+    outcomes = [reader.outputs(pieces) for pieces in test.pieces]
     for source in dict.fromkeys(one.source for one in test.lessons):
         of = [at for at, one in enumerate(test.lessons) if one.source == source]
         chosen = [test.lessons[at] for at in of]

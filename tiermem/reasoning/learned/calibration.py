@@ -1,7 +1,7 @@
 """From what a reader says of an answer to the probability that it is right.
 
 A logistic regression, fitted on conversations that the reader did not learn from, with the embedder whose
-turns it was shown; it stands in the reader's file. Of turns that another embedder finds it says nothing.
+turns it was shown; it stands in the reader's file. Of other embedders' turns it says nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ DEFAULT_RISK: Final = 0.5
 """The share of given answers that may be wrong where nobody says another."""
 FARTHEST: Final = 12.0
 """Logits beyond which a lead says no more."""
-_EIGHT_BITS: Final = "-int8"
-"""What the name of an embedder ends with that computes in 8 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +72,6 @@ class Calibration:
     rules_weights: Mapping[str, float]
     thresholds: Mapping[str, float]
     fitted_on: str = ""
-
-    def holds_for(self, embedder: str) -> bool:
-        """Whether it may be believed of turns that this embedder finds: it was fitted with the same, be it in
-        32 bits or in 8.
-        """
-        return embedder.removesuffix(_EIGHT_BITS) == self.embedder.removesuffix(_EIGHT_BITS)
 
     def probability(self, signals: Signals) -> float:
         """Between 0 and 1."""

@@ -151,7 +151,7 @@ class ComposeByReader:
         if proposed is None:
             return _ABSTAINED
         calibration = self.opened.calibration
-        if calibration is None or not calibration.holds_for(self.embedder):
+        if calibration is None or calibration.embedder != self.embedder:
             sure = proposed.signals.by_rules > 0 or proposed.signals.margin > 0
             return proposed.draft if sure else _ABSTAINED
         probability = calibration.probability(proposed.signals)
@@ -232,7 +232,7 @@ def with_reader(
     if not SHIPPED.is_file():
         return engine
     calibration = read_calibration(texts_of(read_head(SHIPPED)))
-    if calibration is None or not calibration.holds_for(embedder):
+    if calibration is None or calibration.embedder != embedder:
         return engine
     return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)
 
