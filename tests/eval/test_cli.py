@@ -13,7 +13,7 @@ from tests.llm.server import ModelServer, Request
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
 
-COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full"]}
+COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full", "--engine", "rules"]}
 
 
 def invoke(*arguments: str) -> tuple[int, str]:

@@ -27,7 +27,7 @@ def measured(rows: list[Row]) -> Compared:
 def test_the_page_says_what_it_is_of_and_how_to_make_it_again() -> None:
     text = page(found([measured(known())], names=["router.jsonl"], signals=25), machine="a machine")
     for said in (
-        "no language model took part",
+        "The answers are those of the engine “rules”",
         "no policy learned from it is given away",
         "were not run",
         "Judge: words.",
