@@ -137,16 +137,11 @@ def _settings_of(kept: Manifest) -> dict[str, Any]:
     return {name: given for name, given in kept.settings.items() if name != "mem0"}
 
 
-def local_embedder(precision: Precision, threads: int, cache: Path | None) -> CachedEmbedder:
-    """MiniLM on this machine, with the vectors of earlier runs."""
-    embedder = MiniLMEmbedder(precision=precision, threads=threads)
-    return CachedEmbedder(embedder, cache_directory(cache) / "vectors.sqlite")
-
-
 @contextmanager
 def opened_embedder(precision: Precision, threads: int, cache: Path | None) -> Iterator[CachedEmbedder]:
-    """The same, closed when the block ends."""
-    embedder = local_embedder(precision, threads, cache)
+    """MiniLM on this machine, with the vectors of earlier runs; closed when the block ends."""
+    minilm = MiniLMEmbedder(precision=precision, threads=threads)
+    embedder = CachedEmbedder(minilm, cache_directory(cache) / "vectors.sqlite")
     try:
         yield embedder
     finally:
@@ -169,31 +164,32 @@ async def run(request: Request) -> RunFolder:
     engine = _engine(request)
     _check_read(request, engine)
     judge, judging = _judge(request)
-    cached = local_embedder(request.precision, request.threads, request.cache)
     try:
-        setup = Setup(embedder=cached, engine=engine.of, counter=token_counter(), settings=request.settings)
-        taking_part = candidates(request.systems, setup)
-        manifest = _manifest(request, dataset, engine, judge)
-        folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
-        with watching() as watcher:
-            plan = RunPlan(
-                dataset=dataset,
-                candidates=taking_part,
-                folder=folder,
-                counter=setup.counter,
-                observer=watcher,
-                concurrency=manifest.concurrency,
-                keep=request.keep,
+        with opened_embedder(request.precision, request.threads, request.cache) as embedder:
+            setup = Setup(
+                embedder=embedder, engine=engine.of, counter=token_counter(), settings=request.settings
             )
-            match request.kind:
-                case "retrieval":
-                    await retrieval(plan)
-                case "qa":
-                    await qa(plan, judge)
-                case "replay":
-                    await replay(plan, judge, epochs=request.epochs)
+            taking_part = candidates(request.systems, setup)
+            manifest = _manifest(request, dataset, engine, judge)
+            folder = (RunFolder.resume if request.resume else RunFolder.create)(request.out, manifest)
+            with watching() as watcher:
+                plan = RunPlan(
+                    dataset=dataset,
+                    candidates=taking_part,
+                    folder=folder,
+                    counter=setup.counter,
+                    observer=watcher,
+                    concurrency=manifest.concurrency,
+                    keep=request.keep,
+                )
+                match request.kind:
+                    case "retrieval":
+                        await retrieval(plan)
+                    case "qa":
+                        await qa(plan, judge)
+                    case "replay":
+                        await replay(plan, judge, epochs=request.epochs)
     finally:
-        cached.close()
         for model in (engine.model, judging):
             if model is not None:
                 await model.close()

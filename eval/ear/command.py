@@ -61,16 +61,12 @@ async def _found(ranked: int, bgl: Path | None, *, threads: int, cache: Path | N
     ranks: Ranks = {}
     log_ranks: LogRanks = {}
     if ranked or log is not None:
-        from eval.arrange import local_embedder
+        from eval.arrange import opened_embedder
+        from eval.ear.ranks import ranks_of_log, ranks_of_seeds
 
-        embedder = local_embedder("int8", threads, cache)
-        try:
-            from eval.ear.ranks import ranks_of_log, ranks_of_seeds
-
+        with opened_embedder("int8", threads, cache) as embedder:
             ranks = await ranks_of_seeds(SEEDS[:ranked], embedder) if ranked else {}
             log_ranks = {} if log is None else await ranks_of_log(log, embedder)
-        finally:
-            embedder.close()
     asked = f" --ranked {ranked}" * bool(ranked) + ("" if bgl is None else f" --bgl {bgl.name}")
     return found(
         survivals,

@@ -84,10 +84,7 @@ async def ask_file(
     dataset = LongMemEval(data)
     if not meaning:
         return await ask_all(dataset, None, variants=variants)
-    from eval.arrange import local_embedder
+    from eval.arrange import opened_embedder
 
-    embedder = local_embedder("int8", threads, cache)
-    try:
+    with opened_embedder("int8", threads, cache) as embedder:
         return await ask_all(dataset, embedder, variants=variants)
-    finally:
-        embedder.close()

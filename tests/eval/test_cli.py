@@ -21,6 +21,11 @@ def invoke(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def everything_by_rules(data: Path, out: Path) -> list[str]:
+    """The quickest run there is: nothing is stored, and no model or reader is asked."""
+    return ["qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", "--engine", "rules"]
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return write(tmp_path / "locomo.json", locomo(["D1:1"]))
@@ -54,20 +59,7 @@ def test_a_run_prints_tables_and_writes_its_reports(command: str, data: Path, tm
 def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     chosen = ["--questions", "5", "--categories", "multi-hop", "--conversations", "conv-1", "--seed", "7"]
-    asked = [
-        "qa",
-        "locomo",
-        "--data",
-        str(data),
-        "--out",
-        str(out),
-        "--systems",
-        "full",
-        "--engine",
-        "rules",
-        *chosen,
-        "--rename",
-    ]
+    asked = [*everything_by_rules(data, out), *chosen, "--rename"]
     code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
     assert code == 0, said
     manifest = json.loads((out / "manifest.json").read_text())
@@ -98,9 +90,8 @@ def test_both_judges_grade_one_run_as_typed(
     with ModelServer(answer=verdict) as server:
         monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
         code, said = invoke(
-            "qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", "--engine", "rules",
-            "--categories", "multi-hop", "--judge", "judge-model", "--judge-style", "strict,generous",
-            "--cache", str(tmp_path / "cache"),
+            *everything_by_rules(data, out), "--categories", "multi-hop",
+            "--judge", "judge-model", "--judge-style", "strict,generous", "--cache", str(tmp_path / "cache"),
         )  # fmt: skip
     assert code == 0, said
     lines = (out / "results.jsonl").read_text().splitlines()
@@ -114,20 +105,7 @@ def test_both_judges_grade_one_run_as_typed(
 
 def test_a_profile_is_told_in_the_manifest_and_the_report(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    asked = [
-        "qa",
-        "locomo",
-        "--data",
-        str(data),
-        "--out",
-        str(out),
-        "--systems",
-        "full",
-        "--engine",
-        "rules",
-        "--profile",
-        "paper",
-    ]
+    asked = [*everything_by_rules(data, out), "--profile", "paper"]
     code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
     assert code == 0, said
     manifest = json.loads((out / "manifest.json").read_text())

@@ -24,10 +24,10 @@ from eval.progress import Watcher
 from eval.systems.tiermem import TierMem
 from eval.training.data.by_case import case_by_case, read_values
 from eval.types import Case, CaseId, Dataset, Passage, QuestionId
-from pagestore import SessionId
+from pagestore import SessionId, TokenCounter
 from tiermem.embedding.interface import Embedder
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import by_rules
+from tiermem.reasoning import Engine, by_rules
 
 OpensEmbedder = Callable[[], AbstractContextManager[Embedder]]
 """Opens an embedder in whatever process it is called in, and closes it."""
@@ -88,6 +88,12 @@ async def _in_processes(cases: Sequence[Case], embedder: OpensEmbedder) -> Async
         pool.shutdown(cancel_futures=True)
 
 
+def memory_at(directory: Path, engine: Engine, *, embedder: Embedder, counter: TokenCounter) -> TierMem:
+    """The product in a directory, with nothing on disk but its log; not opened yet."""
+    given = {"engine": engine, "embedder": embedder, "index": "memory"}
+    return TierMem(name="tiermem", directory=directory, counter=counter, given=given)
+
+
 def read_found(file: Path, checksum: str) -> dict[QuestionId, Found]:
     """What was found before; `InvalidInput` where it was found in other data, or the file is damaged."""
     return {one.question: one for one in read_values(file, {"data": checksum}, _read)}
@@ -107,9 +113,8 @@ async def _find(cases: Sequence[Case], embedder: OpensEmbedder) -> Sequence[Foun
 
 
 async def _find_in(case: Case, embedder: Embedder) -> Sequence[Found]:
-    given = {"engine": by_rules(), "embedder": embedder, "index": "memory"}
     with TemporaryDirectory() as directory:
-        memory = TierMem(name="tiermem", directory=Path(directory), counter=token_counter(), given=given)
+        memory = memory_at(Path(directory), by_rules(), embedder=embedder, counter=token_counter())
         try:
             await memory.observe(case.sessions)
             return [

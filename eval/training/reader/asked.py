@@ -15,13 +15,13 @@ from anyio import to_thread
 
 from eval.metrics.qa import right_by_words
 from eval.progress import Watcher
-from eval.systems.tiermem import TierMem
 from eval.training.data.by_case import case_by_case
+from eval.training.data.found import memory_at
 from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId
 from pagestore import TokenCounter
 from tiermem.embedding.interface import Embedder
 from tiermem.model import Evidence
-from tiermem.reasoning import Engine, by_rules
+from tiermem.reasoning import by_rules
 from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.learned.calibration import Signals
 from tiermem.reasoning.learned.engine import propose
@@ -96,7 +96,8 @@ async def _ask(
     listening = _Listening(reader)
     with TemporaryDirectory() as directory:
         plain = await ruled(case, Path(directory), embedder=embedder, counter=counter)
-        memory = _memory(replace(by_rules(), compose=listening), Path(directory), embedder, counter)
+        engine = replace(by_rules(), compose=listening)
+        memory = memory_at(Path(directory), engine, embedder=embedder, counter=counter)
         await memory.reopen()
         found = []
         for question in case.questions:
@@ -113,17 +114,12 @@ async def ruled(
     case: Case, directory: Path, *, embedder: Embedder, counter: TokenCounter
 ) -> dict[QuestionId, str]:
     """What rules alone answer to every question of a case, "" where they abstain; its memory stays there."""
-    memory = _memory(by_rules(), directory, embedder, counter)
+    memory = memory_at(directory, by_rules(), embedder=embedder, counter=counter)
     try:
         await memory.observe(case.sessions)
         return {one.id: (await memory.ask(one.text, asked_at=one.asked_at)).text for one in case.questions}
     finally:
         await memory.close()
-
-
-def _memory(engine: Engine, directory: Path, embedder: Embedder, counter: TokenCounter) -> TierMem:
-    given = {"engine": engine, "embedder": embedder, "index": "memory"}
-    return TierMem(name="tiermem", directory=directory, counter=counter, given=given)
 
 
 def _judged(case: Case, question: LabelledQuestion, text: str, signals: Signals | None, rules: str) -> Asked:

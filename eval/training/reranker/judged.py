@@ -18,6 +18,7 @@ from anyio import to_thread
 from eval.progress import Watcher
 from eval.systems.tiermem import TierMem
 from eval.training.data.conversations import spoken
+from eval.training.data.found import memory_at
 from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId
 from pagestore import TokenCounter
 from tiermem.embedding.interface import Embedder
@@ -112,9 +113,8 @@ def _asked(dataset: Dataset, every: int) -> dict[CaseId, list[LabelledQuestion]]
 async def _judge(
     case: Case, asked: Sequence[LabelledQuestion], by: Judging, watcher: Watcher
 ) -> list[Judged]:
-    given = {"engine": by_rules(), "embedder": by.embedder, "index": "memory"}
     with TemporaryDirectory() as directory:
-        memory = TierMem(name="tiermem", directory=Path(directory), counter=by.counter, given=given)
+        memory = memory_at(Path(directory), by_rules(), embedder=by.embedder, counter=by.counter)
         try:
             await memory.observe(case.sessions)
             judged = []

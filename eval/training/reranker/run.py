@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from eval.arrange import local_embedder
+from eval.arrange import opened_embedder
+from eval.options import Bits
 from eval.progress import watching
 from eval.reproduction import Reproduction
 from eval.training.data.mix import DATASETS, checksum, halves
@@ -68,20 +69,17 @@ async def run(asked: Fitting) -> Reproduction:
 
 async def _judged(asked: Fitting, name: str) -> Sequence[Judged]:
     raw = (asked.reader or SHIPPED).read_bytes()
-    embedder = local_embedder("int8" if name in asked.int8 else "fp32", 1, asked.cache)
-    by = Judging(
-        reader=LearnedReader(find_weights(None), raw),
-        named=hashlib.sha256(raw).hexdigest(),
-        embedder=embedder,
-        counter=token_counter(),
-        every=asked.every,
-    )
     dataset = DATASETS[name](asked.data / SOURCES[name].files[0])
-    try:
-        with watching() as watcher:
-            return await judge_all(dataset, asked.out / f"{name}.jsonl", by, watcher)
-    finally:
-        embedder.close()
+    precision: Bits = "int8" if name in asked.int8 else "fp32"
+    with opened_embedder(precision, 1, asked.cache) as embedder, watching() as watcher:
+        by = Judging(
+            reader=LearnedReader(find_weights(None), raw),
+            named=hashlib.sha256(raw).hexdigest(),
+            embedder=embedder,
+            counter=token_counter(),
+            every=asked.every,
+        )
+        return await judge_all(dataset, asked.out / f"{name}.jsonl", by, watcher)
 
 
 def _halves(asked: Fitting, name: str, judged: Sequence[Judged]) -> dict[str, list[Judged]]:
