@@ -12,6 +12,7 @@ import typer
 from eval.ear.command import ear_command
 from eval.htm.command import htm_command
 from eval.memtier.command import memtier_command
+from eval.options import AsJson, Bits, Cache, Threads
 from eval.training.command import learn_command
 from eval.training.reader.command import calibrate_command, train_command
 from eval.training.reranker.command import rerank_command
@@ -46,13 +47,6 @@ class DatasetName(StrEnum):
     LONGMEMEVAL = "longmemeval"
     REALTALK = "realtalk"
     BEAM = "beam"
-
-
-class PrecisionName(StrEnum):
-    """How exactly texts are embedded."""
-
-    FP32 = "fp32"
-    INT8 = "int8"
 
 
 class ProfileName(StrEnum):
@@ -109,10 +103,8 @@ Rename = Annotated[
         help="Give people and places other names first: knowing the public data then helps nobody.",
     ),
 ]
-Cache = Annotated[Path | None, typer.Option("--cache", help="Where embeddings are kept between runs.")]
-Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads of the local embedder.")]
 PrecisionOption = Annotated[
-    PrecisionName,
+    Bits,
     typer.Option(
         "--precision", help="Of the local embedder: int8 is two to four times as fast, nearly as exact."
     ),
@@ -158,7 +150,6 @@ Keep = Annotated[
         help="Keep the memories in the run's folder: for `tiermem audit` and `python -m eval audit`.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 
 
 @app.command("retrieval")
@@ -178,10 +169,10 @@ def retrieval_command(
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
     concurrency: Concurrency = None,
-    precision: PrecisionOption = PrecisionName.FP32,
+    precision: PrecisionOption = "fp32",
     threads: Threads = 2,
     cache: Cache = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rank sessions, pages and turns for every question. Needs no key and no network."""
     from eval.arrange import Request
@@ -204,7 +195,7 @@ def retrieval_command(
         engine=engine.value,
         facts=facts,
         concurrency=concurrency,
-        precision=precision.value,
+        precision=precision,
         threads=threads,
         cache=cache,
     )
@@ -233,11 +224,11 @@ def qa_command(
     profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
-    precision: PrecisionOption = PrecisionName.FP32,
+    precision: PrecisionOption = "fp32",
     threads: Threads = 2,
     cache: Cache = None,
     keep: Keep = False,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask every question once; correctness, routing, tokens and latency side by side."""
     from eval.arrange import Request
@@ -265,7 +256,7 @@ def qa_command(
         profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
-        precision=precision.value,
+        precision=precision,
         threads=threads,
         cache=cache,
         keep=keep,
@@ -296,11 +287,11 @@ def replay_command(
     profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
-    precision: PrecisionOption = PrecisionName.FP32,
+    precision: PrecisionOption = "fp32",
     threads: Threads = 2,
     cache: Cache = None,
     keep: Keep = False,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask everything several times; findings are written back between the epochs."""
     from eval.arrange import Request
@@ -329,7 +320,7 @@ def replay_command(
         profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
-        precision=precision.value,
+        precision=precision,
         threads=threads,
         cache=cache,
         keep=keep,
@@ -345,10 +336,10 @@ def feedback_command(
     limit: Limit = None,
     conversations: Conversations = None,
     swap: Annotated[bool, typer.Option("--swap", help="Judge the half that is looked up else.")] = False,
-    precision: PrecisionOption = PrecisionName.FP32,
+    precision: PrecisionOption = "fp32",
     threads: Threads = 2,
     cache: Cache = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Judge half of LoCoMo's questions by their evidence: does that find more for the other half?"""
     from functools import partial
@@ -364,7 +355,7 @@ def feedback_command(
             facts=facts,
             swapped=swap,
             choice=_choice(limit=limit, questions=None, categories=None, conversations=conversations, seed=0),
-            precision=precision.value,
+            precision=precision,
             threads=threads,
             cache=cache,
         )
@@ -392,7 +383,7 @@ def report_command(
         Path | None, typer.Option("--out", help="Where report.md and report.html go (the first run).")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Print every table, with intervals.")] = False,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compute the report again from what runs recorded."""
     _show(runs, out or runs[0], full=full, as_json=as_json)
@@ -408,7 +399,7 @@ def audit_command(
     ] = None,
     threads: Threads = 2,
     cache: Cache = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Replay every answer of a kept run: the same candidates, scores, route and words. Exit code 1 if not."""
     from functools import partial
