@@ -178,6 +178,12 @@ def test_a_number_may_come_as_text_from_the_environment(monkeypatch: pytest.Monk
     assert tiermem.Settings().consolidate == "idle"
 
 
+async def until(so: Callable[[], bool]) -> None:
+    """Wait for what nobody tells of."""
+    while not so():  # noqa: ASYNC110
+        await anyio.sleep(0.01)
+
+
 @pytest.mark.anyio
 async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_the_background(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -208,13 +214,13 @@ async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_t
         await at_it.wait()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: other.erase(page=pages[0], reason="asked to"))
-            await anyio.wait_all_tasks_blocked()
+            await until(lambda: other._lock._closed)  # it waits to be alone
             go_on.release()
         await one.close()
         assert len(steps) == 1
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(other.close)
-            await anyio.wait_all_tasks_blocked()
+            await until(lambda: other._opened.ending)
             go_on.release()
         assert len(steps) <= 2
 
