@@ -126,7 +126,7 @@ $(VENV)/.train: $(VENV)/.installed
 
 train: $(VENV)/.train  ## set up, then train the small reader, without a key; goes on where it stopped
 	@test -d $(SHARED)/data/reading || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
-	$(EVAL) train --data $(SHARED)/data --out $(RUNS)/reader --page $(RUNS)/reader/reader.md
+	$(EVAL) train --data $(SHARED)/data --out $(RUNS)/reader --measure locomo,realtalk --page $(RUNS)/reader/reader.md
 
 $(VENV)/.docs: $(VENV)/.usable
 	$(PIP) --quiet --editable '.[docs]'

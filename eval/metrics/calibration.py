@@ -89,11 +89,25 @@ def reliability(probabilities: Sequence[float], right: Sequence[bool], *, bins: 
 
 def calibration_error(probabilities: Sequence[float], right: Sequence[bool], *, bins: int = _BINS) -> float:
     """The expected calibration error: the mean distance of what was said from what was so, over bins of as
-    many answers each (0 is perfect; with few answers it cannot be 0 by chance alone).
+    many answers each (0 is perfect; with few answers it is not 0 by chance alone, see `error_by_chance`).
     """
     found = reliability(probabilities, right, bins=bins)
     count = sum(one.count for one in found)
     return sum(one.count * abs(one.said - one.right) for one in found) / max(1, count)
+
+
+def error_by_chance(
+    probabilities: Sequence[float], *, draws: int = 300, seed: int = 0
+) -> tuple[float, float]:
+    """What the calibration error would be if every probability were exact: its mean over so many draws of
+    what is right, and what one draw in twenty is above.
+    """
+    said = np.asarray(probabilities, float)
+    chance = np.random.default_rng(seed)
+    errors = [
+        calibration_error(probabilities, (chance.random(len(said)) < said).tolist()) for _ in range(draws)
+    ]
+    return float(np.mean(errors)), float(np.quantile(errors, 0.95))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from eval.metrics.calibration import (
     Logistic,
     area_under_risk,
     calibration_error,
+    error_by_chance,
     fit,
     reliability,
     risk_coverage,
@@ -35,6 +36,18 @@ def test_a_fit_finds_what_made_the_data_and_means_what_it_says() -> None:
     assert calibration_error(said, truth) < 0.03
     assert calibration_error([min(1, 1.5 * one) for one in said], truth) > 0.1
     assert area_under_risk(said, truth) < 1 - sum(truth) / len(truth) - 0.15
+
+
+def test_exact_probabilities_show_an_error_by_chance_the_fewer_the_more() -> None:
+    signals, _ = drawn(2000)
+    truth = Logistic(bias=-0.5, weights=(1.5, 0.0))
+    said = [truth.probability(one) for one in signals]
+    few, many = error_by_chance(said[:100]), error_by_chance(said)
+    assert 0 < many[0] < many[1] < few[0] < few[1] < 0.2
+    assert error_by_chance(said) == many
+    assert error_by_chance([0.0, 1.0]) == (0, 0)
+    seen = [chance.random() < one for chance in [random.Random(7)] for one in said]
+    assert calibration_error(said, seen) < 2 * many[1]
 
 
 def test_a_fit_needs_both_kinds() -> None:

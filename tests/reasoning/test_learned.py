@@ -367,6 +367,20 @@ def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
     assert name("words") == "local"
 
 
+def test_without_weights_rules_answer_and_turns_come_in_the_order_that_suits_them(
+    factors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def chosen(weights: Path | None) -> Engine:
+        return with_reader(by_rules(), "auto", risk=0.5, embedder="words", weights=weights)
+
+    monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", factors)
+    assert not by_rules().best_first
+    assert not chosen(tmp_path / "nowhere").best_first
+    assert by_reader(factors, weights=tmp_path / "nowhere").best_first  # named: it answers, or says why not
+    monkeypatch.setattr("tiermem.reasoning.learned.engine.weights_here", lambda named: tmp_path)
+    assert chosen(None).best_first
+
+
 def test_a_calibration_is_read_as_it_was_written_or_refused() -> None:
     made = Calibration(embedder="m", bias=0.5, weights={"margin": 1.0}, rules_bias=0.0,
                        rules_weights={"day": 2.0}, thresholds={"0.25": 0.8, "0.50": 0.4})  # fmt: skip
@@ -410,6 +424,24 @@ def test_it_is_known_how_far_the_one_asked_about_leads_what_another_said() -> No
     assert own("Where does Bo's sister live?", mine, other) == (-2.0, 0.5)
     assert own("Where does Ann's sister live?", mine) == (float("inf"), 0.0)
     assert own("Where does the sister live?", mine, other) == (float("inf"), 0.0)
+
+
+def test_it_is_known_how_many_of_the_words_asked_for_nobody_said() -> None:
+    said = evidence_of(
+        ("Ann", "My grandmother sails."), ("Bo", "What is her boat called?"), ("Ann", "It is the Pixel.")
+    )
+
+    def unheard(question: str, said: list[Evidence]) -> float:
+        found = propose(Pointing("Pixel"), question, said)  # type: ignore[arg-type]
+        assert found is not None
+        return found.signals.unheard
+
+    assert unheard("What is the boat of Ann's grandmother called?", said) == 0
+    assert unheard("What is the maiden name of Ann's grandmother?", said) == pytest.approx(2 / 3)
+    assert unheard("What does Ann's cousin repair in Prague?", said) == 1
+    others = evidence_of(*[("Ann", f"It is the Pixel {n}.") for n in range(READ)])
+    more = evidence_of(("Ann", "My cousin repairs boats."))
+    assert unheard("What does Ann's cousin repair in Prague?", [*others, *more]) == pytest.approx(1 / 3)
 
 
 def test_of_likely_words_those_that_most_of_them_share_are_the_answer() -> None:

@@ -6,7 +6,7 @@ share one view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -181,7 +181,7 @@ class _Reading:
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with those beside them, and all that was recalled beside turns."""
-        evidence = (*_beside_turns(recalled.items), *await self._wide())
+        evidence = self._with_turns(recalled.items, await self._wide())
         self._shown += evidence
         self._asking.steps.done("widen", way="widened", candidates=evidence)
         composed = await self._composer.word([_item(item) for item in evidence])
@@ -268,7 +268,14 @@ class _Reading:
         if findings.facts:
             return kept
         wide = await self._wide()
-        return (*_beside_turns(kept), *wide) if wide else kept
+        return self._with_turns(kept, wide) if wide else kept
+
+    def _with_turns(self, found: Sequence[Evidence], wide: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        """What was found beside turns, then turns in the order they were said; an engine that reads the first
+        few alone is given all that was found first.
+        """
+        beside = found if self._asking.engine.best_first else _beside_turns(found)
+        return each_once((*beside, *wide))
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""

@@ -157,7 +157,9 @@ class Engine:
     """One judge for each judgement. `name` goes into traces and into what units are `made_by`.
 
     Without a `route` nobody is asked before the answer is worded: `compose` says itself whether what was
-    recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for.
+    recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
+    `best_first`, `compose` reads the first few pieces alone: more turns follow what was recalled, and not
+    the order they were said in.
     """
 
     name: str
@@ -169,3 +171,4 @@ class Engine:
     select: Select
     reconcile: Reconcile
     free: bool = False
+    best_first: bool = False

@@ -96,7 +96,7 @@ async def _ask(
     listening = _Listening(reader)
     with TemporaryDirectory() as directory:
         plain = await ruled(case, Path(directory), embedder=embedder, counter=counter)
-        engine = replace(by_rules(), compose=listening)
+        engine = replace(by_rules(), compose=listening, best_first=True)
         memory = memory_at(Path(directory), engine, embedder=embedder, counter=counter)
         await memory.reopen()
         found = []

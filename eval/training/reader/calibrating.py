@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from eval.arrange import opened_embedder
+from eval.datasets.excerpts import Excerpts, whole
 from eval.options import Bits
 from eval.progress import watching
 from eval.reproduction import Reproduction
@@ -26,6 +27,7 @@ from eval.training.reader.calibrate import (
     sources_of,
     worth,
 )
+from eval.types import Dataset
 from tiermem.embedding.interface import Embedder
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
@@ -37,8 +39,10 @@ from tiermem.reasoning.learned.graph import LearnedReader
 _OPENING: Final = (
     "What the product answers with the small reader and no language model, and what the probability beside "
     "an answer is worth. Right is by words: the answer holds the gold words, or has a token F1 of .5. The "
-    "probability and the thresholds for risks were fitted on halves A of the conversations below, which the "
-    "reader did not learn from; everything told is of halves B."
+    "probability and the thresholds for risks were fitted on halves A of the conversations below, whole and "
+    "in excerpts, which the reader did not learn from; everything told is of halves B. An excerpt is one, "
+    "two or four sessions as a memory of their own: a question is asked where all of its evidence lies, and "
+    "in the next one, where nobody said it."
 )
 
 
@@ -70,7 +74,8 @@ async def run(asked: Calibrating) -> Reproduction:
     file = asked.out / "reader.safetensors"
     file.write_bytes(with_texts(raw, {KEY: calibration.written()}))
     every = [worth(name, of, calibration) for name, of in second.items()]
-    same = as_silent_as_rules(worth("A", [one for of in first.values() for one in of], calibration))
+    conversations = [one for name in asked.measure for one in first[name]]
+    same = as_silent_as_rules(worth("A", conversations, calibration))
     (asked.out / "reliability.svg").write_text(reliability_picture(every), encoding="utf-8")
     (asked.out / "risk.svg").write_text(risk_picture(every), encoding="utf-8")
     return _page(asked, calibration, every, same, file)
@@ -81,29 +86,35 @@ async def _answers(asked: Calibrating, raw: bytes, embedder: Embedder) -> dict[s
     named = hashlib.sha256(raw).hexdigest()
     found = {}
     for name in asked.measure:
-        with watching() as watcher:
-            found[name] = await ask_all(
-                DATASETS[name](SOURCES[name].paths(asked.data)[0]),
-                reader,
-                asked.out / f"{name}.jsonl",
-                embedder=embedder,
-                counter=token_counter(),
-                watcher=watcher,
-                named=named,
-            )
-    return found
+        conversations = _conversations(asked, name)
+        for dataset in (conversations, Excerpts(conversations)):
+            with watching() as watcher:
+                found[dataset.name] = await ask_all(
+                    dataset,
+                    reader,
+                    asked.out / f"{dataset.name.replace(' ', '-')}.jsonl",
+                    embedder=embedder,
+                    counter=token_counter(),
+                    watcher=watcher,
+                    named=named,
+                )
+    return {name: of for name, of in found.items() if of}
+
+
+def _conversations(asked: Calibrating, name: str) -> Dataset:
+    return DATASETS[name](SOURCES[name].paths(asked.data)[0])
 
 
 def _halves(
     asked: Calibrating, everything: Mapping[str, Sequence[Asked]]
 ) -> tuple[dict[str, list[Asked]], dict[str, list[Asked]]]:
-    first: dict[str, list[Asked]] = {}
-    second: dict[str, list[Asked]] = {}
-    for name, of in everything.items():
-        cases = list(DATASETS[name](SOURCES[name].paths(asked.data)[0]).cases())
-        groups, part_of = halves(name, cases)
-        second[name] = [one for one in of if part_of[groups[one.case]] == "test"]
-        first[name] = [one for one in of if part_of[groups[one.case]] != "test"]
+    """Of every dataset; an excerpt is in the half of its conversation."""
+    told: set[str] = set()
+    for name in asked.measure:
+        groups, part_of = halves(name, list(_conversations(asked, name).cases()))
+        told |= {case for case, group in groups.items() if part_of[group] == "test"}
+    first = {name: [one for one in of if whole(one.case) not in told] for name, of in everything.items()}
+    second = {name: [one for one in of if whole(one.case) in told] for name, of in everything.items()}
     return first, second
 
 

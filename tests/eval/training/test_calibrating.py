@@ -41,12 +41,10 @@ def conversation(name: str, pet: str, price: int) -> dict[str, Any]:
         }
         for q, a, kind, at in asked
     ]
-    kept = {"speaker_a": "Ann", "speaker_b": "Bo", "session_1": turns}
-    return {
-        "sample_id": name,
-        "conversation": {**kept, "session_1_date_time": "1:56 pm on 8 May, 2023"},
-        "qa": qa,
-    }
+    later = [{"speaker": "Bo", "dia_id": "D2:1", "text": "The canoe leaks again."}]
+    kept = {"speaker_a": "Ann", "speaker_b": "Bo", "session_1": turns, "session_2": later}
+    dates = {f"session_{n}_date_time": f"1:56 pm on {7 + n} May, 2023" for n in (1, 2)}
+    return {"sample_id": name, "conversation": {**kept, **dates}, "qa": qa}
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +72,15 @@ def test_answers_of_one_half_make_a_probability_that_is_told_of_the_other(data: 
     assert anyio.run(run, asked).numbers == found.numbers
     assert (tmp_path / "out" / "locomo.jsonl").read_bytes() == answers
     told = page(found, machine="here")
-    assert "half B" in told
+    assert "Answers of the whole product, locomo, half B" in told
+    assert "Answers of the whole product, locomo in excerpts, half B" in told
     assert "| rules alone |" in told
     _, header = unpack((tmp_path / "out" / "reader.safetensors").read_bytes())
     calibration = read_calibration(header)
     assert calibration is not None
-    assert calibration.fitted_on == "half A of locomo (8 questions)"
+    assert calibration.fitted_on == (
+        "half A of locomo (8 questions), half A of locomo in excerpts (14 questions)"
+    )
     assert (calibration.embedder, header["trained_on"]) == ("all-MiniLM-L6-v2", "[]")
     assert (tmp_path / "out" / "risk.svg").read_text().startswith("<svg")
     engine = by_reader(tmp_path / "out" / "reader.safetensors", risk=0.95)

@@ -29,7 +29,8 @@ class Signals:
     `agrees`: 1 where rules answer likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs
     is the answer; `day`: 1 where a date is asked for, `several` where a list is, `yes` where yes or no is.
     `own`: how far words of whoever is asked about lead what another said (in logits, within `FARTHEST`);
-    `theirs`: the share of the turns read that others say; `place`: that of the turn among those read, from 0.
+    `theirs`: the share of the turns read that others say; `place`: that of the turn among those read, from 0;
+    `unheard`: the share of the question's words, names of speakers aside, that nothing found holds.
     """
 
     margin: float
@@ -44,15 +45,16 @@ class Signals:
     own: float = FARTHEST
     theirs: float = 0.0
     place: float = 0.0
+    unheard: float = 0.0
 
 
 NAMES: Final = tuple(one.name for one in fields(Signals))
 _OF_WHOM: Final = ("own", "theirs")
 OF_READER: Final = (
-    *("margin", "ahead", "covered", "agrees", "silent", "day", "several", "yes", "place"),
+    *("margin", "ahead", "covered", "agrees", "silent", "day", "several", "yes", "place", "unheard"),
     *_OF_WHOM,
 )
-OF_RULES: Final = ("covered", "agrees", "yes", *_OF_WHOM)
+OF_RULES: Final = ("covered", "agrees", "yes", "unheard", *_OF_WHOM)
 """The signals that tell of an answer of the reader's, and of one of rules."""
 
 

@@ -123,7 +123,15 @@ def _signals(
         own=own,
         theirs=found.theirs if found is not None else 0.0,
         place=float(found.best.turn) if found is not None else 0.0,
+        unheard=_unheard(asked, evidence),
     )
+
+
+def _unheard(asked: Sought, evidence: Sequence[Evidence]) -> float:
+    """The share of the question's words, names of speakers aside, that nothing found holds."""
+    words = asked.known.difference(*(stems(name) for name in asked.speakers))
+    left = words.difference(*(stems(f"{item.text} {item.quote}") for item in evidence))
+    return len(left) / max(1, len(words))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +224,7 @@ def by_reader(
 def _engine(file: Path, weights: str | Path | None, *, risk: float, embedder: str, named: bool) -> Engine:
     opened = _Opened(file, None if weights is None else Path(weights).expanduser())
     compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named)
-    return replace(by_rules(), name=NAME, compose=compose)
+    return replace(by_rules(), name=NAME, compose=compose, best_first=named or opened.possible)
 
 
 def with_reader(
