@@ -41,13 +41,13 @@ class Verdict(BaseModel):
 
 
 class ByWords:
-    """Right when the answer holds a gold answer's words in order, or shares enough of them.
+    """Right when the answer holds a gold answer's words in order, shares enough of them, or names its date.
 
     What grades where no model judges: it is blind to paraphrase and lenient with long answers, so it
     compares systems of one run and nothing else. An unanswerable question is answered by abstaining.
     """
 
-    name = f"no judge model: correct = holds the gold words, or token F1 ≥ {ENOUGH_F1}"
+    name = f"no judge model: correct = holds the gold words, or token F1 ≥ {ENOUGH_F1}; dates by the calendar"
 
     async def grade(self, question: LabelledQuestion, reply: Reply) -> Grade:
         """By words; `None` when there is nothing to compare with."""

@@ -1,4 +1,4 @@
-"""Answer scores that need no judge: SQuAD's token F1 and exact match, and MemTier's soft match."""
+"""Answer scores that need no judge: SQuAD's token F1 and exact match, MemTier's soft match, ours by words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from tiermem.text.dates import DateMention, resolve_dates
+
 ENOUGH_F1: Final = 0.5
 """Token F1 from which an answer is right by words."""
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
+_BESIDE_DATES: Final = re.compile(r"\b(?:on|in|the|at|of)\b|\W", re.IGNORECASE)
+"""What beside a date says nothing more."""
 _NO_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 
 
@@ -39,10 +43,33 @@ def soft_match(answer: str, gold: Sequence[str]) -> bool:
 
 
 def right_by_words(answer: str, gold: Sequence[str]) -> bool:
-    """True when the answer holds a gold answer's words in order, or shares enough of them."""
-    mine = f" {normalised(answer)} "
-    holds = any(f" {normalised(text)} " in mine for text in gold if normalised(text))
-    return bool(answer.strip()) and (holds or token_f1(answer, gold) >= ENOUGH_F1)
+    """True when the answer holds a gold answer's words in order, or shares enough of them.
+
+    Where a gold answer is a date and nothing else, an answer that names dates is right when one of them lies
+    within it: "19 February 2024" is "On 19.02.2024", and is not "18 February 2024", whose words are nearly
+    the same.
+    """
+    named = resolve_dates(answer, None)
+    return bool(answer.strip()) and any(_is_right(answer, named, text) for text in gold)
+
+
+def _is_right(answer: str, named: Sequence[DateMention], gold: str) -> bool:
+    date = _date(gold)
+    if date is not None and named:
+        return any(date.first <= one.first and one.last <= date.last for one in named)
+    words = normalised(gold)
+    holds = bool(words) and f" {words} " in f" {normalised(answer)} "
+    return holds or token_f1(answer, (gold,)) >= ENOUGH_F1
+
+
+def _date(gold: str) -> DateMention | None:
+    """The date that a gold answer is, if it says nothing beside it."""
+    mentions = resolve_dates(gold, None)
+    if len(mentions) != 1:
+        return None
+    (only,) = mentions
+    beside = f"{gold[: only.start]} {gold[only.end :]}"
+    return None if _BESIDE_DATES.sub("", beside) else only
 
 
 def _contains(one: str, other: str) -> bool:

@@ -1,10 +1,12 @@
 """Answer scores against hand-worked cases."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.metrics.qa import exact, normalised, soft_match, token_f1
+from eval.metrics.qa import exact, normalised, right_by_words, soft_match, token_f1
 
 
 def test_normalising_drops_case_articles_punctuation_and_extra_spaces() -> None:
@@ -59,3 +61,45 @@ def test_f1_is_symmetric_and_bounded(answer: str, gold: str) -> None:
     forward, backward = token_f1(answer, [gold]), token_f1(gold, [answer])
     assert forward == pytest.approx(backward)
     assert 0 <= forward <= 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("It was a psychology degree.", "psychology"),
+        ("7 May 2023", "7 May 2023"),
+        ("19 February 2024", "On 19.02.2024"),
+        ("She left on 2023-05-07 for good", "7 May, 2023"),
+        ("6 May 2023", "May 2023"),
+        ("May 2022", "In 2022"),
+        ("4 or 5 June 2023", "5 June 2023"),
+        ("the week before 9 June 2023", "The week before 9 June 2023"),
+    ],
+)
+def test_words_that_say_it_are_right(answer: str, gold: str) -> None:
+    assert right_by_words(answer, ["something else", gold])
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("physics", "psychology"),
+        ("8 May 2023", "7 May 2023"),
+        ("18 February 2024", "On 19.02.2024"),
+        ("June 2023", "May 2023"),
+        ("May 2023", "7 May 2023"),
+        ("24 to 30 July 2023", "26 July 2023"),
+        ("", "7 May 2023"),
+        ("  ", ""),
+    ],
+)
+def test_words_that_do_not_say_it_are_wrong(answer: str, gold: str) -> None:
+    assert not right_by_words(answer, [gold])
+
+
+_days = st.dates(date(1990, 1, 1), date(2040, 12, 31))
+
+
+@given(_days, _days)
+def test_a_day_is_right_for_itself_alone(day: date, other: date) -> None:
+    assert right_by_words(f"{day.day} {day:%B %Y}", [f"{other:%d.%m.%Y}"]) == (day == other)

@@ -38,11 +38,11 @@ from tiermem.reasoning.learned.graph import LearnedReader
 
 _OPENING: Final = (
     "What the product answers with the small reader and no language model, and what the probability beside "
-    "an answer is worth. Right is by words: the answer holds the gold words, or has a token F1 of .5. The "
-    "probability and the thresholds for risks were fitted on halves A of the conversations below, whole and "
-    "in excerpts, which the reader did not learn from; everything told is of halves B. An excerpt is one, "
-    "two or four sessions as a memory of their own: a question is asked where all of its evidence lies, and "
-    "in the next one, where nobody said it."
+    "an answer is worth. Right is by words: the answer holds the gold words, or has a token F1 of .5; dates "
+    "are compared as dates. The probability and the thresholds for risks were fitted on halves A of the "
+    "conversations below, whole and in excerpts, which the reader did not learn from; everything told is of "
+    "halves B. An excerpt is one, two or four sessions as a memory of their own: a question is asked where "
+    "all of its evidence lies, and in the next one, where nobody said it."
 )
 
 
