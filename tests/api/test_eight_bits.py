@@ -32,6 +32,7 @@ def test_it_finds_and_an_index_made_with_the_other_precision_is_refused_until_re
         memory.flush()
         found = memory.search("which pet does she have?", kind="turns", limit=1)
         assert "Biscuit" in found[0].text
+        assert memory.engine == "local with a reader"
     with pytest.raises(IndexMismatch, match="int8"):
         tiermem.open(store, engine="local", embedder="minilm")
     with tiermem.open(store, engine="local", embedder="minilm", reindex=True) as memory:

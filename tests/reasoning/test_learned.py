@@ -362,7 +362,8 @@ def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
         return with_reader(by_rules(), "auto", risk=0.5, embedder=embedder).name
 
     monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", factors)
-    assert [name("words"), name("another")] == ["local with a reader", "local"]
+    assert [name("words"), name("words-int8")] == ["local with a reader"] * 2
+    assert name("another") == "local"
     monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", tmp_path / "nowhere")
     assert name("words") == "local"
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from anyio import to_thread
 
+from eval.judge import ByWords
 from eval.metrics.qa import right_by_words
 from eval.progress import Watcher
 from eval.training.data.by_case import case_by_case
@@ -81,7 +82,12 @@ async def ask_all(
         for case in cases:
             yield await _ask(case, reader, embedder, counter, watcher)
 
-    about = {"data": dataset.checksum, "reader": named, "embedder": embedder.name}
+    about = {
+        "data": dataset.checksum,
+        "reader": named,
+        "embedder": embedder.name,
+        "judge": ByWords.name,
+    }
     return await case_by_case("ask", dataset, file, about=about, read=_read, do=ask, watcher=watcher)
 
 

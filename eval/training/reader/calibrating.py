@@ -74,7 +74,7 @@ async def run(asked: Calibrating) -> Reproduction:
     file = asked.out / "reader.safetensors"
     file.write_bytes(with_texts(raw, {KEY: calibration.written()}))
     every = [worth(name, of, calibration) for name, of in second.items()]
-    conversations = [one for name in asked.measure for one in first[name]]
+    conversations = [one for name in asked.measure for one in first.get(name, ())]
     same = as_silent_as_rules(worth("A", conversations, calibration))
     (asked.out / "reliability.svg").write_text(reliability_picture(every), encoding="utf-8")
     (asked.out / "risk.svg").write_text(risk_picture(every), encoding="utf-8")

@@ -16,6 +16,8 @@ KEY: Final = "calibration"
 """What it is called in the header of the file."""
 DEFAULT_RISK: Final = 0.5
 """The share of given answers that may be wrong where nobody says another."""
+_IN_EIGHT_BITS: Final = "-int8"
+"""How the name of an embedder ends that is another in eight bits."""
 FARTHEST: Final = 12.0
 """Logits beyond which a lead says no more."""
 
@@ -74,6 +76,12 @@ class Calibration:
     rules_weights: Mapping[str, float]
     thresholds: Mapping[str, float]
     fitted_on: str = ""
+
+    def holds_for(self, embedder: str) -> bool:
+        """Whether it tells of what this embedder finds: the one it was fitted with, and the same in eight
+        bits, with which it errs about as much (docs/results/probability.md).
+        """
+        return embedder in (self.embedder, f"{self.embedder}{_IN_EIGHT_BITS}")
 
     def probability(self, signals: Signals) -> float:
         """Between 0 and 1."""

@@ -159,7 +159,7 @@ class ComposeByReader:
         if proposed is None:
             return _ABSTAINED
         calibration = self.opened.calibration
-        if calibration is None or calibration.embedder != self.embedder:
+        if calibration is None or not calibration.holds_for(self.embedder):
             sure = proposed.signals.by_rules > 0 or proposed.signals.margin > 0
             return proposed.draft if sure else _ABSTAINED
         probability = calibration.probability(proposed.signals)
@@ -231,7 +231,7 @@ def with_reader(
     engine: Engine, reader: str, *, risk: float, embedder: str, weights: str | Path | None = None
 ) -> Engine:
     """Rules with the reader that was chosen: `none`; `auto`, the one that comes with the package, where it is
-    there and was calibrated with this `embedder`; or the file of one (`InvalidInput` where there is none).
+    there and its calibration holds for this `embedder`; or the file of one (`InvalidInput` where there is none).
     """
     if reader == "none":
         return engine
@@ -240,7 +240,7 @@ def with_reader(
     if not SHIPPED.is_file():
         return engine
     calibration = read_calibration(texts_of(read_head(SHIPPED)))
-    if calibration is None or calibration.embedder != embedder:
+    if calibration is None or not calibration.holds_for(embedder):
         return engine
     return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)
 
