@@ -79,7 +79,7 @@ def train_command(
         weights=weights,
         find=find,
         cache=cache,
-        command=_again(sources, seeds, rank, lessons, epochs, find=find),
+        command=_again(sources, seeds, rank, lessons, epochs, measure=measure, find=find),
     )
     present(anyio.run(partial(run, training)), page_to=page, as_json=as_json)
 
@@ -144,11 +144,18 @@ def _names(listed: str) -> tuple[str, ...]:
 
 
 def _again(
-    sources: str | None, seeds: str, rank: int, lessons: int | None, epochs: int, *, find: bool
+    sources: str | None,
+    seeds: str,
+    rank: int,
+    lessons: int | None,
+    epochs: int,
+    *,
+    measure: str,
+    find: bool,
 ) -> str:
     """The command as somebody else would type it."""
     parts = ["python -m eval train --data ../shared/data --out runs/reader"]
     parts += [f"--sources {sources}"] if sources else []
-    parts += [f"--seeds {seeds} --rank {rank} --epochs {epochs}"]
+    parts += [f"--measure {measure} --seeds {seeds} --rank {rank} --epochs {epochs}"]
     parts += [f"--lessons {lessons}"] if lessons else []
     return " ".join([*parts, *([] if find else ["--found-only"])])

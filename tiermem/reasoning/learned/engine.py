@@ -231,7 +231,7 @@ def with_reader(
     engine: Engine, reader: str, *, risk: float, embedder: str, weights: str | Path | None = None
 ) -> Engine:
     """Rules with the reader that was chosen: `none`; `auto`, the one that comes with the package, where it is
-    there and its calibration holds for this `embedder`; or the file of one (`InvalidInput` where there is none).
+    there and its calibration holds for this `embedder`; or the file of one (`InvalidInput` where it is not).
     """
     if reader == "none":
         return engine
