@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
 
 NAME: Final = "learned"
-LEAD: Final = 0.25
+LEAD: Final = 0.4
 """What a logit of the lead counts beside the score of the search: chosen by `python -m eval rerank`."""
 
 
