@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
+from eval.datasets.view import DatasetView
 from eval.types import Case, Dataset, LabelledQuestion, QuestionId
 from tiermem.errors import InvalidInput
 
@@ -26,30 +27,15 @@ class Choice:
     seed: int = 0
 
 
-class Chosen:
+class Chosen(DatasetView):
     """The chosen questions of `dataset` with their conversations; checksum and flaws are those of the whole.
 
     `InvalidInput`, once the cases are read, names a conversation or a category that there is not.
     """
 
     def __init__(self, dataset: Dataset, choice: Choice) -> None:
-        self._dataset = dataset
+        super().__init__(dataset)
         self._choice = choice
-
-    @property
-    def name(self) -> str:
-        """The name of the whole."""
-        return self._dataset.name
-
-    @property
-    def checksum(self) -> str:
-        """The digest of the whole."""
-        return self._dataset.checksum
-
-    @property
-    def defects(self) -> Mapping[str, int]:
-        """The flaws of the whole."""
-        return self._dataset.defects
 
     def cases(self) -> Iterator[Case]:
         """The conversations that have chosen questions, in the order of the whole."""

@@ -6,12 +6,13 @@ it asks for. It is left out there when the words of its answer stand in that exc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
 from typing import Final
 
-from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId, Session
+from eval.datasets.view import DatasetView
+from eval.types import Case, CaseId, LabelledQuestion, QuestionId, Session
 from tiermem.text import stems
 
 SESSIONS: Final = (1, 2, 4)
@@ -19,26 +20,13 @@ SESSIONS: Final = (1, 2, 4)
 _SIGN: Final = "/"
 
 
-class Excerpts:
+class Excerpts(DatasetView):
     """The excerpts of a dataset's conversations; checksum and flaws are those of the whole."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
 
     @property
     def name(self) -> str:
         """Tells it from the whole."""
         return f"{self._dataset.name} in excerpts"
-
-    @property
-    def checksum(self) -> str:
-        """The digest of the whole."""
-        return self._dataset.checksum
-
-    @property
-    def defects(self) -> Mapping[str, int]:
-        """The flaws of the whole."""
-        return self._dataset.defects
 
     def cases(self) -> Iterator[Case]:
         """Every excerpt that anything is asked of, in the order of the whole."""
@@ -55,15 +43,17 @@ def excerpts(case: Case) -> list[Case]:
     cut = list(_cut(case.sessions))
     if len(cut) < 2:
         return []
+    excerpt_of = {session.id: at for at, of in enumerate(cut) for session in of}
+    said = [[set(stems(turn.text)) for session in of for turn in session.turns] for of in cut]
     asked: list[list[LabelledQuestion]] = [[] for _ in cut]
     for question in case.questions:
-        needed = {passage.session for passage in question.evidence}
-        at = next((n for n, of in enumerate(cut) if needed and needed <= {one.id for one in of}), None)
-        if at is None:
+        needed = {excerpt_of[passage.session] for passage in question.evidence}
+        if len(needed) != 1:
             continue
+        (at,) = needed
         asked[at].append(_named(question, at))
         other = (at + 1) % len(cut)
-        if question.answerable and not _tells(cut[other], question.gold):
+        if question.answerable and not _tells(said[other], question.gold):
             asked[other].append(_unanswerable(_named(question, other)))
     return [
         replace(
@@ -96,7 +86,6 @@ def _unanswerable(question: LabelledQuestion) -> LabelledQuestion:
     )
 
 
-def _tells(sessions: Sequence[Session], gold: Sequence[str]) -> bool:
+def _tells(said: Sequence[set[str]], gold: Sequence[str]) -> bool:
     """Whether one turn holds all words of an answer."""
-    said = [set(stems(turn.text)) for session in sessions for turn in session.turns]
     return any(wanted <= words for answer in gold if (wanted := set(stems(answer))) for words in said)

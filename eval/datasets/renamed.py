@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Final
 
 from eval.datasets.names import FEMALE, LANDS, MALE, Land
+from eval.datasets.view import DatasetView
 from eval.types import Case, Dataset, LabelledQuestion, Session
 from tiermem.errors import InvalidInput
 from tiermem.text.literals import names
@@ -78,27 +79,12 @@ class Renaming:
         return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W_])")
 
 
-class Renamed:
+class Renamed(DatasetView):
     """A dataset whose conversations go under other names; the same ones for the same `seed`."""
 
     def __init__(self, dataset: Dataset, *, seed: int) -> None:
-        self._dataset = dataset
+        super().__init__(dataset)
         self._seed = seed
-
-    @property
-    def name(self) -> str:
-        """The name of the original."""
-        return self._dataset.name
-
-    @property
-    def checksum(self) -> str:
-        """The digest of the original."""
-        return self._dataset.checksum
-
-    @property
-    def defects(self) -> Mapping[str, int]:
-        """The flaws of the original."""
-        return self._dataset.defects
 
     def cases(self) -> Iterator[Case]:
         """The cases of the original, each under names of its own."""

@@ -19,6 +19,8 @@ _STEPS: Final = 50
 _SHRINK: Final = 1.0
 """What holds weights of a fit small (ridge), in units of one observation of signals of unit variance."""
 _BINS: Final = 10
+_DRAWS: Final = 300
+"""How often it is drawn what is right, to see what chance does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,16 +98,14 @@ def calibration_error(probabilities: Sequence[float], right: Sequence[bool], *, 
     return sum(one.count * abs(one.said - one.right) for one in found) / max(1, count)
 
 
-def error_by_chance(
-    probabilities: Sequence[float], *, draws: int = 300, seed: int = 0
-) -> tuple[float, float]:
-    """What the calibration error would be if every probability were exact: its mean over so many draws of
-    what is right, and what one draw in twenty is above.
+def error_by_chance(probabilities: Sequence[float]) -> tuple[float, float]:
+    """What the calibration error would be if every probability were exact: its mean over draws of what is
+    right, and what one draw in twenty is above.
     """
     said = np.asarray(probabilities, float)
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(0)
     errors = [
-        calibration_error(probabilities, (chance.random(len(said)) < said).tolist()) for _ in range(draws)
+        calibration_error(probabilities, (chance.random(len(said)) < said).tolist()) for _ in range(_DRAWS)
     ]
     return float(np.mean(errors)), float(np.quantile(errors, 0.95))
 

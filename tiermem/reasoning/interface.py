@@ -158,8 +158,8 @@ class Engine:
 
     Without a `route` nobody is asked before the answer is worded: `compose` says itself whether what was
     recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
-    `best_first`, `compose` reads the first few pieces alone: more turns follow what was recalled, and not
-    the order they were said in.
+    `best_first`, `compose` reads the first few pieces alone: where more turns are added, what was found
+    stands before them.
     """
 
     name: str

@@ -65,9 +65,10 @@ async def run(asked: Calibrating) -> Reproduction:
     if unknown:
         raise InvalidInput(f"no conversations {unknown}; there are: {', '.join(DATASETS)}")
     raw = asked.reader.read_bytes()
+    sources = {name: DATASETS[name](SOURCES[name].paths(asked.data)[0]) for name in asked.measure}
     with opened_embedder(asked.precision, 1, asked.cache) as embedder:
-        everything = await _answers(asked, raw, embedder)
-    first, second = _halves(asked, everything)
+        everything = await _answers(asked, sources, raw, embedder)
+    first, second = _halves(sources, everything)
     calibration = calibrated(
         [one for of in first.values() for one in of], embedder=embedder.name, fitted_on=sources_of(first)
     )
@@ -81,12 +82,13 @@ async def run(asked: Calibrating) -> Reproduction:
     return _page(asked, calibration, every, same, file)
 
 
-async def _answers(asked: Calibrating, raw: bytes, embedder: Embedder) -> dict[str, list[Asked]]:
+async def _answers(
+    asked: Calibrating, sources: Mapping[str, Dataset], raw: bytes, embedder: Embedder
+) -> dict[str, list[Asked]]:
     reader = LearnedReader(find_weights(None), raw)
     named = hashlib.sha256(raw).hexdigest()
     found = {}
-    for name in asked.measure:
-        conversations = _conversations(asked, name)
+    for conversations in sources.values():
         for dataset in (conversations, Excerpts(conversations)):
             with watching() as watcher:
                 found[dataset.name] = await ask_all(
@@ -101,17 +103,13 @@ async def _answers(asked: Calibrating, raw: bytes, embedder: Embedder) -> dict[s
     return {name: of for name, of in found.items() if of}
 
 
-def _conversations(asked: Calibrating, name: str) -> Dataset:
-    return DATASETS[name](SOURCES[name].paths(asked.data)[0])
-
-
 def _halves(
-    asked: Calibrating, everything: Mapping[str, Sequence[Asked]]
+    sources: Mapping[str, Dataset], everything: Mapping[str, Sequence[Asked]]
 ) -> tuple[dict[str, list[Asked]], dict[str, list[Asked]]]:
     """Of every dataset; an excerpt is in the half of its conversation."""
     told: set[str] = set()
-    for name in asked.measure:
-        groups, part_of = halves(name, list(_conversations(asked, name).cases()))
+    for name, conversations in sources.items():
+        groups, part_of = halves(name, list(conversations.cases()))
         told |= {case for case, group in groups.items() if part_of[group] == "test"}
     first = {name: [one for one in of if whole(one.case) not in told] for name, of in everything.items()}
     second = {name: [one for one in of if whole(one.case) in told] for name, of in everything.items()}
