@@ -466,8 +466,8 @@ def called(name: str, function: Callable[..., Any], given: dict[str, Any]) -> No
                 pass
 
 
-def grown_by(name: str, function: Callable[..., Any], kind: str, size: int) -> float | None:
-    """By what factor too much its time grows with a text of this kind; `None` where it does not."""
+def measure_growth(name: str, function: Callable[..., Any], kind: str, size: int) -> float | None:
+    """Return the factor by which its time grows with a text of this kind, if too large. See `growth`."""
 
     def prepared(size: int) -> dict[str, Any]:
         return arguments(name, function, KINDS[kind].of(size))
