@@ -4,7 +4,8 @@
 
 A question is a line of JSON: {"question": "…", "answer": "…", "words": "…"}. `words` stand in the turn that
 tells it; without an `answer` the question is one that nothing in the logs answers. For each it is counted
-whether the words were found, whether the answer has what you expect, whether it is proved, and what it cost.
+whether the words were found, whether the answer has what you expect, whether code confirmed its words, and
+what it cost.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Row:
     """Whether the words that tell it are among what is cited, or came nearest."""
     right: bool
     """Whether the expected answer is in the given one; of a question without one, whether none was given."""
-    proved: bool
+    confirmed: bool
+    """Whether the checked words are in the sources, or the answer was computed from them."""
     tokens: int
 
 
@@ -48,15 +50,15 @@ def _row(memory: tiermem.Memory, expected: Mapping[str, str]) -> Row:
         given=given.text,
         found=any(expected.get("words", "") in one for one in shown),
         right=wanted.lower() in given.text.lower() and not given.abstained if wanted else given.abstained,
-        proved=given.support in ("stated", "derived"),
+        confirmed=given.support in ("stated", "derived"),
         tokens=sum(step.usage.input_tokens + step.usage.output_tokens for step in given.trace.usage),
     )
 
 
 def table(rows: list[Row]) -> str:
     """One line a question, and the shares below."""
-    measures = ("found", "right", "proved")
-    marks = ["".join(f"{name if getattr(row, name) else '-':8}" for name in measures) for row in rows]
+    measures = ("found", "right", "confirmed")
+    marks = ["".join(f"{name if getattr(row, name) else '-':11}" for name in measures) for row in rows]
     shares = (f"{name} {sum(getattr(row, name) for row in rows) / len(rows):.0%}" for name in measures)
     below = f"{len(rows)} questions: {', '.join(shares)}; {sum(row.tokens for row in rows)} tokens of a model"
     return "\n".join((*(f"{mark}{row.question}" for mark, row in zip(marks, rows, strict=True)), below))

@@ -5,8 +5,8 @@
 
 Mem0 keeps facts and no words, but for the last messages of each user, agent and run, in `history.db`. What
 somebody said is read as theirs. A fact is kept as what Mem0 says: it is found like everything else, and an
-answer that rests on it alone is marked as not proved. Read your logs in as well, and the same answer is
-proved by the words.
+answer that rests on it alone is marked as not confirmed. Read your logs in as well, and the same answer
+cites the words themselves.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def move(memory: tiermem.Memory, *files: Path) -> Moved:
 
 
 def main() -> None:
-    """Move, and say what is proved of it."""
+    """Move, and say how many units rest on words and how many on what Mem0 says."""
     store, *files = map(Path, sys.argv[1:])
     with tiermem.open(store, engine="local") as memory:
         moved = move(memory, *files)

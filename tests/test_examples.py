@@ -109,13 +109,13 @@ def test_memory_is_measured_on_ones_own_logs(tmp_path: Path) -> None:
                 {"question": "Which car did Ben buy?"},
             ],
         )
-    assert [(row.found, row.right, row.proved) for row in rows] == [
+    assert [(row.found, row.right, row.confirmed) for row in rows] == [
         (True, True, True),
         (False, False, True),
         (True, True, False),
     ]
     told = measuring["table"](rows)
-    assert told.endswith("3 questions: found 67%, right 67%, proved 67%; 0 tokens of a model")
+    assert told.endswith("3 questions: found 67%, right 67%, confirmed 67%; 0 tokens of a model")
 
 
 def test_what_mem0_held_is_moved_and_what_only_mem0_says_is_told(tmp_path: Path) -> None:

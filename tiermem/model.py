@@ -56,7 +56,7 @@ def together(*agents: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def is_proved(support: Support) -> bool:
-    """Whether code confirms it: it may enter Tier 1."""
+    """Whether the checks of code accepted it, so that it may enter Tier 1. They check words, not meaning."""
     return support != "worded"
 
 
@@ -168,7 +168,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a model or the local engine asserts, with the words it says it rests on; not yet proved.
+    """What a model or the local engine asserts, with the words it says it rests on; not yet checked.
 
     What it rests on is all of the quotes together: a question and its reply, a name said before.
     """
@@ -529,7 +529,7 @@ def _overlap(one: Evidence, other: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A proved fact an escalation brought, waiting to be written back to Tier 1."""
+    """A confirmed fact of an escalated question that waits for write-back to Tier 1."""
 
     id: FindingId
     answer_id: AnswerId

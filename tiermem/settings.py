@@ -160,7 +160,7 @@ class Settings(BaseSettings):
     distil_concurrency: int = Field(default=4, ge=1)
     """Pages summarised at once; a model is asked for no more at once than `model_concurrency`."""
     write_back: When = "background"
-    """When proved findings go to Tier 1; `deferred` waits for `apply_findings()`."""
+    """When confirmed findings are written to Tier 1; `deferred` waits for `apply_findings()`."""
     write_back_variant: WriteBackVariant = "retrieve-and-edit"
     consolidate: Literal["off", "idle"] | float = "off"
     """When what waits is done and units that tell the same are merged, in the background while nothing is

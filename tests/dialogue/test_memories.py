@@ -232,7 +232,7 @@ def test_what_only_another_memory_says_is_worded_until_somebody_said_it(tmp_path
         assert [(one.speaker, one.support, one.trust) for one in given.citations] == [
             ("mem0", "worded", "tool")
         ]
-        assert support_in_words(given).startswith("not proved: only another memory says so")
+        assert support_in_words(given).startswith("not confirmed: only another memory says so")
         assert "mem0" in memory.audit(given.id).explain()
         assert memory.ask(question, min_trust="user").abstained
         assert memory.search("Biscuit", where={"from": "mem0"})

@@ -262,7 +262,7 @@ async def test_an_audit_computes_again_what_code_derived() -> None:
     audit = await world.reader().audit(answer.id)
     (derived,) = audit.derivations
     assert (derived.derivation.value, derived.now, derived.intact, audit.intact) == ("3", "3", True, True)
-    assert "Support:  proved: computed from the cited words (3: counted" in str(audit)
+    assert "Support:  computed from the cited words; the calculation is stored (3: counted" in str(audit)
     assert "Derived:  3: counted" in str(audit)
     assert "computed again: the same" in str(audit)
 
@@ -321,7 +321,7 @@ async def test_an_audit_says_how_far_the_words_bear_an_answer_out_and_what_is_mi
     world.judge.on_compose = lambda evidence: says("France", 0, complete=False, missing="the years")
     answer, _ = await ask(world, "In which country did Ann grow up?", None, recall_turns=10)
     text = str(await world.reader().audit(answer.id))
-    assert "Support:  read so by judge: the quotes are exact, the wording is not proved" in text
+    assert "Support:  worded by judge: the quotes are exact; the wording was not confirmed" in text
     assert "Missing:  the years" in text
     assert "fused decided ESCALATE: the years" in text
     assert "what was missing was searched for and read" in text

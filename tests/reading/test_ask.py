@@ -860,7 +860,7 @@ async def test_what_is_only_worded_is_withheld_where_that_is_asked_for() -> None
     assert (outcome.composed.text, outcome.composed.abstained) == (ABSTENTION, True)
     assert outcome.composed.support is None
     assert {check.support for check in outcome.checks} == {"worded"}
-    assert "only what is proved" in outcome.composed.missing
+    assert "only an answer that code confirms" in outcome.composed.missing
 
 
 @pytest.mark.parametrize("counted", [(), ("a tomato", "a pepper", "a basil")])

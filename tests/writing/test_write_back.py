@@ -334,7 +334,7 @@ async def test_only_proved_facts_are_written_back() -> None:
     finding = await finding_on(garden.ledger, PRICE.text)
     shown = replace(finding, fact=replace(finding.fact, support="worded"))
     (decision,) = (await garden.writer.write_back([shown])).decisions
-    assert (decision.op, decision.reason[:10]) == ("SKIP", "not proved")
+    assert (decision.op, decision.reason[:13]) == ("SKIP", "not confirmed")
     assert garden.rules.calls["select"] == 0
 
 
@@ -355,7 +355,7 @@ async def test_a_fact_is_proved_again_whatever_its_caller_says(change: dict[str,
     forged = replace(finding, fact=replace(finding.fact, **change))
     (decision,) = (await garden.writer.write_back([forged])).decisions
     assert decision.op == "SKIP"
-    assert "not proved" in decision.reason
+    assert "not confirmed" in decision.reason
 
 
 async def test_forged_spans_do_not_reach_tier1() -> None:

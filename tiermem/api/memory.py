@@ -439,10 +439,12 @@ class AsyncMemory:
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
-        `Answer.support` says how far these bear the answer out (`stated` and `derived` are proved, `worded`
-        is marked), `complete` and `missing` what of it is lacking. When nothing bears on the question, or
-        what is asked is told of somebody else, `abstained` is true, and `nearest` are the passages that
-        come nearest. Without a model the answer is an extract of what was said, picked by rules.
+        `Answer.support` says what code checked. `stated`: the checked words are in the sources; their
+        meaning was not checked. `derived`: computed from the cited words; the calculation is stored.
+        `worded`: the quotes are exact; the wording was not confirmed. `complete` and `missing` say what the
+        answer lacks. `abstained` is true when nothing in memory answers the question, or when it does so
+        for somebody else; `nearest` are then the closest passages. Without a model the answer is an extract
+        of what was said, picked by rules.
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
@@ -829,7 +831,7 @@ class AsyncMemory:
 
     @cut_short
     async def redistil(self, page_id: str) -> Redistilled:
-        """Summarise a page again, told what its units lost. Units that are new and proved are added.
+        """Summarise a page again, with a list of what its units lost. New units that code confirms are added.
 
         Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
         not summarised yet, `ModelError`.

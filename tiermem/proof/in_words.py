@@ -1,4 +1,7 @@
-"""Support, derivations and checks in words a person understands."""
+"""Support, derivations and checks as sentences for people.
+
+No sentence says that an answer is proved: code checks words, and not what they mean.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,19 @@ def derivation_in_words(one: Derivation) -> str:
 
 
 def support_in_words(answer: Answer) -> str:
-    """How far the cited words bear an answer out."""
+    """Say what code checked of an answer against the cited words."""
     match answer.support:
         case "stated":
-            return "proved: the cited words say it"
+            return "the checked words are in the sources; their meaning was not checked"
         case "derived":
             sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
-            return f"proved: computed from the cited words ({sums})"
+            return f"computed from the cited words; the calculation is stored ({sums})"
         case "worded" if any(check.reason == ONLY_CONCLUDED for check in answer.trace.checks[-1:]):
-            return f"not proved: {ONLY_CONCLUDED}"
+            return f"not confirmed: {ONLY_CONCLUDED}"
         case "worded":
-            return f"read so by {answer.trace.engine}: the quotes are exact, the wording is not proved"
+            return f"worded by {answer.trace.engine}: the quotes are exact; the wording was not confirmed"
         case None:
-            return "no answer, so nothing to prove"
+            return "no answer, so nothing was checked"
 
 
 def decision_in_words(decision: Decision) -> str:

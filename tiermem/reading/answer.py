@@ -1,4 +1,4 @@
-"""The last step of a question, pure: parts become one `Answer` with its trace, proved facts findings."""
+"""The last step of a question, pure: parts become one `Answer` with its trace, confirmed facts findings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Outcome:
     findings: Findings | None
     """What research found; `None` where none was made."""
     facts: tuple[LinkedFact, ...]
-    """What was proved on the way and may be kept."""
+    """Facts that code confirmed for this answer. Write-back may keep them."""
     pages: Mapping[PageId, Page]
     """The pages these facts stand on."""
     head: int
@@ -136,7 +136,7 @@ def _trace(outcome: Outcome, meter: Meter) -> Trace:
 
 
 def pending_findings(answer: Answer, outcome: Outcome) -> tuple[Finding, ...]:
-    """The proved facts of a question for which more was read, for write-back to decide on.
+    """Return the confirmed facts of a question for which more was read, for write-back to decide on.
 
     None from a question about a past moment: what held then must not return as if it were new.
     """

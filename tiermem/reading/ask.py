@@ -282,7 +282,7 @@ class _Reading:
         asking, view, last = self._asking, self._asking.view, steps[-1]
         composed = last.composed if last.composed.holds else abstention(last.composed)
         findings = next((one.findings for one in reversed(steps) if one.findings is not None), None)
-        facts = _proved(composed, findings, last.way)
+        facts = _confirmed(composed, findings, last.way)
         return Outcome(
             question=asking.question,
             asked_at=asking.asked_at,
@@ -356,8 +356,8 @@ def _best(new: Composed, steps: list[_Step]) -> Composed:
     return better(new, (one.composed for one in reversed(steps)))
 
 
-def _proved(composed: Composed, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
-    """What was proved on the way and may be kept in memory; nothing where no more was read than recalled."""
+def _confirmed(composed: Composed, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
+    """Return the confirmed facts that memory may keep: none if no more was read than was recalled."""
     facts = findings.facts if findings is not None else ()
     stated = (composed.statement,) if composed.statement is not None and way != "recall" else ()
     return tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))

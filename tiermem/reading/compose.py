@@ -205,7 +205,7 @@ class Composer:
     async def _statement(
         self, draft: Draft, cited: Sequence[EvidenceItem], pages: Mapping[PageId, Page]
     ) -> LinkedFact | None:
-        """What was found, as a fact of the turns it cites; `None` where they do not prove it."""
+        """Return what was found as a fact of the turns it cites, or `None` if code cannot confirm it."""
         turns = [item.evidence.spans for item in cited if item.evidence.source == "turn"]
         quotes = tuple(words(pages[s.page_id], s) for spans in turns for s in spans if s.page_id in pages)
         if not draft.statement.strip() or not quotes:
@@ -216,7 +216,7 @@ class Composer:
         return linked if isinstance(linked, LinkedFact) and is_proved(linked.support) else None
 
     async def of_facts(self, facts: Sequence[LinkedFact]) -> list[EvidenceItem]:
-        """Facts as evidence: a proved claim with its words beside it, of the others the words alone."""
+        """Return facts as evidence: a confirmed claim with its quotes, of other claims the quotes alone."""
         pages = await self._pages(span for fact in facts for span in fact.spans)
         return [fact_item(fact, pages) for fact in facts]
 
@@ -240,7 +240,7 @@ def _declined(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
     if unproved == "abstain" and verdict.support == "worded":
-        return f"only what is proved may be answered: {verdict.reason}"
+        return f"only an answer that code confirms may be given: {verdict.reason}"
     return ""
 
 

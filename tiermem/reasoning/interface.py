@@ -50,7 +50,7 @@ class Draft:
     of what is asked is missing or could be told more exactly, and `missing` says what; an abstention is
     complete where no search could change it (what is asked is told of somebody else). `counted` are the
     things counted or listed, where the answer is a number of them. `statement` is what was found as one
-    sentence that stands alone, "" where there is none: it may be kept in memory once it is proved.
+    sentence that stands alone, "" where there is none: memory may keep it once code has confirmed it.
     `inferred` says that the answer is concluded from the evidence, and not told by it. `probability` is that
     of its being right, from a calibration; `None` where there is none.
     """

@@ -1,6 +1,6 @@
-"""Verified write-back: findings that were proved go into Tier 1, each with a recorded decision.
+"""Verified write-back: findings that code confirmed go into Tier 1, each with a recorded decision.
 
-For each finding: prove it again on its pages, have it verified, find its nearest units by the fact,
+For each finding: check it again on its pages, have it verified, find its nearest units by the fact,
 decide, write the decision to the ledger, then the index. A finding that cannot be decided now (a
 model or the index is down, its page is still open) stays pending.
 """
@@ -157,7 +157,7 @@ class WriteBacks:
         if finding.id in self._ledger.tier1.decisions:
             return ()
         if not is_proved(finding.fact.support):
-            await self._write(run, skipped(finding.id, f"not proved: {unproved(finding.fact)}"))
+            await self._write(run, skipped(finding.id, f"not confirmed: {unconfirmed(finding.fact)}"))
             return ()
         try:
             pages = await self._pages(finding.fact.spans)
@@ -175,7 +175,7 @@ class WriteBacks:
         if isinstance(fact, Rejected):
             taken = any(self._ledger.tier1.taken_back(page.id) for page in pages)
             besides = "; some words of its pages were taken back" if taken else ""
-            await self._write(run, skipped(finding.id, f"not proved: {fact.reason}{besides}"))
+            await self._write(run, skipped(finding.id, f"not confirmed: {fact.reason}{besides}"))
             return ()
         trust = self._options.trust
         rank = proof_rank(claim_of(fact), fact.spans, pages, trust.rank_of)
@@ -291,13 +291,13 @@ def _rests_on(unit: SummaryUnit, page: Page, line: PageLine) -> bool:
     return any(s.page_id == page.id and line.touches(s) for s in unit.spans)
 
 
-def unproved(fact: LinkedFact) -> str:
-    """Why the fact is no proof of what it claims, in words."""
+def unconfirmed(fact: LinkedFact) -> str:
+    """Say why code does not confirm what the fact claims."""
     return fact.reason or "no rule could confirm the wording from the words it cites"
 
 
 def claim_of(fact: LinkedFact) -> Claim:
-    """What a fact asserts, to be proved again."""
+    """Return what a fact asserts, to be checked again."""
     return Claim(
         text=fact.claim,
         quotes=fact.quotes,
@@ -311,5 +311,5 @@ def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """The fact linked anew to its own pages: a caller's word on spans and support is not taken."""
     linked = link(claim_of(fact), pages)
     if isinstance(linked, LinkedFact) and not is_proved(linked.support):
-        return Rejected(claim=fact.claim, quotes=fact.quotes, reason=unproved(linked))
+        return Rejected(claim=fact.claim, quotes=fact.quotes, reason=unconfirmed(linked))
     return linked

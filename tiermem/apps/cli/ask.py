@@ -110,7 +110,7 @@ def _sources(citations: Sequence[Citation]) -> Table:
 def _source(citation: Citation) -> Text:
     source = Text(f"{show_controls(citation.speaker)}, {when(citation.said_at)}", style="cyan")
     if not is_proved(citation.support):
-        source.append(" · the words are exact, what is read in them is not proved", style="yellow")
+        source.append(" · the quote is exact; the wording was not confirmed", style="yellow")
     return source.append(f"\n“{show_controls(citation.quote)}”", style="default")
 
 

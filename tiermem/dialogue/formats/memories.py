@@ -1,7 +1,7 @@
 """What the files of other memories have in common: entries in JSON, and facts without the words they are of.
 
 A fact that another memory concluded is a turn that this memory says, of the role `memory`: it is found, cited
-and erased like any other, and an answer that rests on it alone is marked as not proved.
+and erased like any other, and an answer that rests on it alone is marked as not confirmed.
 """
 
 from __future__ import annotations

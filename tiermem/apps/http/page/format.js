@@ -59,11 +59,11 @@ export function toPerson(name) {
   return to("about", name);
 }
 
-// What a grade means, in words.
+// What code checked for each grade.
 export const GRADES = {
-  stated: ["Stated", "The words it cites say it, and code agrees."],
-  derived: ["Derived", "Code computed it from words that are cited."],
-  worded: ["Worded", "The words it cites are there; that they mean this is not proved."],
+  stated: ["Stated", "The checked words are in the sources; their meaning was not checked."],
+  derived: ["Derived", "Computed from the cited words; the calculation is stored."],
+  worded: ["Worded", "The quotes are exact; the wording was not confirmed."],
 };
 
 export const WAYS = {

@@ -90,7 +90,7 @@ async function goes(page, lines, { turn, page: id, session }) {
     h("blockquote", {}, lines.slice(0, 3).map((one) => h("p", { class: "cut" }, h("b", {}, one.turn.speaker), ` ${wordsOf(page, one)}`)), turns > 3 ? h("p", { class: "quiet" }, `and ${several(turns - Math.min(3, lines.length), "turn")} more`) : null),
     h("p", {}, h("b", {}, several(turns, "turn")), ` would go, on ${several(erasure.pages.length, "page")}, and with ${turns === 1 ? "it" : "them"}:`),
     unitsOf(several(erasure.units.length, "unit"), erasure.units),
-    erasure.narrowed.length ? unitsOf(`${several(erasure.narrowed.length, "unit")} would stay, proved by other words`, erasure.narrowed) : null,
+    erasure.narrowed.length ? unitsOf(`${several(erasure.narrowed.length, "unit")} would stay: other words support them`, erasure.narrowed) : null,
     erasure.returned.length ? unitsOf(`${several(erasure.returned.length, "unit")} would hold again`, erasure.returned) : null,
     h("p", {}, `${several(erasure.answers.length, "answer")}, ${several(erasure.findings.length, "finding")}, ${calls === null ? "recorded calls with the words" : several(calls, "recorded call")}. ${several(erasure.stripped, "record")} would be stripped of what was told from the words.`),
     erasure.also_said.length ? h("p", {}, `${several(erasure.also_said.length, "turn")} that would stay ${erasure.also_said.length === 1 ? "says" : "say"} some of it too.`) : null,
