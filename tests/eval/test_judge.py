@@ -58,7 +58,7 @@ def server() -> Iterator[ModelServer]:
 
 
 def judge(server: ModelServer, *styles: Style) -> ByModel:
-    options = ModelOptions(attempts=1, timeout=5.0)
+    options = ModelOptions(attempts=1, timeout=60.0)
     return ByModel(OpenAIModel("judge-model", base_url=server.url, options=options), styles or ("strict",))
 
 

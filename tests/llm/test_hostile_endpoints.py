@@ -31,7 +31,7 @@ from tiermem.llm.meter import Meter, metered
 pytestmark = pytest.mark.anyio
 
 KEY = "sk-proj-Ab3/dE6+gH9_jK2-mN5oP8qR1sT4uV7wX0yZ"
-QUICK = ModelOptions(timeout=5, deadline=20, attempts=2, first_wait=0.001, longest_wait=0.002)
+QUICK = ModelOptions(timeout=60, deadline=100, attempts=2, first_wait=0.001, longest_wait=0.002)
 CALL = Call(prompt="route@1", role="route", messages=(Message(role="user", content="the dialogue"),))
 
 
@@ -176,7 +176,7 @@ async def test_nothing_that_holds_the_key_shows_it(caplog: pytest.LogCaptureFixt
 
 # What never ends
 
-SMALL = ModelOptions(timeout=10, deadline=20, attempts=1, reply_mb=0.25)
+SMALL = ModelOptions(timeout=60, deadline=100, attempts=1, reply_mb=0.25)
 MEMORY = 8_000_000
 """Far above what a quarter of a megabyte takes, far below what is sent."""
 
