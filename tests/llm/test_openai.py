@@ -405,7 +405,6 @@ async def test_no_more_calls_are_under_way_than_allowed(monkeypatch: pytest.Monk
             for _ in range(12):
                 group.start_soon(model.complete, call())
             await anyio.wait_all_tasks_blocked()  # each call is under way or waits for its place
-            assert under_way == 3
             all_there.set()
     assert most == 3
     assert len(server.requests) == 12
