@@ -81,8 +81,8 @@ ROWS = (
         name="workspace-growth",
         failure="a workspace slows down as it fills",
         done="items come, are used and leave, under each policy whose ranks do not age, in a set of 1,000 "
-        f"and in one of 100,000: an operation may take {MOST:.0f} times as long, where the logarithm is "
-        f"{math.log(LARGE) / math.log(SMALL):.1f} times as large",
+        f"and in one of 100,000: an operation may take {MOST:.0f} times as many steps, and bytes, where "
+        f"the logarithm is {math.log(LARGE) / math.log(SMALL):.1f} times as large",
         unit="policies",
         count=len(NAMES),
         share=1,

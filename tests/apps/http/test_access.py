@@ -1,10 +1,9 @@
 """Who is let in: by a key, bound to spaces and rights, or on this machine alone where there are no keys."""
 
+import hmac
 import json
 import logging
 import stat
-import statistics
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 from tests.apps.http.conftest import SAID, Serving, bearer
 from tests.apps.test_commands import tiermem as command
 from tiermem.apps.cli.app import app
+from tiermem.apps.http import keys as keys_of_a_store
 from tiermem.apps.http.access import Access, is_loopback
 from tiermem.apps.http.keys import Keys, keys_beside
 from tiermem.apps.http.limits import Limits
@@ -194,18 +194,30 @@ def test_a_file_that_confines_keys_in_ways_not_known_is_refused_whole(tmp_path: 
         Keys(file).all()
 
 
-def test_a_key_that_is_not_known_takes_as_long_as_one_that_is(tmp_path: Path) -> None:
+def test_a_key_that_is_not_known_takes_the_same_steps_as_one_that_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One hash of all that was shown, compared with one of the same length, whatever the first bytes are."""
     keys = Keys(tmp_path / "keys.json")
     token, _ = keys.make("ann", spaces=["a"], rights=["read"])
     shown = {"right": token, "wrong": f"{token[:-1]}!", "unknown": f"tm_00000000_{token[12:]}"}
-    took: dict[str, list[float]] = {name: [] for name in shown}
-    for _ in range(300):
-        for name, one in shown.items():
-            began = time.perf_counter()
-            keys.known_by(one)
-            took[name].append(time.perf_counter() - began)
-    middle = {name: statistics.median(times) for name, times in took.items()}
-    assert max(middle.values()) < 3 * min(middle.values())
+    steps: list[tuple[str, int, int]] = []
+    hashed, compare = keys_of_a_store._hashed, hmac.compare_digest
+
+    def noted_hash(one: str) -> str:
+        steps.append(("hash", len(one), 0))
+        return hashed(one)
+
+    def noted_comparison(one: str, other: str) -> bool:
+        steps.append(("compare", len(one), len(other)))
+        return compare(one, other)
+
+    monkeypatch.setattr(keys_of_a_store, "_hashed", noted_hash)
+    monkeypatch.setattr(hmac, "compare_digest", noted_comparison)
+    for name, one in shown.items():
+        steps.clear()
+        assert (keys.known_by(one) is not None) is (name == "right")
+        assert steps == [("hash", len(token), 0), ("compare", 64, 64)], name
 
 
 @pytest.mark.anyio
