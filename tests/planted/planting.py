@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -40,9 +41,12 @@ def copy(to: Path) -> Path:
 def verdict(bug: Bug, tree: Path) -> Verdict:
     """Plant the bug in the copy, run the tests that should find it, and take it out again.
 
-    A test has found it when it fails with the bug and passes without.
+    A test has found it when it fails with the bug and passes without. Both times `ast.unparse` has formatted
+    the file, so a test that fails because of the format has not found the bug.
     """
-    with _planted(bug, tree):
+    file = tree / bug.file
+    code = file.read_text(encoding="utf-8")
+    with _replaced(file, bug.planted(code)):
         ran = _pytest(tree, "-x", *bug.found_by)
     if ran is None:
         return Verdict(found_by="tests that never end")
@@ -51,23 +55,28 @@ def verdict(bug: Bug, tree: Path) -> Verdict:
     failed = _FAILED.search(ran.stdout)
     if ran.returncode != _TESTS_FAILED or failed is None:
         return Verdict(survived=f"the tests could not be run: {ran.stdout.strip()[-200:]}")
-    again = _pytest(tree, failed[1])
+    with _replaced(file, ast.unparse(ast.parse(code))):
+        again = _pytest(tree, failed[1])
     if again is None or again.returncode != 0:
         return Verdict(survived=f"{failed[1]} fails without the bug too")
     return Verdict(found_by=failed[1])
 
 
 @contextmanager
-def _planted(bug: Bug, tree: Path) -> Iterator[None]:
-    file = tree / bug.file
-    code, was = file.read_text(encoding="utf-8"), file.stat()
-    file.write_text(bug.planted(code), encoding="utf-8")
-    os.utime(file, (was.st_atime, was.st_mtime + 10))  # no compiled file of before is taken for this one
+def _replaced(file: Path, code: str) -> Iterator[None]:
+    before = file.read_text(encoding="utf-8")
+    _write(file, code)
     try:
         yield
     finally:
-        file.write_text(code, encoding="utf-8")
-        os.utime(file, (was.st_atime, was.st_mtime))
+        _write(file, before)
+
+
+def _write(file: Path, code: str) -> None:
+    """Write code that is newer than the file was, so that Python uses no compiled file of before."""
+    newer = file.stat().st_mtime + 10
+    file.write_text(code, encoding="utf-8")
+    os.utime(file, (newer, newer))
 
 
 def _pytest(tree: Path, *asked: str) -> subprocess.CompletedProcess[str] | None:

@@ -6,42 +6,56 @@ BUGS = (
     Bug(
         name="background forgets its second run",
         file="tiermem/runtime/jobs.py",
-        before="            self._again[name] = job\n",
-        after="            pass\n",
+        function="Jobs.start",
+        before="self._again[name] = job",
+        after="pass",
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
     ),
     Bug(
         name="a failure behind the API is not kept",
         file="tiermem/runtime/jobs.py",
-        before="            self._problems.append(str(problem))\n",
+        function="Jobs.note",
+        before="self._problems.append(str(problem))",
         after="",
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
     ),
     Bug(
         name="closing does not wait for what runs",
         file="tiermem/runtime/jobs.py",
-        before="        while running := [task for name, task in self._running.items() if name != but]:\n"
-        "            await asyncio.gather(*running)",
-        after="        return",
+        function="Jobs.drain",
+        before="""
+            while running := [task for name, task in self._running.items() if name != but]:
+                await asyncio.gather(*running)
+        """,
+        after="return",
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
     ),
     Bug(
         name="what began before does not keep one who must be alone out",
         file="tiermem/runtime/lock.py",
-        before="                while self._inside:\n                    await self._changed.wait()\n",
-        after="                pass\n",
+        function="ReadWriteLock.exclusive",
+        before="""
+            while self._inside:
+                await self._changed.wait()
+        """,
+        after="pass",
         found_by=("tests/runtime/test_lock.py", "tests/api"),
     ),
     Bug(
         name="whoever comes later goes before one who waits to be alone",
         file="tiermem/runtime/lock.py",
-        before="            while self._closed:\n                await self._changed.wait()\n            self._inside += 1",
-        after="            self._inside += 1",
+        function="ReadWriteLock.shared",
+        before="""
+            while self._closed:
+                await self._changed.wait()
+        """,
+        after="",
         found_by=("tests/runtime/test_lock.py", "tests/api"),
     ),
     Bug(
         name="what was erased comes back when its file was edited",
         file="tiermem/writing/placing.py",
+        function="placed",
         before="found |= dict.fromkeys(stays_away)",
         after="gone = frozenset()",
         found_by=("tests/api/test_files_again.py", "tests/api"),
@@ -49,20 +63,23 @@ BUGS = (
     Bug(
         name="words put into a file once more are known by the place of those before",
         file="tiermem/writing/placing.py",
-        before='(how == "same" and turn.turn_id not in claimed)',
+        function="_new",
+        before='how == "same" and turn.turn_id not in claimed',
         after='how == "same"',
         found_by=("tests/api/test_files_again.py", "tests/api"),
     ),
     Bug(
         name="the end of a file given alone is laid beside its beginning",
         file="tiermem/writing/placing.py",
-        before="if _position(turn) >= first}",
-        after="}",
+        function="_from_files",
+        before="{place: _words(turn) for place, turn in of_files.items() if _position(turn) >= first}",
+        after="{place: _words(turn) for place, turn in of_files.items()}",
         found_by=("tests/api/test_files_again.py", "tests/api"),
     ),
     Bug(
         name="a truth value passes for a number",
         file="tiermem/api/arguments.py",
+        function="whole",
         before="None if isinstance(value, bool) else index(value)",
         after="index(value)",
         found_by=("tests/api/test_arguments.py", "tests/api"),
@@ -70,22 +87,25 @@ BUGS = (
     Bug(
         name="a day looked back to is its beginning",
         file="tiermem/dialogue/times.py",
-        before="return _at(_read(value), time.max)",
-        after="return _at(_read(value), time())",
+        function="until",
+        before="time.max",
+        after="time()",
         found_by=("tests/api/test_arguments.py", "tests/api"),
     ),
     Bug(
         name="settings take names nobody knows",
         file="tiermem/settings.py",
-        before='extra="forbid"',
-        after='extra="ignore"',
+        function="Settings",
+        before='"forbid"',
+        after='"ignore"',
         found_by=("tests/api/test_settings.py", "tests/api"),
     ),
     Bug(
         name="what local rules do is counted against the day",
         file="tiermem/runtime/opening.py",
-        before="limits=Budget() if engine.free else limits,",
-        after="limits=limits,",
+        function="_daily_meter",
+        before="Budget() if engine.free else limits",
+        after="limits",
         found_by=("tests/api/test_daily_limits.py", "tests/api"),
     ),
 )
