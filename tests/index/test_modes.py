@@ -1,4 +1,4 @@
-"""The files of the embedded index are open to whom its folder is open to, and no link leads out of it."""
+"""The files of the embedded index are readable by their owner alone, and no link leads out of it."""
 
 import stat
 from pathlib import Path
@@ -17,8 +17,8 @@ ONE = SpaceId("one")
 NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.") for n in range(300)]
 
 
-@pytest.mark.parametrize("mode", [0o700, 0o750, 0o2770])
-async def test_files_and_directories_have_the_mode_of_their_folder(
+@pytest.mark.parametrize("mode", [0o700, 0o755, 0o2770])
+async def test_files_and_directories_are_their_owners_alone(
     tmp_path: Path, mode: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(qdrant_edge, "SEGMENT", 100)
@@ -31,8 +31,9 @@ async def test_files_and_directories_have_the_mode_of_their_folder(
     await index.close()
     found = {file: stat.S_IMODE(file.stat().st_mode) for file in folder.rglob("*")}
     assert len(found) > 100
-    assert {found[file] for file in found if file.is_dir()} == {mode}
-    assert {found[file] for file in found if file.is_file()} == {mode & 0o666}
+    assert {found[file] for file in found if file.is_dir()} == {0o700}
+    assert {found[file] for file in found if file.is_file()} == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 async def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tmp_path: Path) -> None:

@@ -232,17 +232,23 @@ async def test_of_another_embedder_it_is_a_mismatch_that_offers_reindex(tmp_path
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", [0o700, 0o750, 0o2770])
-async def test_files_have_the_mode_of_their_folder_and_are_few(tmp_path: Path, mode: int) -> None:
+@pytest.mark.parametrize("made_by", ["this version", "an earlier version"])
+async def test_files_are_their_owners_alone_and_are_few(tmp_path: Path, made_by: str) -> None:
     folder = tmp_path / "index"
-    folder.mkdir()
-    folder.chmod(mode)
+    if made_by == "an earlier version":
+        await SqliteIndex(folder, HashEmbedder()).close()
+        folder.chmod(0o755)
+        for file in folder.iterdir():
+            file.chmod(0o644)
+        await SqliteIndex(folder, HashEmbedder(), read_only=True).close()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o755
     index = SqliteIndex(folder, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.compact()
     found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
     assert found.keys() <= {"LOCK", "index.json", FILE, f"{FILE}-journal"}
-    assert set(found.values()) == {mode & 0o666}
+    assert set(found.values()) == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     await index.close()
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pagestore.files import create_file
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch
 from tiermem.index import encoding
@@ -112,16 +113,17 @@ def _forget_folder(place: Path) -> None:
         shutil.rmtree(place)
 
 
-def as_the_folder(path: Path, part: str = ".") -> None:
-    """Give all files and directories of the index, or of a part of it, the mode of its folder, whatever they
-    were made with.
+def restrict_access(path: Path, part: str = ".") -> None:
+    """Restrict the folder of an index and its files, or one part of them, to their owner.
+
+    Directories get mode 700 and files 600. Links and entries of other users keep their mode.
     """
-    mode, own = stat.S_IMODE(path.stat().st_mode), os.geteuid()
-    for entry in below(path / part):
-        there = entry.stat(follow_symlinks=False)
-        wanted = mode if stat.S_ISDIR(there.st_mode) else mode & 0o666
-        if stat.S_IMODE(there.st_mode) != wanted and not stat.S_ISLNK(there.st_mode) and there.st_uid == own:
-            Path(entry).chmod(wanted)
+    entries = [Path(entry) for entry in below(path / part)]
+    for entry, status in ((path, path.stat()), *((entry, entry.lstat()) for entry in entries)):
+        mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
+        is_ours = status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)
+        if is_ours and stat.S_IMODE(status.st_mode) != mode:
+            entry.chmod(mode)
 
 
 def sync(path: Path) -> None:
@@ -136,8 +138,8 @@ def sync(path: Path) -> None:
 def _write(file: Path, text: str) -> None:
     unfinished = file.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
-    with unfinished.open("x") as out:  # so that a link is not followed
-        out.write(text)
+    with create_file(unfinished) as out:  # so that a link is not followed
+        out.write(text.encode())
         out.flush()
         os.fsync(out.fileno())
     unfinished.replace(file)

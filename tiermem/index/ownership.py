@@ -32,7 +32,7 @@ class Ownership:
         self._path = path
         # The file is never deleted: a new file of the same name could be locked by a second owner.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._file = os.open(path, flags, path.parent.stat().st_mode & 0o666)
+        self._file = os.open(path, flags, 0o600)
         try:
             if shared:
                 self._take(fcntl.LOCK_SH)
@@ -84,7 +84,7 @@ class Ownership:
 def owned(path: Path, *, shared: bool = False) -> Ownership:
     """The directory, made where there is none; `IndexUnavailable` where that cannot be."""
     with usable(path):
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Ownership(path / "LOCK", shared=shared)
 
 
@@ -106,7 +106,7 @@ def usable(path: Path) -> Iterator[None]:
 def opening(path: Path) -> Iterator[None]:
     """One process at a time opens the index of a directory; `IndexLocked` when another takes too long."""
     with usable(path):
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
         there = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         until = time.monotonic() + WAIT

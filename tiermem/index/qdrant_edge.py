@@ -47,7 +47,7 @@ from tiermem.index.engine import (
     mark_point,
     whole_space,
 )
-from tiermem.index.folder import agree, as_the_folder, damaged, description
+from tiermem.index.folder import agree, damaged, description, restrict_access
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import About, Collection, Period, Timeframe
 from tiermem.index.ownership import owned
@@ -96,7 +96,7 @@ class QdrantEdgeIndex(ProjectedIndex):
             self._agree()
             for collection in reversed(COLLECTIONS):
                 self._shards[collection] = self._opened(collection)
-            as_the_folder(self._path)
+            restrict_access(self._path)
         except BaseException:
             self._shut()  # or the directory stays locked for as long as the error is held
             raise
@@ -237,7 +237,7 @@ class QdrantEdgeIndex(ProjectedIndex):
         shard.optimize()
         shard.flush()  # the files of segments that were replaced go only now
         del self._untidied[collection]
-        as_the_folder(self._path, collection)
+        restrict_access(self._path, collection)
 
     async def compact(self) -> None:
         """Rewrite what segments anything was removed from, so that no file of theirs holds it."""
@@ -261,7 +261,7 @@ class QdrantEdgeIndex(ProjectedIndex):
                 while self._shards:
                     self._shards.popitem()[1].close()
                 if opened:
-                    as_the_folder(self._path)
+                    restrict_access(self._path)
                 self._ownership.release()
 
 

@@ -33,6 +33,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pagestore import History, SpaceId
+from pagestore.files import create_file
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed, SummaryIndexError
 from tiermem.index import encoding
@@ -42,11 +43,11 @@ from tiermem.index.folder import (
     FILE,
     JOURNAL,
     agree,
-    as_the_folder,
     damaged,
     description,
     forget_everything,
     form_of,
+    restrict_access,
 )
 from tiermem.index.interface import Collection
 from tiermem.index.ownership import Ownership, owned, usable
@@ -118,7 +119,7 @@ class SqliteIndex(ArraysIndex):
                 self._connection = self._connected()
                 self._inode = (self._path / FILE).stat().st_ino
                 if not read_only:
-                    as_the_folder(self._path)
+                    restrict_access(self._path)
         except BaseException:
             self.let_go()
             raise
@@ -144,9 +145,7 @@ class SqliteIndex(ArraysIndex):
             raise IndexUnavailable(f"there is no index at {str(self._path)!r} yet")
         if not file.exists():
             with suppress(FileExistsError):  # another process made it a moment ago
-                os.close(
-                    os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, self._path.stat().st_mode & 0o666)
-                )
+                create_file(file).close()
         where = f"{file.resolve().as_uri()}?mode={'ro' if self._read_only else 'rw'}"
         with self._translated():
             connection = sqlite3.connect(
