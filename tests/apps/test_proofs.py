@@ -53,6 +53,7 @@ def checked(*arguments: str, code: int = 0) -> str:
 def test_an_answer_is_bundled_and_checked_far_from_its_store(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "bundle.json"
     made = as_json(store, "audit", "--bundle", str(file))
+    assert file.stat().st_mode & 0o777 == 0o600
     assert "Pixel" in made["answer"]["text"]
     told = " ".join(checked(str(file)).split())
     assert "proved" in told

@@ -30,6 +30,7 @@ async def test_a_recorded_call_is_answered_again_at_the_same_price(tmp_path: Pat
         assert await replaying.complete(CALL) == reply
     assert again.steps == paid.steps
     assert replaying.model_for("route") == recording.model_for("route") == "big"
+    assert path.stat().st_mode & 0o777 == 0o600
     await replaying.close()
 
 

@@ -18,7 +18,7 @@ from anyio import to_thread
 
 from pagestore import OpenInfo, Page, PageInfo, PageLine, SessionId, SpaceId
 from pagestore.backup import SavedSpace, restore_backup, write_backup
-from pagestore.files import create_file, lies_in, new_file
+from pagestore.files import RealFiles, create_file, lies_in, new_file
 from pagestore.store import directory_name
 from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
@@ -127,7 +127,7 @@ def _is_taken(folder: Path) -> bool:
 
 def _put_down(files: Mapping[Path, Sequence[bytes]]) -> None:
     for file, lines in files.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
+        RealFiles().make_directory(str(file.parent))
         with create_file(file) as out:
             out.write(b"".join(lines))
 

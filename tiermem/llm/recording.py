@@ -49,7 +49,7 @@ class RecordingModel:
         return reply
 
     def _write(self, line: dict[str, Any]) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
+        with open(self._path, "a", encoding="utf-8", opener=_open_private) as file:
             file.write(json.dumps(line) + "\n")
 
     async def forget(self, holds: Callable[[str], bool]) -> int:
@@ -65,12 +65,18 @@ class RecordingModel:
         await self._model.close()
 
 
+def _open_private(path: str, flags: int) -> int:
+    """Open a file, for its owner alone where it is new."""
+    return os.open(path, flags, 0o600)
+
+
 def forget_calls(path: Path, holds: Callable[[str], bool]) -> int:
     """Leave out of a recording every call any text of which `holds`, or that cannot be read; atomic."""
     kept, going = _lines_with(path, holds)
     if going:
         unfinished = path.with_name(path.name + ".new")
-        with unfinished.open("w", encoding="utf-8") as file:
+        unfinished.unlink(missing_ok=True)
+        with open(unfinished, "x", encoding="utf-8", opener=_open_private) as file:
             file.writelines(kept)
             file.flush()
             os.fsync(file.fileno())
