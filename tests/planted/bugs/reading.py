@@ -268,7 +268,7 @@ BUGS = (
     Bug(
         name="what was only worded is written back",
         file="tiermem/reading/ask.py",
-        function="_proved",
+        function="_confirmed",
         before="tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))",
         after="*facts, *stated",
         found_by=_ALL,
