@@ -289,7 +289,7 @@ class Findings:
 class Check:
     """How far a wording is borne out by what it cites.
 
-    `unsupported` are the literals (numbers, dates, names) that no cited words hold and no rule derives
+    `unsupported` are the content words, numbers, dates and names that no cited words hold and no rule derives
     from them; `reason` says what contradicts the wording, or why it is no more than worded.
     """
 

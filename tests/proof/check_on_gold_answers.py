@@ -4,8 +4,9 @@
 
 For every answerable question of LoCoMo's and LongMemEval's development parts, the gold answer is checked
 against the turns named as its evidence. A true answer that is refused is a fault. Then one thing in it is
-made wrong (a number by one, a date by a day, month or year, a name replaced); one that is still graded
-stated or derived is a false accept.
+made wrong: a number by one, a date by a day, month or year, a name replaced, or one content word replaced by
+a content word of another gold answer. One that is still graded stated or derived is a false accept. Last, the
+true answer cites another turn of the conversation, drawn at random; that turn may hold the same words.
 """
 
 import argparse
@@ -13,20 +14,27 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval.datasets import LoCoMo, LongMemEval
 from eval.types import Case, Dataset, LabelledQuestion
+from pagestore import Turn
 from tests.proof.guard_on_real_text import OTHER_NAMES, altered_date
 from tiermem.proof import graded
+from tiermem.proof.unsupported import CONTENT_FREE, TIME_WORDS
 from tiermem.text import Source, resolve_dates
-from tiermem.text.literals import names
-from tiermem.text.words import word_list
+from tiermem.text.dates import without_dates
+from tiermem.text.literals import names, numbers
+from tiermem.text.words import STOP_WORDS, WORD, stem, word_list, words
 
+RANDOM_TURN = "random turn"
+"""Kept out of the sum of false accepts: another turn may support the answer too."""
 WORDS = word_list("zero one two three four five six seven eight nine ten eleven twelve")
 PROVED = ("stated", "derived")
+SHORTEST = 2
+"""Letters that a content word has more than."""
 
 
 @dataclass
@@ -43,6 +51,15 @@ class Tally:
     @property
     def questions(self) -> int:
         return sum(self.true.values())
+
+    @staticmethod
+    def altered(counts: Counter[str]) -> int:
+        """Sum the counts of altered answers; a random turn alters no answer."""
+        return sum(count for kind, count in counts.items() if kind != RANDOM_TURN)
+
+    def share(self, kind: str) -> float:
+        """Return the share of the answers altered so that are graded stated or derived."""
+        return self.accepted[kind] / self.tried[kind]
 
 
 def evidence(case: Case, question: LabelledQuestion) -> list[Source]:
@@ -72,33 +89,84 @@ def altered_name(answer: str) -> Iterator[str]:
         yield re.sub(r"\b" + re.escape(name) + r"\b", OTHER_NAMES[at % len(OTHER_NAMES)], answer)
 
 
-def alterations(answer: str) -> Iterator[tuple[str, str]]:
+def content_words(answer: str) -> list[re.Match[str]]:
+    """Find the words that say something: no stop word, number, name or date."""
+    plain = without_dates(answer, resolve_dates(answer, None))
+    named = set(words(" ".join(names(answer))))
+    return [
+        match
+        for match in WORD.finditer(plain)
+        if len(match.group()) > SHORTEST
+        and match.group().lower() not in STOP_WORDS | named
+        and stem(match.group().lower()) not in CONTENT_FREE | TIME_WORDS
+        and not numbers(match.group())
+    ]
+
+
+def altered_word(answer: str, pool: Sequence[str], chance: random.Random) -> Iterator[str]:
+    """Replace one content word, drawn at random, by one of the pool."""
+    places = content_words(answer)
+    if places:
+        place, other = chance.choice(places), chance.choice(pool)
+        if stem(other.lower()) not in set(map(stem, words(answer))):
+            yield answer[: place.start()] + other + answer[place.end() :]
+
+
+def alterations(answer: str, pool: Sequence[str], chance: random.Random) -> Iterator[tuple[str, str]]:
     for kind, made in (
-        ("number", altered_by_one(answer)), ("date", altered_date(answer)), ("name", altered_name(answer))
+        ("number", altered_by_one(answer)), ("date", altered_date(answer)), ("name", altered_name(answer)),
+        ("word", altered_word(answer, pool, chance)),
     ):  # fmt: skip
         yield from ((kind, text) for text in dict.fromkeys(made) if text != answer)
 
 
 def measure(dataset: Dataset) -> Tally:
     """Every answerable question with evidence."""
-    tally = Tally()
-    for case in dataset.cases():
+    tally, chance = Tally(), random.Random(7)
+    cases = list(dataset.cases())
+    golds = [gold_of(question) for case in cases for question in case.questions if question.gold]
+    pool = [match.group() for gold in golds for match in content_words(gold)]
+    for case in cases:
+        every = [turn for session in case.sessions for turn in session.turns]
         for question in case.questions:
             cited = evidence(case, question)
             if question.answerable and question.gold and cited:
-                _one(question, cited, tally)
+                _one(question, cited, tally, pool, chance)
+                _random_turn(question, cited, every, tally, chance)
     return tally
 
 
-def _one(question: LabelledQuestion, cited: list[Source], tally: Tally) -> None:
-    # Of "7 days. 8 days (including the last day) is also acceptable." the first is taken.
-    gold = question.gold[0].split(". ")[0] if "acceptable" in question.gold[0] else question.gold[0]
-    asked_at = question.asked_at
+def gold_of(question: LabelledQuestion) -> str:
+    """Return the gold answer; of "7 days. 8 days (including the last day) is also acceptable." the first."""
+    return question.gold[0].split(". ")[0] if "acceptable" in question.gold[0] else question.gold[0]
+
+
+def _random_turn(
+    question: LabelledQuestion,
+    cited: Sequence[Source],
+    every: Sequence[Turn],
+    tally: Tally,
+    chance: random.Random,
+) -> None:
+    turn = chance.choice(every)
+    other = Source(turn.text, turn.said_at, turn.speaker)
+    if other not in cited:
+        tally.tried[RANDOM_TURN] += 1
+        found = graded(gold_of(question), [other], question=question.text, asked_at=question.asked_at)
+        tally.accepted[RANDOM_TURN] += found.support in PROVED
+        if found.support in PROVED:
+            tally.shown.append(("let through random turn", question.text, gold_of(question), turn.text))
+
+
+def _one(
+    question: LabelledQuestion, cited: list[Source], tally: Tally, pool: Sequence[str], chance: random.Random
+) -> None:
+    gold, asked_at = gold_of(question), question.asked_at
     found = graded(gold, cited, question=question.text, asked_at=asked_at)
     tally.true[found.support] += 1
     tally.of_kind.setdefault(question.category, Counter())[found.support] += 1
     tally.shown.append((f"true {found.support}", question.text, gold, found.reason))
-    for kind, text in alterations(gold):
+    for kind, text in alterations(gold, pool, chance):
         other = graded(text, cited, question=question.text, asked_at=asked_at)
         tally.tried[kind] += 1
         tally.accepted[kind] += other.support in PROVED
@@ -121,7 +189,7 @@ def table(tallies: dict[str, Tally]) -> str:
                 for grade in ("stated", "derived", "worded", "contradicted")
             )
             rows.append(f"{name:12} {kind:26} {total:>4}  {cells}")
-        tried, accepted = sum(tally.tried.values()), sum(tally.accepted.values())
+        tried, accepted = tally.altered(tally.tried), tally.altered(tally.accepted)
         rows.append(
             f"{name:12} altered: let through {accepted}/{tried} = {accepted / max(1, tried):.2%} ("
             + ", ".join(f"{kind} {tally.accepted[kind]}/{tally.tried[kind]}" for kind in tally.tried)

@@ -1,8 +1,9 @@
-"""How far an answer is borne out by the words it cites, by code alone.
+"""Grade an answer against the words it cites, by code alone.
 
-`stated`: its numbers, dates and names stand there, beside what they are numbers of. `derived`: the rest
-follows by counting or reckoning, and how is recorded. `worded`: something is not confirmed and nothing
-contradicts it. `contradicted` is kept for what is plainly wrong. The check never changes an answer.
+`stated`: its content words, numbers, dates and names are in the cited turns, and each number is next to what
+it counts. `derived`: the rest is computed from them, and the calculation is recorded. `worded`: a word is not
+in the cited turns, and nothing contradicts the answer. `contradicted`: the cited words say otherwise. Words
+are compared, not their meaning: the right words in another order pass. The check never changes an answer.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from tiermem.proof.derive import (
     written,
 )
 from tiermem.proof.support import Ground, QuotedTurn, contradiction
+from tiermem.proof.unsupported import content_stems, unsupported_words
 from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
-from tiermem.text.readings import negated
 from tiermem.text.words import STOP_WORDS, lower, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"
@@ -99,7 +100,6 @@ _ONE = re.compile(
 _SPOKEN_ONE = re.compile(r"\bone\b", re.IGNORECASE)
 _AS_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _TIME = frozenset(map(stem, word_list("second minute hour day night week weekend month year decade")))
-_DAYS = frozenset(map(stem, WEEKDAYS))
 _MEASURES = _TIME | frozenset(
     map(
         stem,
@@ -166,9 +166,10 @@ def graded(
     derived, missing = tuple(dict.fromkeys(found.derived)), tuple(dict.fromkeys(found.missing))
     if against is not None:
         return Check(support="contradicted", unsupported=missing, derivations=derived, reason=against)
-    why = _unconfirmed(case, missing)
+    unsupported = _with_words(case, missing, derived)
+    why = _unconfirmed(case, missing, unsupported)
     support: Support = "worded" if why else "derived" if derived else "stated"
-    return Check(support=support, unsupported=missing, derivations=derived, reason=why or "")
+    return Check(support=support, unsupported=unsupported, derivations=derived, reason=why or "")
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -204,21 +205,30 @@ class _Case:
         return {stem(word) for word in words(f"{self.question} {self.answer}") if word not in STOP_WORDS}
 
 
-def _unconfirmed(case: _Case, missing: Sequence[str]) -> str | None:
-    if missing:
-        return f"not in the cited words: {', '.join(missing)}"
-    if _YES_OR_NO.match(case.answer.strip()):
+def _unconfirmed(case: _Case, literals: Sequence[str], unsupported: Sequence[str]) -> str | None:
+    """Say why the wording is not confirmed; `None` if it is."""
+    if not literals and _YES_OR_NO.match(case.answer.strip()):
         return "code cannot confirm a yes or no"
-    plain = without_dates(case.answer, case.dates())
-    content = {stem(word) for word in words(plain) if word not in STOP_WORDS and not numbers(word)}
-    content -= _TIME | _DAYS | set(map(stem, ORDINALS))
-    cited_stems = {stem(word) for source in case.cited for word in words(f"{source.speaker} {source.text}")}
-    cited_stems |= {stem(word) for word in words(case.question)}
-    if 2 * len(content & cited_stems) < len(content) or (content and not content & cited_stems):
-        return "most of its words are not the cited ones"
-    if negated(case.answer) and not any(negated(source.text) for source in case.cited):
-        return "no cited words deny anything"
+    if unsupported:
+        return f"not in the cited words: {', '.join(unsupported)}"
     return None
+
+
+def _with_words(case: _Case, literals: Sequence[str], derived: Sequence[Derivation]) -> tuple[str, ...]:
+    """Return the unsupported literals of the answer, and its unsupported content words.
+
+    The text of a unit is a model's wording: it supports no word if turns are cited.
+    """
+    turns = [source for source in case.cited if source.spans] or case.cited
+    supported = content_stems((case.question, *(f"{turn.speaker} {turn.text}" for turn in turns)))
+    dates = case.dates()
+    plain = without_dates(case.answer, dates).strip()
+    opening = _YES_OR_NO.match(plain)
+    plain = plain[opening.end() :] if opening else plain
+    found = unsupported_words(
+        plain, supported | content_stems(literals), is_dated=bool(dates) or bool(derived)
+    )
+    return tuple(dict.fromkeys((*literals, *found)))
 
 
 # Dates

@@ -14,11 +14,27 @@ BUGS = (
         found_by=("tests/proof/test_check.py", *_ALL),
     ),
     Bug(
-        name="a denial needs no denying words",
+        name="negations are compared as different words",
+        file="tiermem/proof/unsupported.py",
+        function="_content_stem",
+        before="_NEGATION if negated(word) else stem(word)",
+        after="stem(word)",
+        found_by=("tests/proof/test_check.py", *_ALL),
+    ),
+    Bug(
+        name="the text of a unit supports words although turns are cited",
         file="tiermem/proof/check.py",
-        function="_unconfirmed",
-        before="negated(case.answer) and not any(negated(source.text) for source in case.cited)",
-        after="not case.answer",
+        function="_with_words",
+        before="[source for source in case.cited if source.spans] or case.cited",
+        after="case.cited",
+        found_by=("tests/proof/test_check.py", *_ALL),
+    ),
+    Bug(
+        name="words of time need no date beside them",
+        file="tiermem/proof/unsupported.py",
+        function="unsupported_words",
+        before="CONTENT_FREE | TIME_WORDS if is_dated else CONTENT_FREE",
+        after="CONTENT_FREE | TIME_WORDS",
         found_by=("tests/proof/test_check.py", *_ALL),
     ),
     Bug(
@@ -26,7 +42,7 @@ BUGS = (
         file="tiermem/proof/check.py",
         function="_unconfirmed",
         before="""
-            if _YES_OR_NO.match(case.answer.strip()):
+            if not literals and _YES_OR_NO.match(case.answer.strip()):
                 return "code cannot confirm a yes or no"
         """,
         after="",
@@ -35,9 +51,9 @@ BUGS = (
     Bug(
         name="any words will do where the literals fit",
         file="tiermem/proof/check.py",
-        function="_unconfirmed",
-        before="2 * len(content & cited_stems) < len(content) or (content and not content & cited_stems)",
-        after="not cited_stems",
+        function="_with_words",
+        before="tuple(dict.fromkeys((*literals, *found)))",
+        after="tuple(literals)",
         found_by=("tests/proof/test_check.py", *_ALL),
     ),
     Bug(
