@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier, Event
+from threading import Barrier, Event, Semaphore
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 import tiermem
@@ -75,7 +76,7 @@ def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
 ) -> None:
     memory = tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder())
     tell(memory)
-    started = Barrier(9)
+    started, answers = Barrier(9), Semaphore(0)
 
     def use(number: int) -> list[str]:
         ends: list[str] = []
@@ -87,6 +88,7 @@ def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
                 else:
                     getattr(memory, READING[number % 4])("What is Biscuit allergic to?")
                 ends.append("done")
+                answers.release()
             except Exception as error:  # noqa: BLE001  # whatever it is, it is looked at below
                 ends.append(type(error).__name__)
         return ends
@@ -94,7 +96,8 @@ def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
     with ThreadPoolExecutor(8) as pool:
         used = [pool.submit(use, number) for number in range(8)]
         started.wait()
-        anyio.run(anyio.sleep, 0.05 * again)
+        for _ in range(10 * again):
+            assert answers.acquire(timeout=60)
         memory.close()
         ends = [one.result(60) for one in used]
     assert {end for one in ends for end in one} <= {"done", "MemoryClosed"}
@@ -110,7 +113,9 @@ async def test_what_writes_what_was_given_is_finished_and_the_rest_cut_short() -
     calls, ends = Calls(), list[str | None]()
 
     async def slow() -> str:
-        await anyio.sleep(0.01)
+        while not calls.closing:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()  # closing, too, waits for something by then
         return "stored"
 
     async def run(name: str, finish: bool) -> None:
@@ -136,8 +141,15 @@ async def test_a_caller_who_gives_up_is_not_told_that_the_memory_was_closed(tmp_
         tmp_path / "store", engine=never_answering(waiting), embedder=HashEmbedder()
     ) as memory:
         await memory.add("Ann: My rescue dog Biscuit is allergic to chicken.", session="s1")
-        with anyio.move_on_after(0.5) as scope:
-            await memory.ask("What is Biscuit allergic to?")
+
+        async def give_up() -> None:
+            assert await anyio.to_thread.run_sync(waiting.wait, 60)
+            scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(give_up)
+            with anyio.CancelScope() as scope:
+                await memory.ask("What is Biscuit allergic to?")
         assert scope.cancelled_caught
 
 

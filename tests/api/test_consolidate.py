@@ -210,7 +210,7 @@ async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_t
     monkeypatch.setattr(Consolidator, "_near", slow)
     one = await opened(consolidate="idle")
     other = await opened(consolidate="idle")
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await at_it.wait()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: other.erase(page=pages[0], reason="asked to"))
@@ -242,13 +242,13 @@ def test_closing_does_not_wait_for_a_pass_to_look_at_everything(
     memory.close()
     monkeypatch.setattr(Consolidator, "_near", slow)
     memory = open_memory(consolidate="idle")
-    assert reached.wait(20)
+    assert reached.wait(60)
     closing = threading.Thread(target=memory.close)
     closing.start()
     ending: Callable[[], bool] = lambda: memory._async._opened.ending  # noqa: E731
     assert waited_for(ending)
     go_on.set()
-    closing.join(20)
+    closing.join(60)
     assert not closing.is_alive()
     monkeypatch.undo()
     memory = open_memory()

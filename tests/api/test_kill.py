@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import tiermem
@@ -31,7 +30,7 @@ def test_a_killed_ingest_loses_and_doubles_nothing(tmp_path: Path) -> None:
     chance = random.Random(0)
     store, acknowledged = tmp_path / "store", -1
     for _ in range(4):
-        acknowledged = max(acknowledged, killed_while_ingesting(store, after=chance.uniform(0, 0.4)))
+        acknowledged = max(acknowledged, killed_while_ingesting(store, after=chance.randrange(TURNS // 3)))
     with opened(store) as memory:
         kept = told(memory)
         assert set(range(acknowledged + 1)) <= set(kept)
@@ -59,15 +58,15 @@ def told(memory: tiermem.Memory) -> list[int]:
     return sorted(int(turn.turn_id[1:]) for turn in turns if turn is not None and turn.turn_id)
 
 
-def killed_while_ingesting(store: Path, *, after: float) -> int:
-    """Kill an ingest `after` seconds into its work; the last turn it said was stored."""
+def killed_while_ingesting(store: Path, *, after: int) -> int:
+    """Kill an ingest that said that so many turns were stored; the last turn it said was stored."""
     with subprocess.Popen(
         [sys.executable, "-c", INGEST, str(store)], stdout=subprocess.PIPE, text=True
     ) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "open\n"
-        time.sleep(after)
+        lines = [run.stdout.readline() for _ in range(after)]
         os.kill(run.pid, signal.SIGKILL)
-        lines = run.stdout.read().splitlines()
-    numbers = [int(line) for line in lines if line.isdigit()]
+        lines += run.stdout.read().splitlines()
+    numbers = [int(line) for line in lines if line.strip().isdigit()]
     return max(numbers, default=-1)

@@ -17,6 +17,7 @@ import tiermem
 from pagestore import SpaceId, Store
 from pagestore.errors import Locked
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
+from tests.api.test_sessions_end import waited_for
 from tiermem.api import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MemoryClosed
@@ -86,11 +87,7 @@ def test_what_is_scheduled_by_one_is_done_when_it_is_closed(open_memory: OpenMem
     second = open_memory(distil="background", idle_seal=0.001)
     first.add("My dog Biscuit is allergic to chicken.", session="s1")
     first.close()
-    for _ in range(200):
-        if second.stats().pages:
-            break
-        second._loop.call(lambda: asyncio.sleep(0.05))
-    assert second.stats().pages == 1
+    assert waited_for(lambda: second.stats().pages == 1)
     assert second.stats().problems == ()
 
 

@@ -350,11 +350,12 @@ def test_what_ends_a_program_is_no_fault_of_a_page(stop: type[BaseException]) ->
 def test_a_page_that_was_given_up_is_not_set_aside() -> None:
     kept: list[Ledger] = []
 
-    async def waits(*args: Any, **kwargs: Any) -> Any:
-        await anyio.sleep_forever()
-
     async def given_up() -> bool:
-        with anyio.move_on_after(0.1) as scope:
+        async def waits(*args: Any, **kwargs: Any) -> Any:
+            scope.cancel()
+            await anyio.sleep_forever()
+
+        with anyio.CancelScope() as scope:
             await distilled(waits, kept)
         return scope.cancelled_caught
 

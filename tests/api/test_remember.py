@@ -246,12 +246,12 @@ def test_two_corrections_of_one_unit_at_once_do_not_both_hold(tmp_path: Path) ->
 
 
 def test_erasing_waits_for_what_is_being_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    find, sealed = Writer._page_with, asyncio.Event()
+    find, sealed, go_on = Writer._page_with, asyncio.Event(), asyncio.Event()
 
     async def slowly(self: Writer, *place: Any) -> Page:
         page = await find(self, *place)
         sealed.set()
-        await asyncio.sleep(0.1)
+        await go_on.wait()
         return page
 
     async def main() -> tuple[SummaryUnit, ...]:
@@ -261,9 +261,14 @@ def test_erasing_waits_for_what_is_being_remembered(tmp_path: Path, monkeypatch:
             monkeypatch.setattr(Writer, "_page_with", slowly)
             remembering = asyncio.create_task(memory.remember("Ann lives in Bonn.", session="s"))
             await sealed.wait()
-            receipt = await memory.erase(session="s", reason="asked to")
+            erasing = asyncio.create_task(memory.erase(session="s", reason="asked to"))
+            async with asyncio.timeout(60):
+                while not (memory._lock._closed or erasing.done()):  # noqa: ASYNC110  # nobody tells of it
+                    await asyncio.sleep(0.01)
+            assert not erasing.done()  # it waits to be alone
+            go_on.set()
             await remembering
-            assert receipt.leftovers.clean
+            assert (await erasing).leftovers.clean
             return await memory.units()
 
     assert asyncio.run(main()) == ()

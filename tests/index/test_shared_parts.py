@@ -35,7 +35,7 @@ async def test_letting_go_of_a_part_does_not_wait_while_another_is_made() -> Non
 
     def slow() -> bool:
         begun.set()
-        return let_go.wait(20)
+        return let_go.wait(60)
 
     async def close(_: bool) -> None:
         let_go.set()

@@ -406,13 +406,13 @@ async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: P
     def write() -> None:
         with index._writing():
             writing.set()
-            assert written.wait(30)
+            assert written.wait(100)
 
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        assert await anyio.to_thread.run_sync(writing.wait, 30)
-        with anyio.fail_after(20):
+        assert await anyio.to_thread.run_sync(writing.wait, 60)
+        with anyio.fail_after(60):
             assert len(await index.search(ANN, "units", "tomatoes", limit=9)) == len(GARDEN)
             assert await index.mark(ANN) == upto(2)
             await index.put(ANN, "units", [entry("u9", "the note on tomatoes")])

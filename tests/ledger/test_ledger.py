@@ -213,7 +213,7 @@ class SlowLog(MemoryLog):
 
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:
         self.started.set()
-        assert self.go_on.wait(10)
+        assert self.go_on.wait(60)
         return super().record(kind, body)
 
 
@@ -223,7 +223,7 @@ async def test_reading_goes_on_while_a_write_waits_for_the_disk() -> None:
     await ledger.append(S1, turns("hello there"))
     async with anyio.create_task_group() as group:
         group.start_soon(ledger.write, distilled("p1", unit("u1")))
-        await anyio.to_thread.run_sync(log.started.wait, 10)
+        await anyio.to_thread.run_sync(log.started.wait, 60)
         assert len(await ledger.open_pages()) == 1
         assert ledger.tier1.units() == ()
         log.go_on.set()
@@ -234,7 +234,7 @@ async def test_an_entry_whose_writer_was_cancelled_is_folded_all_the_same() -> N
     log = SlowLog()
     ledger = await Ledger.open(log)
     writing = asyncio.ensure_future(ledger.write(distilled("p1", unit("u1"))))
-    await anyio.to_thread.run_sync(log.started.wait, 10)
+    await anyio.to_thread.run_sync(log.started.wait, 60)
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing

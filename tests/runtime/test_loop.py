@@ -14,7 +14,7 @@ def test_forgetting_waits_for_nobody_not_even_for_a_loop_that_is_being_made() ->
     with loops._lock:
         forgetting = Thread(target=loops.forget, args=("store", user), daemon=True)
         forgetting.start()
-        forgetting.join(10)
+        forgetting.join(60)
         assert not forgetting.is_alive()
     assert not loops._loops["store"][1]
     loops.forget("another", user)
