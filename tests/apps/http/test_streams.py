@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
@@ -12,6 +13,7 @@ from tests.apps.http.conftest import SAID, Serving, bearer
 from tiermem.apps.http import app
 from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
+from tiermem.apps.http.service import Service
 from tiermem.errors import InvalidInput
 
 pytestmark = pytest.mark.anyio
@@ -65,14 +67,32 @@ async def test_a_question_streams_its_steps_and_then_the_answer(serving: Serving
 
 
 async def test_a_stream_gives_a_sign_of_life(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    signs, enough = 0, asyncio.Event()
+
     async def slow(self: object) -> tuple[()]:
-        await asyncio.sleep(0.5)
+        await asyncio.wait_for(enough.wait(), 60)
         return ()
+
+    def watched(served: Any) -> Any:
+        async def serve(scope: Any, receive: Any, send: Any) -> None:
+            async def sent(message: Any) -> None:
+                nonlocal signs
+                signs += message.get("body", b"").count(b": still at work")
+                if signs >= 2:
+                    enough.set()
+                await send(message)
+
+            await served(scope, receive, sent)
+
+        return serve
 
     monkeypatch.setattr(app, "KEEP_ALIVE", 0.01)
     monkeypatch.setattr(tiermem.AsyncMemory, "answers", slow)
     async with serving() as client:
         await client.post("/v1/add", json={"turns": SAID})
+        transport = client._transport
+        assert isinstance(transport, httpx.ASGITransport)
+        transport.app = watched(transport.app)
         answer = await client.post("/v1/answers", json={}, headers=STREAM)
     assert answer.text.count(": still at work") >= 2
     assert answer.text.endswith("event: result\ndata: []\n\n")
@@ -100,7 +120,7 @@ async def test_a_request_that_is_sent_again_is_done_once(serving: Serving, keys:
 
 
 async def test_what_failed_can_be_tried_again_and_what_is_under_way_is_waited_for() -> None:
-    repeats, done = Repeats(most=3), 0
+    repeats, done, go_on = Repeats(most=3), 0, asyncio.Event()
 
     async def fails() -> bytes:
         raise InvalidInput("no")
@@ -108,12 +128,15 @@ async def test_what_failed_can_be_tried_again_and_what_is_under_way_is_waited_fo
     async def slow() -> bytes:
         nonlocal done
         done += 1
-        await asyncio.sleep(0.05)
+        await go_on.wait()
         return b"done"
 
     with pytest.raises(InvalidInput):
         await repeats.once("k", "a", fails)
-    assert await asyncio.gather(*(repeats.once("k", "a", slow) for _ in range(4))) == [b"done"] * 4
+    asked = [asyncio.ensure_future(repeats.once("k", "a", slow)) for _ in range(4)]
+    await anyio.wait_all_tasks_blocked()
+    go_on.set()
+    assert await asyncio.gather(*asked) == [b"done"] * 4
     assert done == 1
     for number in range(5):
         await repeats.once(number, "a", slow)
@@ -152,24 +175,38 @@ def test_a_bucket_fills_with_time_and_holds_so_much_at_most() -> None:
 async def test_spaces_that_are_all_in_use_are_waited_for(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add, under_way, most = tiermem.AsyncMemory.add, 0, 0
+    add, under_way, most, go_on = tiermem.AsyncMemory.add, 0, 0, asyncio.Event()
+    opens, opened = Service._opened, list[str]()
 
     async def slow(self: Any, *args: Any, **given: Any) -> Any:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
-        await asyncio.sleep(0.05)
+        await go_on.wait()
         under_way -= 1
         return await add(self, *args, **given)
 
+    async def noted(self: Service, space: str, create: bool) -> tiermem.AsyncMemory:
+        opened.append(space)
+        return await opens(self, space, create)
+
     monkeypatch.setattr(tiermem.AsyncMemory, "add", slow)
+    monkeypatch.setattr(Service, "_opened", noted)
     async with serving(limits=Limits(spaces=2)) as client:
         asked = [
-            client.post("/v1/add", params={"space": f"s{number}"}, json={"turns": f"Number {number} it is."})
+            asyncio.ensure_future(
+                client.post(
+                    "/v1/add", params={"space": f"s{number}"}, json={"turns": f"Number {number} it is."}
+                )
+            )
             for number in range(7)
         ]
+        await anyio.wait_all_tasks_blocked()  # each is opening its space or waits for a place
+        waited = len(opened)
+        go_on.set()
         answers = await asyncio.gather(*asked)
         assert [answer.status_code for answer in answers] == [200] * 7
+        assert waited == 2
         assert most <= 2
         for number in range(7):
             stats = await client.post("/v1/stats", params={"space": f"s{number}"})
@@ -179,10 +216,7 @@ async def test_spaces_that_are_all_in_use_are_waited_for(
 async def test_a_space_that_nobody_uses_is_closed_and_opened_again(serving: Serving) -> None:
     async with serving(limits=Limits(idle=0.2)) as client:
         await client.post("/v1/add", json={"turns": SAID})
-        for _ in range(100):
-            await asyncio.sleep(0.05)
-            if "tiermem_spaces_open 0\n" in (await client.get("/metrics")).text:
-                break
-        else:
-            raise AssertionError("it stays open")
+        async with asyncio.timeout(60):
+            while "tiermem_spaces_open 0\n" not in (await client.get("/metrics")).text:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
         assert (await client.post("/v1/stats", json={})).json()["turns"] == 1
