@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -16,14 +15,13 @@ class SpyFiles(RealFiles):
     `failing_after` names one call that raises `failing_with` once it was made so many times more.
     """
 
-    def __init__(self, *, slow_sync: float = 0) -> None:
+    def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.bytes_read = 0
         self.failing: dict[str, int] = {}
         self.failing_after: tuple[str, int] | None = None
         self.failing_with = errno.EIO
         self.before_sync: Callable[[], None] | None = None
-        self._slow_sync = slow_sync
 
     def open(self, path: str, *, write: bool, create: bool = False) -> int:
         self._note("open")
@@ -43,7 +41,6 @@ class SpyFiles(RealFiles):
 
     def sync(self, fd: int) -> None:
         self._note("sync")
-        time.sleep(self._slow_sync)
         if self.before_sync is not None:
             self.before_sync()
         super().sync(fd)

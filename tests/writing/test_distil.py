@@ -224,12 +224,19 @@ async def test_a_model_that_is_down_is_not_asked_about_every_page(error: Excepti
 
 
 async def test_units_come_in_the_order_of_the_pages_however_long_each_takes() -> None:
-    class Uneven(Rules):
-        async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
-            await anyio.sleep(0.02 / (1 + pages[0].number))
-            return await super().distil(pages)
+    done = {number: anyio.Event() for number in range(1, 5)}
 
-    ledger, _, writer = await garden(Uneven(), pages=4, concurrency=4)
+    class Backwards(Rules):
+        async def distil(self, pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+            number = pages[0].number
+            with anyio.fail_after(60):
+                if number + 1 in done:
+                    await done[number + 1].wait()
+            claims = await super().distil(pages)
+            done[number].set()
+            return claims
+
+    ledger, _, writer = await garden(Backwards(), pages=4, concurrency=4)
     await writer.distil_pending()
     assert [unit.text for unit in ledger.tier1.units()] == [said.text for said in GARDEN]
 
@@ -245,9 +252,9 @@ async def test_no_more_pages_are_asked_about_at_once_than_told() -> None:
             most = max(most, running)
             if running == 2:
                 two.set()
-            with anyio.move_on_after(20):
+            with anyio.fail_after(60):
                 await two.wait()
-            await anyio.sleep(0.005)
+            await anyio.wait_all_tasks_blocked()  # no other begins
             running -= 1
             return await super().distil(pages)
 
