@@ -53,7 +53,7 @@ def test_a_server_that_is_not_there_is_unavailable() -> None:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(IndexUnavailable, match="could not be used"):
-        QdrantIndex(url, HashEmbedder(), seconds=2)
+        QdrantIndex(url, HashEmbedder(), seconds=60)
 
 
 class _Echo(BaseHTTPRequestHandler):
@@ -83,7 +83,7 @@ def test_a_server_that_repeats_its_key_has_it_in_no_error_and_sends_nobody_elsew
         thread.start()
         url = f"http://ann:pa55word@127.0.0.1:{server.server_port}"
         with pytest.raises(IndexUnavailable, match=str(code)) as raised:
-            QdrantIndex(url, HashEmbedder(), api_key=key, seconds=2)
+            QdrantIndex(url, HashEmbedder(), api_key=key, seconds=60)
         server.shutdown()
         thread.join()
     shown = "".join(traceback.format_exception(raised.value))

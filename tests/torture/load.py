@@ -26,6 +26,8 @@ from tests.torture.serving import Process, lost
 SPACES = 4
 KNOWN = 50
 """Turns that each space holds before anything is timed."""
+FEWEST = 2
+"""Requests that a client makes, however little time there is."""
 _THINGS = ("chair", "lamp", "kettle", "bicycle", "ladder", "violin", "globe", "clock", "basket", "mirror")
 _PLACES = ("shed", "attic", "cellar", "hall", "kitchen", "garage", "garden", "library")
 
@@ -88,12 +90,13 @@ async def _sent(client: httpx.AsyncClient, load: Load, space: str, name: str, bo
 
 
 async def one_client(url: str, load: Load, number: int, *, writes: bool, until: float, pause: float) -> None:
-    """Ask, wait, ask again, until then or until nobody answers."""
+    """Ask, wait, ask again, until then, or until nobody answers."""
     chance, space = random.Random(number), f"space-{number % SPACES}"
     async with _client(url) as client:
         await asyncio.sleep(chance.uniform(0, pause))
         for turn in itertools.count():
-            if time.monotonic() > until or any(not one.startswith(("add", "search")) for one in load.failed):
+            is_over = turn >= FEWEST and time.monotonic() > until
+            if is_over or any(not one.startswith(("add", "search")) for one in load.failed):
                 return
             if writes:
                 ident = f"w{number}-{turn}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.torture.load import measured
+from tests.torture.load import FEWEST, measured
 from tests.torture.serving import Process, stopped_under_load
 from tiermem.apps.http.keys import Keys, keys_beside
 
@@ -39,4 +39,4 @@ def test_a_server_logs_no_key_and_says_where_it_listens(tmp_path: Path) -> None:
 def test_many_clients_at_once_are_all_answered_and_nothing_is_lost(tmp_path: Path) -> None:
     found = measured(tmp_path / "store", clients=8, seconds=2.0, pause=0.2)
     assert (found.failed, found.lost, found.code) == ({}, [], 0)
-    assert found.requests > 8
+    assert found.requests >= 8 * FEWEST
