@@ -31,6 +31,12 @@ DIALOGUE = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _indexing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question waits for what was just said to be in the index, as long as a busy machine may need."""
+    monkeypatch.setattr("tiermem.api.memory.INDEXING_LIMIT", 60.0)
+
+
 @pytest.fixture
 def open_memory(tmp_path: Path) -> Iterator[OpenMemory]:
     """Opens memories in one temporary store and closes them afterwards."""

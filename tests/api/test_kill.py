@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tiermem
 from tiermem.embedding.hashed import HashEmbedder
 
@@ -26,6 +28,7 @@ with tiermem.open(sys.argv[1], engine="local", embedder=HashEmbedder(), page_tok
 """
 
 
+@pytest.mark.timeout(300)
 def test_a_killed_ingest_loses_and_doubles_nothing(tmp_path: Path) -> None:
     chance = random.Random(0)
     store, acknowledged = tmp_path / "store", -1
