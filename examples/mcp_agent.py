@@ -63,7 +63,9 @@ async def converse(client: Client, model: Model, said: str) -> str:
 async def main(store: str, said: str) -> None:
     """Start the server, say one thing, print what comes back."""
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "tiermem", "mcp", "--store", store, "--engine", "local"]
+        command=sys.executable,
+        # The rules above pass on the words of the user; what a model writes is the assistant's.
+        args=["-m", "tiermem", "mcp", "--store", store, "--engine", "local", "--as-user"],
     )
     async with Client(stdio_client(server)) as client:
         print(await converse(client, by_rules, said))

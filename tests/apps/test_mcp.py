@@ -72,7 +72,7 @@ async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.Async
 
 
 async def test_what_is_remembered_is_found(memory: tiermem.AsyncMemory) -> None:
-    async with Client(server(memory)) as client:
+    async with Client(server(memory, as_user=True)) as client:
         kept = await called(client, "remember", fact="The spare key hangs in the shed.", speaker="Bo")
         found = await called(client, "search", query="spare key", limit=1)
         assert found["found"][0]["unit_id"] == kept["unit_id"]
@@ -80,9 +80,63 @@ async def test_what_is_remembered_is_found(memory: tiermem.AsyncMemory) -> None:
         assert (await called(client, "stats"))["turns"] == 3
 
 
+FACT = "The spare key hangs in the shed."
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "stored"),
+    [
+        ({}, {}, ("assistant", "assistant", None)),
+        ({}, {"trust": "web"}, ("assistant", "assistant", "web")),
+        ({"as_user": True}, {}, ("user", None, None)),
+        ({"as_user": True}, {"speaker": "Bo"}, ("Bo", None, None)),
+        ({"stamps": True}, {"trust": "user"}, ("assistant", "assistant", "user")),
+    ],
+)
+async def test_a_fact_is_the_assistants_unless_the_server_says_otherwise(
+    memory: tiermem.AsyncMemory,
+    options: dict[str, bool],
+    given: dict[str, str],
+    stored: tuple[str | None, ...],
+) -> None:
+    async with Client(server(memory, **options)) as client:
+        await called(client, "remember", fact=FACT, **given)
+    (turn,) = [line.turn for line in (await memory.page((await memory.pages("main"))[0].id)).lines]
+    assert turn is not None
+    assert (turn.speaker, turn.role, turn.trust) == stored
+
+
+async def test_a_past_moment_is_stored_where_the_server_believes_stamps(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory, stamps=True)) as client:
+        await called(client, "remember", fact=FACT, said_at="2020-01-01")
+    (line,) = (await memory.page((await memory.pages("main"))[0].id)).lines
+    assert line.turn is not None
+    assert f"{line.turn.said_at:%Y-%m-%d}" == "2020-01-01"
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "told"),
+    [
+        ({}, {"speaker": "Ann"}, "speaker 'Ann' needs a server started with --as-user"),
+        ({}, {"said_at": "2020-01-01"}, "said_at '2020-01-01' needs a server started with --stamps"),
+        ({"as_user": True}, {"said_at": "2020-01-01"}, "needs a server started with --stamps"),
+        ({}, {"trust": "user"}, "trust 'user' needs a server started with --stamps"),
+        ({"as_user": True}, {"trust": "system"}, "give one of web, tool, assistant, user"),
+    ],
+)
+async def test_a_claim_that_needs_an_option_of_the_server_is_refused_and_names_it(
+    memory: tiermem.AsyncMemory, options: dict[str, bool], given: dict[str, str], told: str
+) -> None:
+    async with Client(server(memory, **options)) as client:
+        result = await client.call_tool("remember", {"fact": FACT, **given})
+    assert result.is_error
+    assert told in text(result)
+    assert (await memory.stats()).turns == 2
+
+
 async def test_an_outcome_moves_what_an_answer_rests_on(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory)) as client:
-        kept = await called(client, "remember", fact="The spare key hangs in the shed.", speaker="Bo")
+        kept = await called(client, "remember", fact=FACT)
         said = {"unit_ids": [kept["unit_id"]], "output": "In the shed hangs the spare key."}
         judged = await called(client, "feedback", outcome="success", **said)
     (credited,) = judged["credited"]

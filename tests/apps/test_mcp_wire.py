@@ -41,7 +41,9 @@ def command(store: Path, *more: str) -> list[str]:
 
 def over_stdio(store: Path) -> Any:
     return stdio_client(
-        StdioServerParameters(command=sys.executable, args=command(store), env=dict(ENVIRONMENT))
+        StdioServerParameters(
+            command=sys.executable, args=command(store, "--as-user", "--stamps"), env=dict(ENVIRONMENT)
+        )
     )
 
 
@@ -56,7 +58,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over HTTP."""
     store, port = tmp_path_factory.mktemp("mcp") / "memory", free_port()
     with subprocess.Popen(  # our own program
-        [sys.executable, *command(store, "--http", str(port))],
+        [sys.executable, *command(store, "--as-user", "--stamps", "--http", str(port))],
         env={**os.environ, **ENVIRONMENT},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

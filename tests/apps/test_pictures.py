@@ -85,7 +85,7 @@ def called(command: str, folder: Path) -> str:
     async def run() -> str:
         async with (
             await tiermem.AsyncMemory.open(folder / store, engine="local") as memory,
-            Client(server(memory)) as client,
+            Client(server(memory, as_user=True)) as client,
         ):
             return str(await agent["converse"](client, agent["by_rules"], said))
 

@@ -16,6 +16,8 @@ NOON = at("2024-05-08T12:00")
 
 def test_words_are_the_users_unless_a_speaker_is_named() -> None:
     assert as_turns("Hello") == (Turn(speaker="user", text="Hello"),)
+    assert as_turns("Hello", role="assistant") == (Turn(speaker="assistant", role="assistant", text="Hello"),)
+    assert as_turns({"name": "Ann", "role": "user", "text": "Hi"}, role="tool")[0].role == "user"
     assert as_turns("Hello", speaker="Ann", said_at=NOON) == (
         Turn(speaker="Ann", text="Hello", said_at=NOON),
     )

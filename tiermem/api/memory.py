@@ -350,8 +350,9 @@ class AsyncMemory:
         """Store what was said; durable when this returns.
 
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
-        without a time gets `said_at`, or now. A turn whose `turn_id` is known is stored once; one that was
-        erased, and one without words, is not stored, and `Added` says so.
+        without a time gets `said_at`, or now; one without a role gets `role`, or none. A turn whose `turn_id`
+        is known is stored once; one that was erased, and one without words, is not stored, and `Added` says
+        so.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
         a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
         `where` asks for; a turn or message that has some of its own keeps it. `importance`, from 0 to 1, is
@@ -940,6 +941,7 @@ class AsyncMemory:
         given = as_turns(
             turns,
             speaker=said.get("speaker"),
+            role=said.get("role"),
             said_at=arguments.moment(said.get("said_at"), "said_at"),
             metadata=said.get("metadata"),
             importance=said.get("importance"),

@@ -91,6 +91,7 @@ class Attribution(TypedDict, total=False):
     """
 
     speaker: str | None
+    role: str | None
     said_at: TimeLike | None
     trust: str | None
     metadata: Mapping[str, Any] | None

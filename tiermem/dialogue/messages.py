@@ -45,6 +45,7 @@ def as_turns(
     value: TurnLike | Iterable[TurnLike],
     *,
     speaker: str | None = None,
+    role: str | None = None,
     said_at: TimeLike | None = None,
     metadata: Mapping[str, Any] | None = None,
     importance: float | None = None,
@@ -52,8 +53,9 @@ def as_turns(
 ) -> tuple[Turn, ...]:
     """The turns `value` stands for, in order.
 
-    `speaker`, `said_at` and `importance` are for what does not say so itself; bare words without a speaker
-    are the user's. `metadata` is added to that of every turn, which keeps its own where both name a thing.
+    `speaker`, `role`, `said_at` and `importance` are for what does not say so itself; bare words without a
+    speaker are the role's, or else the user's. `metadata` is added to that of every turn, which keeps its
+    own where both name a thing.
     `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for example, knew that
     nobody knows. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its
     position.
@@ -64,13 +66,16 @@ def as_turns(
         raise InvalidInput(f"said_at: {error}") from error
     if speaker is not None:
         name_in(speaker, "speaker")
+    if role is not None:
+        name_in(role, "role")
+    speaker = speaker or role
     given, known, matters = as_sent(value), metadata_in(metadata), importance_in(importance)
     if isinstance(given, str | Turn | Mapping):
-        return (_knowing(known, matters, _as_turn(given, speaker, moment, now, "the turn")),)
+        return (_knowing(known, matters, role, _as_turn(given, speaker, moment, now, "the turn")),)
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         raise InvalidInput(f"cannot make turns of {type(given).__name__}: {_ACCEPTED}")
     return tuple(
-        _knowing(known, matters, _as_turn(item, speaker, moment, now, f"turn {n}"))
+        _knowing(known, matters, role, _as_turn(item, speaker, moment, now, f"turn {n}"))
         for n, item in enumerate(given, start=1)
     )
 
@@ -98,7 +103,9 @@ def _as_turn(
     return turn if turn.said_at is not None else replace(turn, said_at=unknown)
 
 
-def _knowing(metadata: Mapping[str, Any], importance: float | None, turn: Turn) -> Turn:
+def _knowing(metadata: Mapping[str, Any], importance: float | None, role: str | None, turn: Turn) -> Turn:
+    if role is not None and turn.role is None:
+        turn = replace(turn, role=role)
     if importance is not None and turn.importance is None:
         turn = replace(turn, importance=importance)
     return replace(turn, metadata={**metadata, **turn.metadata}) if metadata else turn

@@ -72,7 +72,8 @@ def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[U
 def _fact(turn: Turn, page: Page, line: PageLine) -> LinkedFact:
     """The turn's words as a fact; with the teller's name before them where a colon names somebody."""
     text, quote = " ".join(turn.text.split()), page.text[line.body : line.end]
-    for claim in (text, f"{turn.speaker}: {text}"):
+    speaker = f"the {turn.speaker}" if turn.speaker == turn.role else turn.speaker  # "assistant:" is refused
+    for claim in (text, f"{speaker}: {text}"):
         fact = link(Claim(text=claim, quotes=(quote,)), (page,))
         if isinstance(fact, LinkedFact) and is_proved(fact.support):
             return fact

@@ -22,25 +22,30 @@ def mcp(
         int | None,
         typer.Option("--http", metavar="PORT", min=1, max=65_535, help="Listen at 127.0.0.1 on this port."),
     ] = None,
+    as_user: Annotated[
+        bool, typer.Option("--as-user", help="Store what `remember` gets as the user's words.")
+    ] = False,
+    stamps: Annotated[
+        bool, typer.Option("--stamps", help="Believe the time and the trust that `remember` gets.")
+    ] = False,
 ) -> None:
     """Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP."""
     import anyio
 
-    anyio.run(_serve, place, engine, read_only, http)
-
-
-async def _serve(place: options.Place, engine: options.EngineName, read_only: bool, port: int | None) -> None:
     from tiermem.apps.mcp import server
 
-    memory, looks = await _opened(place, engine, read_only)
-    async with memory:
-        seen = memory if place.agent is None else memory.as_agent(place.agent)
-        made = server(seen, read_only=looks)
-        if port is None:
-            await made.run_stdio_async()
-        else:
-            remark(f"listening at http://127.0.0.1:{port}/mcp; everybody on this machine can use it")
-            await made.run_streamable_http_async(host="127.0.0.1", port=port)
+    async def serve() -> None:
+        memory, looks = await _opened(place, engine, read_only)
+        async with memory:
+            seen = memory if place.agent is None else memory.as_agent(place.agent)
+            made = server(seen, read_only=looks, as_user=as_user, stamps=stamps)
+            if http is None:
+                await made.run_stdio_async()
+            else:
+                remark(f"listening at http://127.0.0.1:{http}/mcp; everybody on this machine can use it")
+                await made.run_streamable_http_async(host="127.0.0.1", port=http)
+
+    anyio.run(serve)
 
 
 async def _opened(

@@ -21,6 +21,7 @@ from pagestore.errors import PageStoreError
 from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput, TierMemError
 from tiermem.model import Answer, Evidence
+from tiermem.trust import DEFAULT_TRUST
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -55,9 +56,13 @@ MinTrust = Annotated[
 ]
 
 
-def server(memory: tiermem.AsyncMemory, *, read_only: bool = False) -> MCPServer[Any]:
+def server(
+    memory: tiermem.AsyncMemory, *, read_only: bool = False, as_user: bool = False, stamps: bool = False
+) -> MCPServer[Any]:
     """What an MCP client sees of a memory: with `read_only` only what looks.
 
+    Facts that the client has remembered are the assistant's, or with `as_user` those of the user or of a
+    named speaker. With `stamps` the client may say when a fact was stated, and trust it above its role.
     Run it on the event loop that opened the memory; who opened it closes it.
     """
     made: MCPServer[Any] = MCPServer(
@@ -67,7 +72,7 @@ def server(memory: tiermem.AsyncMemory, *, read_only: bool = False) -> MCPServer
         version=tiermem.__version__,
         log_level="WARNING",
     )
-    tools = _Tools(memory)
+    tools = _Tools(memory, as_user=as_user, stamps=stamps)
     for name, does in _TOOLS.items():
         if not read_only or name in _READ_ONLY_TOO:
             made.tool(name=name, annotations=_LOOKS if read_only else does)(_explained(getattr(tools, name)))
@@ -95,8 +100,10 @@ def _explained(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]
 
 
 class _Tools:
-    def __init__(self, memory: tiermem.AsyncMemory) -> None:
+    def __init__(self, memory: tiermem.AsyncMemory, *, as_user: bool, stamps: bool) -> None:
         self._memory = memory
+        self._role = None if as_user else "assistant"
+        self._stamps = stamps
 
     async def recall(
         self,
@@ -167,18 +174,43 @@ class _Tools:
         self,
         fact: Annotated[str, Field(description="One statement that makes sense by itself, in full words.")],
         *,
-        speaker: Annotated[str | None, Field(description="Who stated it: the user, if not said.")] = None,
-        said_at: Moment = None,
-        session: str = "main",
-        trust: Annotated[
-            str | None, Field(description="How far to trust it, at most as its role is.")
+        speaker: Annotated[
+            str | None, Field(description="Who stated it. Needs the server option --as-user.")
         ] = None,
+        said_at: Annotated[
+            str | None, Field(description="When it was stated, if not now. Needs the server option --stamps.")
+        ] = None,
+        session: str = "main",
+        trust: Annotated[str | None, Field(description="Trust it less than its role: web, tool.")] = None,
     ) -> dict[str, Any]:
         """Keep what somebody states, word for word; from now on it is found."""
+        self._check_attribution(speaker, said_at, trust)
         kept = await self._memory.remember(
-            fact, session=session, speaker=speaker, said_at=said_at, trust=trust
+            fact, session=session, speaker=speaker, role=self._role, said_at=said_at, trust=trust
         )
         return {"unit_id": kept.unit.id, "kept": kept.unit.text, "session": session}
+
+    def _check_attribution(self, speaker: str | None, said_at: str | None, trust: str | None) -> None:
+        """Raise `InvalidInput` for a claim that the options of the server do not allow."""
+        if speaker is not None and self._role is not None:
+            raise InvalidInput(
+                f"speaker {speaker!r} needs a server started with --as-user: leave it out, and the fact is "
+                f"stored as the {self._role}'s"
+            )
+        if self._stamps:
+            return
+        if said_at is not None:
+            raise InvalidInput(
+                f"said_at {said_at!r} needs a server started with --stamps: leave it out, and the fact is "
+                "stored as stated now"
+            )
+        level = self._role or "user"
+        allowed = DEFAULT_TRUST.names[: DEFAULT_TRUST.rank(level) + 1]
+        if trust is not None and trust not in allowed:
+            raise InvalidInput(
+                f"trust {trust!r} needs a server started with --stamps: give one of {', '.join(allowed)}, or "
+                f"leave it out for {level!r}"
+            )
 
     async def feedback(
         self,
