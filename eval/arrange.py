@@ -38,7 +38,7 @@ from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import Engine, by_model, by_rules, with_reader
 from tiermem.reasoning.learned.engine import NAME as WITH_READER
-from tiermem.reasoning.learned.engine import SHIPPED
+from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.passage import READ
 
 EngineName = Literal["local", "rules", "model", "recorded"]

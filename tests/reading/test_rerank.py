@@ -23,7 +23,7 @@ from tiermem.reading.rerank.cross_encoder import MODEL, TOKENIZER, WORD_PIECES, 
 from tiermem.reading.rerank.entity_score import EntityScore, entity_scores
 from tiermem.reading.rerank.learned import LearnedReranker
 from tiermem.reading.turns import FoundTurn
-from tiermem.reasoning.learned.engine import SHIPPED
+from tiermem.reasoning.learned.factors import SHIPPED
 
 pytestmark = pytest.mark.anyio
 

@@ -1,5 +1,6 @@
 """The learned reader without its training: what it reads, what it points at, and what it is made of."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -15,8 +16,9 @@ from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine, by_reader, by_rules, with_reader
+from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.learned.answering import Words, agreed, point
-from tiermem.reasoning.learned.calibration import KEY, Calibration, read_calibration
+from tiermem.reasoning.learned.calibration import KEY, Calibration, Signals, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
 from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
 from tiermem.reasoning.learned.factors import merged, pack, unpack, with_texts
@@ -341,6 +343,70 @@ def test_without_a_reader_it_is_said_what_is_missing(tmp_path: Path) -> None:
             memory.ask("What is Biscuit allergic to?")
 
 
+def forged(raw: bytes, tensor: str, value: float | None = None, **described: Any) -> bytes:
+    """The bytes of a reader with one tensor filled with a value, or described otherwise."""
+    length = int.from_bytes(raw[:8], "little")
+    head, numbers = json.loads(raw[8 : 8 + length]), bytearray(raw[8 + length :])
+    if value is not None:
+        start, end = head[tensor]["data_offsets"]
+        numbers[start:end] = np.full((end - start) // 4, value, np.float32).tobytes()
+    head[tensor] |= described
+    text = json.dumps(head).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(numbers)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "change"),
+    [
+        ("heads.span.bias", {"value": float("nan")}),
+        ("layers.0.up.up:scale", {"value": float("inf")}),
+        ("layers.0.up.up:scale", {"value": 3e38}),
+        ("layers.0.up.up", {"dtype": "F64"}),
+        ("heads.span.weight", {"shape": [384, 2]}),
+        ("norm.bias", {"shape": [1], "data_offsets": [0, 4]}),
+        ("layers.0.up.up:scale", {"shape": [1], "data_offsets": [0, 4]}),
+        ("layers.0.mix.bias", {"shape": [-1]}),
+        ("layers.0.mix.bias", {"data_offsets": [0, 10**12]}),
+        ("layers.0.mix.bias", {"data_offsets": ["a", {}]}),
+    ],
+)
+def test_a_file_with_numbers_that_cannot_be_is_refused_by_its_name(
+    factors: Path, tmp_path: Path, tensor: str, change: dict[str, Any]
+) -> None:
+    file = tmp_path / "forged.safetensors"
+    file.write_bytes(forged(factors.read_bytes(), tensor, **change))
+    with opened(by_reader(file, embedder="words")) as memory:
+        memory.add("Biscuit is allergic to chicken.", speaker="Ann")
+        with pytest.raises(
+            InvalidInput, match=r"forged\.safetensors' cannot be opened as a reader .* or choose"
+        ):
+            memory.ask("What is Biscuit allergic to?")
+
+
+@pytest.mark.parametrize("head", [b"[]", b'{"a": 1}', b'{"__metadata__": [1]}', b"[" * 100_000, b"\xff\xff"])
+def test_a_head_that_names_no_tensors_is_refused(head: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - whichever check says first that it is none
+        unpack(len(head).to_bytes(8, "little") + head)
+
+
+def test_a_number_that_is_not_finite_is_never_a_probability(factors: Path) -> None:
+    with pytest.raises(InvalidInput, match="probability must be from 0 to 1"):
+        Draft(text="chicken", cited=(0,), abstained=False, probability=float("nan"))
+    made = Calibration(embedder="m", bias=0.0, weights={"margin": 1e308, "ahead": -1e308}, rules_bias=0.0,
+                       rules_weights={}, thresholds={})  # fmt: skip
+    signals = Signals(margin=12.0, ahead=12.0, covered=0.0, agrees=0.0, silent=0.0, by_rules=0.0, day=0.0)
+    with pytest.raises(FloatingPointError):
+        made.probability(signals)
+
+
+def test_a_changed_reader_of_the_package_is_refused(factors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tiermem.reasoning.learned.shared.SHIPPED", factors)
+    with opened(by_reader(factors, embedder="words")) as memory:
+        memory.add("Biscuit is allergic to chicken.", speaker="Ann")
+        with pytest.raises(InvalidInput, match="not the file of this version, by its SHA-256"):
+            memory.ask("What is Biscuit allergic to?")
+
+
 def test_the_reader_is_chosen_by_a_setting(factors: Path, tmp_path: Path) -> None:
     def engine(**given: Any) -> str:
         with tiermem.open(":memory:", embedder="hashed", index="memory", **given) as memory:
@@ -389,7 +455,12 @@ def test_a_calibration_is_read_as_it_was_written_or_refused() -> None:
     assert read_calibration(header) == made
     assert read_calibration({}) is None
     assert [made.threshold(risk) for risk in (0.1, 0.25, 0.3, 0.5, 1.0)] == [2.0, 0.8, 0.8, 0.4, 0.4]
-    for broken in ('{"embedder": "m"}', '"x"', made.written().replace("margin", "mood"), "{"):
+    numbers = ("0.4", "NaN"), ("0.5", "Infinity"), ("1.0", "1" + "0" * 400)
+    replaced = (("margin", "mood"), ('"0.50"', '"0.5"'), ('"0.50"', '"half"'), *numbers)
+    for broken in (
+        *('{"embedder": "m"}', '"x"', "{", "[" * 100_000),
+        *(made.written().replace(*pair) for pair in replaced),
+    ):
         with pytest.raises(ValueError):  # noqa: PT011 - whichever says first that it is none
             read_calibration({KEY: broken})
 

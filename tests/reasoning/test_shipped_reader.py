@@ -12,8 +12,7 @@ from eval.training.reader.export import LARGEST
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
 from tiermem.reasoning.learned.calibration import DEFAULT_RISK, read_calibration
-from tiermem.reasoning.learned.engine import SHIPPED
-from tiermem.reasoning.learned.factors import read_head, texts_of
+from tiermem.reasoning.learned.factors import SHIPPED, SHIPPED_SHA256, read_head, texts_of
 
 ROOT = Path(__file__).parents[2]
 TEXTS = texts_of(SHIPPED.read_bytes())
@@ -35,6 +34,7 @@ def test_what_it_says_of_itself_stands_in_its_head() -> None:
 
 def test_its_hash_is_on_record() -> None:
     digest = hashlib.sha256(SHIPPED.read_bytes()).hexdigest()
+    assert digest == SHIPPED_SHA256
     assert digest in (ROOT / "docs/results/probability.md").read_text()
 
 

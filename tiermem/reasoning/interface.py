@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pagestore import Page
+from tiermem.errors import InvalidInput
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
 
 
@@ -64,6 +65,11 @@ class Draft:
     statement: str = ""
     inferred: bool = False
     probability: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no probability, such as NaN."""
+        if self.probability is not None and not 0 <= self.probability <= 1:
+            raise InvalidInput(f"probability must be from 0 to 1, or None, not {self.probability!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

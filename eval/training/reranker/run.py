@@ -19,7 +19,7 @@ from eval.training.reranker.judged import Judged, Judging, judge_all
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning.learned.engine import SHIPPED
+from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.graph import LearnedReader
 
 SURE: Final = 4.0

@@ -16,7 +16,7 @@ from tiermem.embedding.weights import check_installed
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
 from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
 from tiermem.reading.turns import FoundTurn
-from tiermem.reasoning.learned.engine import SHIPPED
+from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.passage import SpokenTurn
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from math import exp
+from math import exp, isfinite, isnan
 from typing import Final
 
 KEY: Final = "calibration"
@@ -84,12 +84,14 @@ class Calibration:
         return embedder in (self.embedder, f"{self.embedder}{_IN_EIGHT_BITS}")
 
     def probability(self, signals: Signals) -> float:
-        """Between 0 and 1."""
+        """Between 0 and 1; `FloatingPointError` where it cannot be computed."""
         bias, weights = (
             (self.rules_bias, self.rules_weights) if signals.by_rules else (self.bias, self.weights)
         )
         values = asdict(signals)
         total = bias + sum(weight * values[name] for name, weight in weights.items())
+        if isnan(total):
+            raise FloatingPointError("its calibration gives no number")
         return 1 / (1 + exp(-max(-60.0, min(60.0, total))))
 
     def threshold(self, risk: float) -> float:
@@ -108,14 +110,16 @@ def read_calibration(header: Mapping[str, str]) -> Calibration | None:
     """What the header of a reader's file says; `None` without any, `ValueError` where it is none."""
     if KEY not in header:
         return None
-    said = json.loads(header[KEY])
     try:
-        found = Calibration(**said)
-        weights = {**found.rules_weights, **found.weights}
-        numbers = [found.bias, found.rules_bias, *weights.values(), *found.thresholds.values()]
-    except (TypeError, AttributeError) as error:
+        found = Calibration(**json.loads(header[KEY]))
+        risks = {risk: f"{float(risk):.2f}" for risk in found.thresholds}
+        names = {*found.rules_weights, *found.weights}
+        numbers: list[object] = [found.bias, found.rules_bias]
+        numbers += [*found.rules_weights.values(), *found.weights.values(), *found.thresholds.values()]
+        is_finite = all(isinstance(one, int | float) and isfinite(one) for one in numbers)
+    except (TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"no calibration of a reader: {error}") from error
-    unknown = set(weights) - set(NAMES)
-    if unknown or not all(isinstance(one, int | float) for one in numbers):
+    unknown = [*(names - set(NAMES)), *(risk for risk, written in risks.items() if risk != written)]
+    if unknown or not is_finite:
         raise ValueError(f"no calibration of a reader: {sorted(unknown) or numbers}")
     return found

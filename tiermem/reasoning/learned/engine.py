@@ -24,7 +24,7 @@ from tiermem.reasoning.learned.calibration import (
     Signals,
     read_calibration,
 )
-from tiermem.reasoning.learned.factors import read_head, texts_of
+from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
 from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 NAME: Final = "local with a reader"
 MINILM: Final = "all-MiniLM-L6-v2"
-SHIPPED: Final = Path(__file__).with_name("reader.safetensors")
-"""The reader that comes with the package."""
 _RULES_FIRST: Final = frozenset({"when", "yes-no", "whose"})
 """Kinds of question that rules answer first, where no date is asked for: times of day, yes or no, owners."""
 _SPOKEN: Final = re.compile(r"(?P<speaker>[^\n:]{1,80}): (?P<words>.*)", re.DOTALL)
@@ -155,7 +153,14 @@ class ComposeByReader:
     def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
         if not self.named and not self.opened.possible:
             return extracted(question, evidence)
-        proposed = propose(self.opened.get(), question, evidence)
+        reader = self.opened.get()
+        try:
+            return self._drafted(propose(reader, question, evidence))
+        except FloatingPointError as error:
+            raise self.opened.refusal(error) from error
+
+    def _drafted(self, proposed: Proposed | None) -> Draft:
+        """The proposed draft where it is likely enough to be right, else an abstention."""
         if proposed is None:
             return _ABSTAINED
         calibration = self.opened.calibration
@@ -193,11 +198,19 @@ class _Opened:
                     self.calibration = read_calibration(reader.header)
                     self._reader = reader
                 except (OSError, KeyError, ValueError) as error:
-                    raise InvalidInput(
-                        f"{str(self._factors)!r} cannot be opened as a reader ({error}): name the file that "
-                        "`python -m eval train` writes"
-                    ) from error
+                    raise self.refusal(error) from error
             return self._reader
+
+    def refusal(self, error: Exception) -> InvalidInput:
+        """The error for a file that is no reader; it says what to do."""
+        return _refusal(self._factors, error)
+
+
+def _refusal(file: Path, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"{str(file)!r} cannot be opened as a reader ({error}): name the file that `python -m eval train` "
+        "writes, or choose reader='none'"
+    )
 
 
 def by_reader(
@@ -239,7 +252,10 @@ def with_reader(
         return by_reader(reader, weights=weights, risk=risk, embedder=embedder)
     if not SHIPPED.is_file():
         return engine
-    calibration = read_calibration(texts_of(read_head(SHIPPED)))
+    try:
+        calibration = read_calibration(texts_of(read_head(SHIPPED)))
+    except (OSError, ValueError) as error:
+        raise _refusal(SHIPPED, error) from error
     if calibration is None or not calibration.holds_for(embedder):
         return engine
     return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)

@@ -33,7 +33,13 @@ _PARTS: Final = {
     "out": "output.dense",
 }
 _NORMS: Final = {"mixed": "attention.output.LayerNorm", "done": "output.LayerNorm"}
-HEADS: Final = ("span", "suffices", "bears", "grade")
+HEADS: Final = {"span": 2, "suffices": 1, "bears": 1, "grade": 3}
+"""The heads of a reader, and how many numbers each gives."""
+SHIPPED: Final = Path(__file__).with_name("reader.safetensors")
+"""The reader that comes with the package."""
+SHIPPED_SHA256: Final = "cfabc8519d94ffb7d281626c00013828ad8399b37aac1d8c850841ee17441485"
+_LONGEST_HEAD: Final = 1 << 20
+"""Bytes of the head of a file at most."""
 
 
 def pack(learned: Mapping[str, NDArray[np.float32]], header: Mapping[str, str]) -> bytes:
@@ -61,10 +67,33 @@ def pack(learned: Mapping[str, NDArray[np.float32]], header: Mapping[str, str]) 
 def _described(raw: bytes) -> tuple[dict[str, Any], bytes]:
     """What the head of the file says, and the numbers behind it."""
     length = int.from_bytes(raw[:8], "little")
-    if not 2 <= length <= len(raw) - 8:
+    if not 2 <= length <= min(len(raw) - 8, _LONGEST_HEAD):
         raise ValueError("no file of a reader's factors")
-    described: dict[str, Any] = json.loads(raw[8 : 8 + length])
+    try:
+        described = json.loads(raw[8 : 8 + length])
+    except RecursionError as error:
+        raise ValueError("its head is nested too deep") from error
+    if not isinstance(described, dict) or not _are_texts(described.get("__metadata__", {})):
+        raise ValueError("its head names no tensors")
     return described, raw[8 + length :]
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+
+
+def _tensor(name: str, entry: object, numbers: bytes) -> NDArray[Any]:
+    """One tensor as it is stored; `ValueError` names it where its description does not fit the numbers."""
+    import numpy as np
+
+    try:
+        start, end = entry["data_offsets"]  # type: ignore[index]
+        kind = {"I8": np.int8, "F32": np.float32}[entry["dtype"]]  # type: ignore[index]
+        shape = tuple(entry["shape"])  # type: ignore[index]
+        is_inside = 0 <= start <= end <= len(numbers) and min(shape, default=0) > 0
+        return np.frombuffer(memoryview(numbers)[start:end] if is_inside else b"", kind).reshape(shape)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"its tensor {name!r} cannot be read: {error}") from error
 
 
 def _headed(described: Mapping[str, Any], numbers: bytes) -> bytes:
@@ -77,7 +106,7 @@ def read_head(path: Path) -> bytes:
     """The head of such a file, without the numbers behind it: `texts_of` takes it like the whole."""
     with path.open("rb") as file:
         length = file.read(8)
-        return length + file.read(int.from_bytes(length, "little"))
+        return length + file.read(min(int.from_bytes(length, "little"), _LONGEST_HEAD))
 
 
 def texts_of(raw: bytes) -> dict[str, str]:
@@ -95,26 +124,38 @@ def with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 def unpack(raw: bytes) -> tuple[Weights, dict[str, str]]:
     """The tensors in 32 bits, and the texts kept with them; `ValueError` where it is no such file."""
-    import numpy as np
-
     described, numbers = _described(raw)
     header: dict[str, str] = described.pop("__metadata__", {})
-    read: dict[str, NDArray[Any]] = {}
-    for name, entry in described.items():
-        start, end = entry["data_offsets"]
-        kind = np.int8 if entry["dtype"] == "I8" else np.float32
-        read[name] = np.frombuffer(numbers[start:end], kind).reshape(entry["shape"])
-    tensors = {
-        name: array.astype(np.float32) * read[name + _SCALE][:, None] if array.dtype == np.int8 else array
-        for name, array in read.items()
-        if not name.endswith(_SCALE)
-    }
+    read = {name: _tensor(name, entry, numbers) for name, entry in described.items()}
+    if sum(array.nbytes for array in read.values()) > len(numbers):
+        raise ValueError("its tensors overlap")
+    tensors = {name: _scaled(name, read) for name in read if not name.endswith(_SCALE)}
     return tensors, header
+
+
+def _scaled(name: str, read: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+    """One tensor in 32 bits; `ValueError` where it holds a number that is not finite."""
+    import numpy as np
+
+    array = read[name]
+    if array.dtype == np.int8:
+        scale = read.get(name + _SCALE)
+        if scale is None or array.ndim != 2 or scale.shape != array.shape[:1]:
+            raise ValueError(f"its tensor {name!r} has no scale for every row")
+        with np.errstate(over="ignore", invalid="ignore"):
+            array = array.astype(np.float32) * scale[:, None]
+    if not np.isfinite(array).all():
+        raise ValueError(f"its tensor {name!r} holds a number that is not finite")
+    return array
 
 
 def merged(installed: Weights, learned: Weights) -> Weights:
     """The installed weights with what was learned: whole matrices where those were learned, else factors."""
     whole = dict(installed)
+    width = len(installed["embeddings.LayerNorm.bias"])
+    for head, count in HEADS.items():
+        for of, shape in (("weight", (count, width)), ("bias", (count,))):
+            _check_shape(f"heads.{head}.{of}", learned[f"heads.{head}.{of}"], shape)
     whole["embeddings.token_type_embeddings.weight"] = learned["types"]
     whole["embeddings.LayerNorm.weight"] = learned["norm.weight"]
     whole["embeddings.LayerNorm.bias"] = learned["norm.bias"]
@@ -126,10 +167,21 @@ def merged(installed: Weights, learned: Weights) -> Weights:
         for part, name in _NORMS.items():
             for of in ("weight", "bias"):
                 whole[f"{at}{name}.{of}"] = learned[f"{mine}{part}.{of}"]
+    for name, array in whole.items():
+        _check_shape(name, array, installed[name].shape)
     return whole
+
+
+def _check_shape(name: str, array: NDArray[np.float32], shape: tuple[int, ...]) -> None:
+    """Raise `ValueError` for an array of another shape."""
+    if array.shape != shape:
+        raise ValueError(f"{name!r} has the shape {list(array.shape)} in place of {list(shape)}")
 
 
 def _matrix(installed: NDArray[np.float32], learned: Weights, name: str) -> NDArray[np.float32]:
     if f"{name}.weight" in learned:
         return learned[f"{name}.weight"]
-    return installed + FACTOR * (learned[f"{name}.up"] @ learned[f"{name}.down"])
+    up, down = learned[f"{name}.up"], learned[f"{name}.down"]
+    _check_shape(f"{name}.down", down, (up.shape[-1], installed.shape[1]))
+    _check_shape(f"{name}.up", up, (len(installed), len(down)))
+    return installed + FACTOR * (up @ down)

@@ -48,7 +48,10 @@ class LearnedReader:
         return encode(self._tokenizer, first, second)
 
     def outputs(self, pieces: Pieces) -> dict[str, NDArray[np.float32]]:
-        """By head: two numbers a piece for `span`; for `suffices`, `bears` and `grade` those of the whole."""
+        """By head: two numbers a piece for `span`; for `suffices`, `bears` and `grade` those of the whole.
+
+        Raises `FloatingPointError` where one of them is not finite.
+        """
         import numpy as np
 
         ids = np.array([pieces.ids], np.int32)
@@ -56,6 +59,8 @@ class LearnedReader:
         segments[0, pieces.second :] = 1
         given = {"ids": ids, "segments": segments, "mask": np.ones_like(ids)}
         span, whole = self._session.run(None, given)
+        if not (np.isfinite(span).all() and np.isfinite(whole).all()):
+            raise FloatingPointError("it gives a number that is not finite")
         return {
             "span": span[0],
             "suffices": whole[0, 0:1],
@@ -73,7 +78,10 @@ def reader_initializers(whole: Weights, learned: Weights) -> Weights:
     ready["types"] = whole["embeddings.token_type_embeddings.weight"]
     ready["span.head"] = np.ascontiguousarray(learned["heads.span.weight"].T)
     ready["span.bias"] = learned["heads.span.bias"]
-    others = [f"heads.{name}" for name in HEADS[1:]]
+    others = [f"heads.{name}" for name in HEADS if name != "span"]
     ready["whole.head"] = np.ascontiguousarray(np.concatenate([learned[f"{one}.weight"] for one in others]).T)
     ready["whole.bias"] = np.concatenate([learned[f"{one}.bias"] for one in others])
+    for name, array in ready.items():
+        if name != "words" and not np.isfinite(array).all():
+            raise ValueError(f"{name!r} holds a number that is not finite")
     return {name: np.ascontiguousarray(array, np.float32) for name, array in ready.items()}
