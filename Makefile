@@ -2,7 +2,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture eval eval-qa train docs check fix clean
+.PHONY: help demo test test-quick test-times explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture eval eval-qa train docs check fix clean
+
+# Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z].*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +30,13 @@ demo: $(VENV)/.usable  ## set up, then ingest a dialogue, ask, and audit the ans
 
 test: $(VENV)/.installed  ## set up, then run the tests
 	$(BIN)/python -m pytest -n 2
+
+test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but tests/slow.txt, properties on few examples
+	$(BIN)/python -m pytest -n 2 --quick
+
+test-times: $(VENV)/.installed  ## measure the processor time of every test and write tests/slow.txt
+	$(BIN)/python -m pytest -n 2 --times build/times.tsv
+	$(BIN)/python -m tests.tiers build/times.tsv
 
 explore: $(VENV)/.installed  ## run the tests with properties tried on new examples
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile=explore

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import tiers
+
 settings.register_profile(
     "default",
     derandomize=True,
@@ -27,6 +29,17 @@ settings.register_profile(
 )
 settings.register_profile("explore", settings.get_profile("default"), derandomize=False)
 settings.load_profile("default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the two tiers of tests."""
+    tiers.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the hooks of the two tiers of tests."""
+    config.pluginmanager.register(tiers.Tiers(config))
+
 
 _connect = socket.socket.connect
 

@@ -1,0 +1,152 @@
+"""Two tiers of tests: `--quick` leaves out the slow ones, which are listed in `tests/slow.txt`.
+
+The list is written from measured processor time: `make test-times` measures every test and writes it.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = ROOT / "tests" / "slow.txt"
+BUDGET = 150.0
+"""Processor seconds that the tests of the quick tier may take in all, without collection."""
+
+EXAMPLES = 10
+"""The most examples that a property is tried on in the quick tier."""
+
+_HEADER = """\
+# Tests that the quick tier leaves out: a file, or a function of it with all its parameters.
+# `make test-times` measures the processor time of every test and writes this list; see tests/tiers.py.
+"""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options `--quick` and `--times`."""
+    group = parser.getgroup("tiers")
+    group.addoption(
+        "--quick", action="store_true", help="run the quick tier: not the tests of tests/slow.txt"
+    )
+    group.addoption("--times", metavar="FILE", help="write the processor time of each test to FILE")
+
+
+def read_list(path: Path = LIST) -> frozenset[str]:
+    """Read the listed files and functions."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def name_function(nodeid: str) -> str:
+    """Return the id of a test without its parameters: its file, its class if it has one, and its function."""
+    return nodeid.partition("[")[0]
+
+
+def name_file(nodeid: str) -> str:
+    """Return the file of a test."""
+    return nodeid.partition("::")[0]
+
+
+def is_listed(nodeid: str, listed: frozenset[str]) -> bool:
+    """Whether the list names the test's function or its whole file."""
+    return name_function(nodeid) in listed or name_file(nodeid) in listed
+
+
+def choose_slow(seconds: Mapping[str, float], budget: float = BUDGET) -> list[str]:
+    """Choose the functions to leave out, so that as many as possible fit into the budget.
+
+    `seconds` is the processor time of each test by its id. A file of which no function fits is listed as one.
+    """
+    functions: dict[str, float] = defaultdict(float)
+    for nodeid, spent in seconds.items():
+        functions[name_function(nodeid)] += spent
+    kept, used = set(), 0.0
+    for function, spent in sorted(functions.items(), key=lambda one: (one[1], one[0])):
+        used += spent
+        if used > budget:
+            break
+        kept.add(function)
+    files = {name_file(function) for function in kept}
+    slow = functions.keys() - kept
+    return sorted({one if name_file(one) in files else name_file(one) for one in slow})
+
+
+def write_list(times: Path, path: Path = LIST) -> None:
+    """Write the list from a file of times."""
+    listed = choose_slow(read_times(times))
+    path.write_text(_HEADER + "".join(f"{one}\n" for one in listed), encoding="utf-8")
+
+
+def read_times(path: Path) -> dict[str, float]:
+    """Read the processor time of each test, as `--times` writes it."""
+    rows = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return {nodeid: float(spent) for spent, _, nodeid in rows}
+
+
+def limit_examples(items: Iterable[pytest.Item]) -> None:
+    """Limit the examples of each property, also of one that asks for more."""
+    for item in items:
+        test = getattr(item, "obj", None)
+        function, machine = getattr(test, "__func__", test), getattr(item, "cls", None)
+        if isinstance(own := getattr(function, "_hypothesis_internal_use_settings", None), settings):
+            function._hypothesis_internal_use_settings = _limit(own)  # type: ignore[union-attr]
+        if isinstance(own := getattr(machine, "settings", None), settings):
+            machine.settings = _limit(own)  # type: ignore[union-attr]
+
+
+def _limit(own: settings) -> settings:
+    return settings(own, max_examples=min(own.max_examples, EXAMPLES))
+
+
+class Tiers:
+    """The hooks behind the two options."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._quick: bool = config.getoption("--quick")
+        times: str | None = config.getoption("--times")
+        self._times = Path(times).absolute() if times else None
+        self._listed = read_list() if self._quick else frozenset[str]()
+        if self._times and not hasattr(config, "workerinput"):
+            self._times.parent.mkdir(parents=True, exist_ok=True)
+            self._times.write_text("")
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave out files that are listed as a whole without importing them."""
+        if self._listed and collection_path.is_relative_to(ROOT):
+            return collection_path.relative_to(ROOT).as_posix() in self._listed or None
+        return None
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Deselect listed tests and limit examples; times are measured with examples limited."""
+        slow = [item for item in items if is_listed(item.nodeid, self._listed)]
+        if slow:
+            config.hook.pytest_deselected(items=slow)
+            items[:] = [item for item in items if item not in set(slow)]
+        if self._quick or self._times:
+            limit_examples(items)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Write the processor time of a test, with that of its fixtures and child processes."""
+        before = _measure_time()
+        result = yield
+        if self._times:
+            with self._times.open("a", encoding="utf-8") as file:
+                file.write(f"{_measure_time() - before:.3f}\t{item.nodeid}\n")
+        return result
+
+
+def _measure_time() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+if __name__ == "__main__":
+    write_list(Path(sys.argv[1]))
