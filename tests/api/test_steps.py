@@ -8,7 +8,6 @@ from typing import Any, get_args
 import pytest
 
 import tiermem
-from tests.api.conftest import OpenMemory, tell
 from tiermem.apps.present.steps import described
 from tiermem.errors import CallbackFailed, InvalidInput
 from tiermem.model import AskMode, AskStep
@@ -16,14 +15,6 @@ from tiermem.reading import ask as asking
 from tiermem.wire import plain
 
 ASKED = "What did Melanie paint last year?"
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory()
-    tell(memory)
-    memory.flush()
-    return memory
 
 
 def named(steps: list[AskStep], name: str) -> list[AskStep]:

@@ -4,14 +4,16 @@ They are the tests themselves, as they stand in `tests/api`, with `open_memory` 
 """
 
 import inspect
+import shutil
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiermem
-from tests.api.conftest import OpenMemory, tell
+from tests.api.conftest import OpenMemory, build_dialogue_store
 
 MODULES = (
     "test_steps",
@@ -67,12 +69,15 @@ def open_memory(open_remote: OpenMemory) -> OpenMemory:
     return open_remote
 
 
+@pytest.fixture(scope="module")
+def dialogue_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_dialogue_store(tmp_path_factory.mktemp("dialogue") / "store")
+
+
 @pytest.fixture
-def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory()
-    tell(memory)
-    memory.flush()
-    return memory
+def memory(open_memory: OpenMemory, dialogue_store: Path, tmp_path: Path) -> tiermem.Memory:
+    shutil.copytree(dialogue_store, tmp_path / "store")
+    return open_memory()
 
 
 SHARED = dict(shared())
