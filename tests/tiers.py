@@ -38,9 +38,9 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--times", metavar="FILE", help="write the processor time of each test to FILE")
 
 
-def read_list(path: Path = LIST) -> frozenset[str]:
+def read_list(path: Path | None = None) -> frozenset[str]:
     """Read the listed files and functions."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = (path or LIST).read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
@@ -78,7 +78,7 @@ def choose_slow(seconds: Mapping[str, float], budget: float = BUDGET) -> list[st
     return sorted({one if name_file(one) in files else name_file(one) for one in slow})
 
 
-def write_list(times: Path, path: Path = LIST) -> None:
+def write_list(times: Path, path: Path) -> None:
     """Write the list from a file of times."""
     listed = choose_slow(read_times(times))
     path.write_text(_HEADER + "".join(f"{one}\n" for one in listed), encoding="utf-8")
@@ -149,4 +149,4 @@ def _measure_time() -> float:
 
 
 if __name__ == "__main__":
-    write_list(Path(sys.argv[1]))
+    write_list(Path(sys.argv[1]), LIST)

@@ -21,6 +21,7 @@ _PATIENCE = 600.0
 """Seconds after which tests that do not end have found the bug: it hangs."""
 
 _TESTS_FAILED = 1
+_NO_TESTS = 5
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - |$)", re.MULTILINE)
 
 
@@ -38,25 +39,28 @@ def copy(to: Path) -> Path:
     return to
 
 
-def verdict(bug: Bug, tree: Path) -> Verdict:
+def verdict(bug: Bug, tree: Path, *, quick: bool = False) -> Verdict:
     """Plant the bug in the copy, run the tests that should find it, and take it out again.
+
+    `quick` runs the first of these tests alone, in the quick tier.
 
     A test has found it when it fails with the bug and passes without. Both times `ast.unparse` has formatted
     the file, so a test that fails because of the format has not found the bug.
     """
     file = tree / bug.file
     code = file.read_text(encoding="utf-8")
+    tests = ("--quick", bug.found_by[0]) if quick else bug.found_by
     with _replaced(file, bug.planted(code)):
-        ran = _pytest(tree, "-x", *bug.found_by)
+        ran = _pytest(tree, "-x", *tests)
     if ran is None:
         return Verdict(found_by="tests that never end")
-    if ran.returncode == 0:
-        return Verdict(survived="all tests pass")
+    if ran.returncode in (0, _NO_TESTS):
+        return Verdict(survived="all tests pass" if ran.returncode == 0 else "no tests ran")
     failed = _FAILED.search(ran.stdout)
     if ran.returncode != _TESTS_FAILED or failed is None:
         return Verdict(survived=f"the tests could not be run: {ran.stdout.strip()[-200:]}")
     with _replaced(file, ast.unparse(ast.parse(code))):
-        again = _pytest(tree, failed[1])
+        again = _pytest(tree, *tests[:1] if quick else (), failed[1])
     if again is None or again.returncode != 0:
         return Verdict(survived=f"{failed[1]} fails without the bug too")
     return Verdict(found_by=failed[1])

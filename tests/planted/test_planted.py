@@ -9,6 +9,7 @@ import pytest
 from tests.planted.bug import Bug
 from tests.planted.bugs import BUGS
 from tests.planted.planting import ROOT, verdict
+from tests.tiers import is_listed, read_list
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -21,6 +22,11 @@ def test_a_bug_changes_code_that_occurs_once_however_it_is_formatted(bug: Bug) -
     compile(planted, bug.file, "exec", dont_inherit=True)
     for test in bug.found_by:
         assert (ROOT / test.partition("::")[0]).exists()
+
+
+def test_the_first_test_of_every_bug_is_in_the_quick_tier() -> None:
+    listed = read_list()
+    assert not [bug.name for bug in BUGS if is_listed(bug.found_by[0], listed)]
 
 
 def test_every_bug_has_a_name_of_its_own() -> None:
