@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test test-quick test-times explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture eval eval-qa train docs check fix clean
+.PHONY: help demo test test-quick test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture eval eval-qa train docs check fix clean
 
 # Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
 unexport PYTHONDONTWRITEBYTECODE
@@ -35,8 +35,11 @@ test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but test
 	$(BIN)/python -m pytest -n 2 --quick
 
 test-times: $(VENV)/.installed  ## measure the processor time of every test and write tests/slow.txt
-	$(BIN)/python -m pytest -n 2 --times build/times.tsv
+	$(BIN)/python -m pytest -n 2 --times=build/times.tsv
 	$(BIN)/python -m tests.tiers build/times.tsv
+
+shape: $(VENV)/.installed  ## print lines, names, sentences and complexity of the code; write the values if none got worse
+	$(BIN)/python -m tests.shape
 
 explore: $(VENV)/.installed  ## run the tests with properties tried on new examples
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile=explore
