@@ -480,9 +480,12 @@ class Answer:
     """What `ask` returns: the words, the route, the sources, and how it came about.
 
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says
-    how far the cited words bear the answer out; `None` when it abstains. `derivations` are what code
-    computed for it. `complete` is `False` where a part of what was asked is missing, and `missing` says
-    what. `trust` is the lowest level among the sources it cites; `None` when it cites none. `probability` is
+    what code checked of the answer against the cited words; `None` when it abstains. `derivations` are what
+    code computed for it. `unsupported` are its content words, numbers, dates and names that are in no cited
+    turn, are no speaker of one, are not in the question and were not computed, at most 64; an answer of more
+    than 4,000 characters is not checked and lists none. `complete` is `False` where a part of what was asked
+    is missing, and `missing` says what. `trust` is the lowest level among the sources it cites; `None` when
+    it cites none. `probability` is
     that of its being right (0 to 1): only the small reader has one, fitted to what became of its answers on
     conversations it did not learn from; `None` of all others, and where it abstains. Without a model `text`
     is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
@@ -501,6 +504,7 @@ class Answer:
     trust: Named | None = None
     support: Support | None = None
     derivations: tuple[Derivation, ...] = ()
+    unsupported: tuple[str, ...] = ()
     complete: bool = True
     missing: str = ""
     recorded: bool = True

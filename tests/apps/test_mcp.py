@@ -59,6 +59,7 @@ async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.Async
     async with Client(server(memory)) as client:
         answer = await called(client, "ask", question="What is Biscuit allergic to?")
         assert (answer["answer"], answer["support"]) == ("chicken", "stated")
+        assert answer["unsupported"] == []
         (source,) = answer["sources"]
         assert (source["quote"], source["speaker"]) == (SAID, "Ann")
         assert SAID in await called(client, "page", page_id=source["page_ids"][0])

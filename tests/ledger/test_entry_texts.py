@@ -10,7 +10,7 @@ from tiermem.ledger.kinds import KINDS
 from tiermem.model import Round, Search
 
 WORDS = {
-    "Answer": {"text", "missing"},
+    "Answer": {"text", "missing", "unsupported"},
     "Check": {"unsupported", "reason"},
     "Citation": {"claim", "quote", "speaker"},
     "Decision": {"reason"},

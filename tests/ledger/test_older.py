@@ -117,6 +117,21 @@ def test_an_answer_of_before_held_when_it_was_given(route: str, way: str) -> Non
     assert read("answered", answered(abstained=True)).answer.support is None
 
 
+@pytest.mark.parametrize(
+    ("support", "listed"), [("worded", ("Oslo", "7")), ("stated", ()), (None, ()), ("derived", ())]
+)
+def test_the_unsupported_words_of_an_answer_of_before_are_those_of_its_last_check(
+    support: str | None, listed: tuple[str, ...]
+) -> None:
+    body = answered()
+    body["answer"] |= {"support": support}
+    body["answer"]["trace"] |= {
+        "way": "recall",
+        "checks": [{"support": "worded", "unsupported": ["Oslo", "7"]}],
+    }
+    assert read("answered", body).answer.unsupported == listed
+
+
 @pytest.mark.parametrize(("router", "score"), [("llm", 0.9), ("rules", None), ("always", None)])
 def test_only_what_a_model_said_of_itself_is_the_score_of_a_decision_of_before(
     router: str, score: float | None

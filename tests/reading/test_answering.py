@@ -13,6 +13,7 @@ from tiermem.errors import UnknownId
 from tiermem.ledger import Answered, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
 from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Search, Usage
+from tiermem.proof.in_words import support_in_words
 from tiermem.reading import Audit, Scope, replayed
 from tiermem.reading.view import EVERYTHING
 from tiermem.reasoning.interface import Integrated, Planned
@@ -321,7 +322,9 @@ async def test_an_audit_says_how_far_the_words_bear_an_answer_out_and_what_is_mi
     world.judge.on_compose = lambda evidence: says("France", 0, complete=False, missing="the years")
     answer, _ = await ask(world, "In which country did Ann grow up?", None, recall_turns=10)
     text = str(await world.reader().audit(answer.id))
-    assert "Support:  worded by judge: the quotes are exact; the wording was not confirmed" in text
+    assert "Support:  worded by judge: the quotes are exact; the wording was not confirmed (" in text
+    assert "(not in the cited words: France)" in text
+    assert answer.unsupported == ("France",)
     assert "Missing:  the years" in text
     assert "fused decided ESCALATE: the years" in text
     assert "what was missing was searched for and read" in text
@@ -363,3 +366,26 @@ async def test_a_session_never_answers_from_another() -> None:
         assert all("black" not in item.text for item in answer.trace.candidates)
     assert world.judge.composed
     assert all("black" not in item.text for evidence in world.judge.composed for item in evidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "listed", "reason"),
+    [
+        (
+            " ".join(f"{a}{b}zzz" for a in "bcdfghjklm" for b in "bcdfghjk"),
+            64,
+            "not in the cited words: bbzzz",
+        ),
+        ("x" * 4_001, 0, "more than 4,000 characters"),
+    ],
+    ids=["many words", "too long"],
+)
+async def test_an_answer_lists_at_most_64_unsupported_words_and_none_if_it_is_too_long_to_check(
+    text: str, listed: int, reason: str
+) -> None:
+    world = await World.new()
+    await world.page("Ann: I grew up in Lyon")
+    world.judge.on_compose = lambda evidence: says(text, 0)
+    answer, _ = await ask(world, "In which town did Ann grow up?", None, recall_turns=10)
+    assert len(answer.unsupported) == listed
+    assert reason in support_in_words(answer)

@@ -37,7 +37,7 @@ class MemoryTools:
         return self._memory.context(question, max_tokens=max_tokens, **self._only).text or NOTHING_FOUND
 
     def ask(self, question: str) -> str:
-        """An answer with the words it rests on, who said them and when, and how far they bear it out.
+        """An answer with the words it rests on, who said them and when, and its words that are not in them.
 
         Args:
             question: One question, as a person would ask it.
@@ -46,7 +46,7 @@ class MemoryTools:
         given = self._memory.ask(question, **self._only)
         cited = ("quote", "speaker", "said_at", "support")
         sources = [{name: plain(getattr(one, name)) for name in cited} for one in given.citations]
-        names = ("id", "text", "abstained", "support", "complete", "missing")
+        names = ("id", "text", "abstained", "support", "unsupported", "complete", "missing")
         answer = {name: getattr(given, name) for name in names}
         return json.dumps(answer | {"sources": sources}, ensure_ascii=False)
 

@@ -228,7 +228,7 @@ def _with_words(case: _Case, literals: Sequence[str], derived: Sequence[Derivati
     found = unsupported_words(
         plain, supported | content_stems(literals), is_dated=bool(dates) or bool(derived)
     )
-    return tuple(dict.fromkeys((*literals, *found)))
+    return tuple(dict.fromkeys((*literals, *found)))[:_MOST]
 
 
 # Dates

@@ -36,7 +36,10 @@ def support_in_words(answer: Answer) -> str:
         case "worded" if any(check.reason == ONLY_CONCLUDED for check in answer.trace.checks[-1:]):
             return f"not confirmed: {ONLY_CONCLUDED}"
         case "worded":
-            return f"worded by {answer.trace.engine}: the quotes are exact; the wording was not confirmed"
+            why = "".join(f" ({check.reason})" for check in answer.trace.checks[-1:] if check.reason)
+            return (
+                f"worded by {answer.trace.engine}: the quotes are exact; the wording was not confirmed{why}"
+            )
         case None:
             return "no answer, so nothing was checked"
 

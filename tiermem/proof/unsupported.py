@@ -1,7 +1,7 @@
 """Content words of a wording that its sources do not hold.
 
 A wording of which every content word is in its sources may still say something else: the words can be
-combined to another statement. A content word that is in no source was added by whoever made the wording.
+combined to another statement. A content word that is in no source is an addition of the wording.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TIME_WORDS = frozenset(
         ),
     )
 )
-"""Stems of words that place a statement in time. A date beside them was checked in their place."""
+"""Stems of words that place a statement in time. A date next to them is checked instead."""
 
 _NEGATION = "not"
 
@@ -53,7 +53,7 @@ def unsupported_words(text: str, supported: Set[str], *, is_dated: bool) -> tupl
     """Return the content words of `text` whose stems are not in `supported`, each once, as they are written.
 
     Numbers are left out; they are checked with what they count. Words that place a statement in time are left
-    out if `is_dated`: a date or a computation was checked in their place.
+    out if `is_dated`: a date or a computation is checked instead.
     """
     free = CONTENT_FREE | TIME_WORDS if is_dated else CONTENT_FREE
     found: dict[str, str] = {}

@@ -98,6 +98,7 @@ def answered(
         trust=trust.lowest(citation.trust for citation in composed.citations),
         support=composed.support,
         derivations=composed.derivations,
+        unsupported=composed.unsupported_words,
         complete=composed.complete,
         missing=composed.missing,
         probability=composed.probability,

@@ -96,6 +96,11 @@ class Composed:
         """What code computed for the answer."""
         return self.checks[-1].derivations if self.holds and self.checks else ()
 
+    @property
+    def unsupported_words(self) -> tuple[str, ...]:
+        """Words of the answer that the cited turns do not hold."""
+        return self.checks[-1].unsupported if self.holds and self.checks else ()
+
 
 def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
     """No answer; what was tried before stays on record."""

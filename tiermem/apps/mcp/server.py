@@ -308,6 +308,7 @@ def _answer(given: Answer) -> dict[str, Any]:
         "answer": given.text,
         "abstained": given.abstained,
         "support": given.support,
+        "unsupported": list(given.unsupported),
         "complete": given.complete,
         "missing": given.missing,
         "sources": sources,

@@ -94,7 +94,15 @@ def _from_older(value: dict[str, Any]) -> dict[str, Any]:
         value["score"] = value["confidence"] if value["router"] == "llm" else None
     if "trace" in value and "route" in value and "support" not in value:
         value |= _unsaid(value)
+    if "trace" in value and "route" in value and "unsupported" not in value:
+        value["unsupported"] = _listed_by_check(value)
     return value
+
+
+def _listed_by_check(answer: Mapping[str, Any]) -> list[str]:
+    """Return the unsupported words of an older answer, which its last check lists."""
+    last = [one for one in answer["trace"]["checks"][-1:] if answer.get("support") == one["support"]]
+    return [word for one in last for word in one["unsupported"]]
 
 
 def _unsaid(answer: Mapping[str, Any]) -> dict[str, Any]:

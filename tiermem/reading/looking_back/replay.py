@@ -142,6 +142,7 @@ def _plain(then: Answer, now: Answer) -> Iterator[Difference]:
         ("abstained", str(then.abstained), str(now.abstained)),
         ("support", then.support or "none", now.support or "none"),
         ("derivations", _derivations(then), _derivations(now)),
+        ("unsupported", ", ".join(then.unsupported), ", ".join(now.unsupported)),
         ("way", then.trace.way, now.trace.way),
     ):
         if old != new:

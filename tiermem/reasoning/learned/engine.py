@@ -155,11 +155,11 @@ class ComposeByReader:
             return extracted(question, evidence)
         reader = self.opened.get()
         try:
-            return self._drafted(propose(reader, question, evidence))
+            return self._draft_from(propose(reader, question, evidence))
         except FloatingPointError as error:
             raise self.opened.refusal(error) from error
 
-    def _drafted(self, proposed: Proposed | None) -> Draft:
+    def _draft_from(self, proposed: Proposed | None) -> Draft:
         """The proposed draft where it is likely enough to be right, else an abstention."""
         if proposed is None:
             return _ABSTAINED

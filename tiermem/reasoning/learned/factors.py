@@ -129,11 +129,11 @@ def unpack(raw: bytes) -> tuple[Weights, dict[str, str]]:
     read = {name: _tensor(name, entry, numbers) for name, entry in described.items()}
     if sum(array.nbytes for array in read.values()) > len(numbers):
         raise ValueError("its tensors overlap")
-    tensors = {name: _scaled(name, read) for name in read if not name.endswith(_SCALE)}
+    tensors = {name: _scale_tensor(name, read) for name in read if not name.endswith(_SCALE)}
     return tensors, header
 
 
-def _scaled(name: str, read: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+def _scale_tensor(name: str, read: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
     """One tensor in 32 bits; `ValueError` where it holds a number that is not finite."""
     import numpy as np
 

@@ -15,6 +15,7 @@ export function shownAnswer(answer, audited) {
     { class: "answer" },
     h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text : withNumbers(answer)),
     facts(answer),
+    unsupported(answer),
     answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
     answer.abstained ? nearest(answer) : citations(answer, audited),
     degradations(answer.trace),
@@ -35,6 +36,12 @@ function facts(answer) {
     fact("Read", several(trace.read_tokens, "token"), `the pages behind it have ${number(trace.raw_tokens)}`),
     fact("Models", answer.usage.calls ? several(answer.usage.calls, "call") : "No call", spent(answer.usage)),
   );
+}
+
+// Answers of older versions of the server have no list.
+function unsupported(answer) {
+  if (!answer.unsupported || !answer.unsupported.length) return null;
+  return h("p", { class: "note" }, h("b", {}, "Not in the cited words: "), answer.unsupported.join(", "));
 }
 
 // Only an answer of the small reader has a probability.
