@@ -21,20 +21,16 @@ from pathlib import Path
 from eval.datasets import LoCoMo, LongMemEval
 from eval.types import Case, Dataset, LabelledQuestion
 from pagestore import Turn
-from tests.proof.guard_on_real_text import OTHER_NAMES, altered_date
+from tests.proof.guard_on_real_text import OTHER_NAMES, altered_date, altered_word, content_words
 from tiermem.proof import graded
-from tiermem.proof.unsupported import CONTENT_FREE, TIME_WORDS
 from tiermem.text import Source, resolve_dates
-from tiermem.text.dates import without_dates
-from tiermem.text.literals import names, numbers
-from tiermem.text.words import STOP_WORDS, WORD, stem, word_list, words
+from tiermem.text.literals import names
+from tiermem.text.words import word_list
 
 RANDOM_TURN = "random turn"
 """Kept out of the sum of false accepts: another turn may support the answer too."""
 WORDS = word_list("zero one two three four five six seven eight nine ten eleven twelve")
 PROVED = ("stated", "derived")
-SHORTEST = 2
-"""Letters that a content word has more than."""
 
 
 @dataclass
@@ -87,29 +83,6 @@ def altered_by_one(answer: str) -> Iterator[str]:
 def altered_name(answer: str) -> Iterator[str]:
     for at, name in enumerate(dict.fromkeys(names(answer))):
         yield re.sub(r"\b" + re.escape(name) + r"\b", OTHER_NAMES[at % len(OTHER_NAMES)], answer)
-
-
-def content_words(answer: str) -> list[re.Match[str]]:
-    """Find the words that say something: no stop word, number, name or date."""
-    plain = without_dates(answer, resolve_dates(answer, None))
-    named = set(words(" ".join(names(answer))))
-    return [
-        match
-        for match in WORD.finditer(plain)
-        if len(match.group()) > SHORTEST
-        and match.group().lower() not in STOP_WORDS | named
-        and stem(match.group().lower()) not in CONTENT_FREE | TIME_WORDS
-        and not numbers(match.group())
-    ]
-
-
-def altered_word(answer: str, pool: Sequence[str], chance: random.Random) -> Iterator[str]:
-    """Replace one content word, drawn at random, by one of the pool."""
-    places = content_words(answer)
-    if places:
-        place, other = chance.choice(places), chance.choice(pool)
-        if stem(other.lower()) not in set(map(stem, words(answer))):
-            yield answer[: place.start()] + other + answer[place.end() :]
 
 
 def alterations(answer: str, pool: Sequence[str], chance: random.Random) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -24,12 +24,16 @@ from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
 from tiermem.model import Claim, LinkedFact
 from tiermem.proof import link
+from tiermem.proof.unsupported import CONTENT_FREE, TIME_WORDS
 from tiermem.text import resolve_dates, sentences
-from tiermem.text.dates import MONTHS
-from tiermem.text.literals import names
-from tiermem.text.words import word_list
+from tiermem.text.dates import MONTHS, without_dates
+from tiermem.text.literals import names, numbers
+from tiermem.text.words import STOP_WORDS, WORD, stem, word_list
+from tiermem.text.words import words as split_words
 
 OTHER_NAMES = ("Priscilla", "Rodrigo", "Marseille", "Helsinki", "Nakamura", "Zephyr")
+SHORTEST = 2
+"""Letters that a content word has more than."""
 NUMBER_WORDS = word_list("two three four five six seven eight nine ten eleven")
 AUXILIARIES = word_list("is was has had have would will can could are were should did does")
 
@@ -145,6 +149,29 @@ def negated_fact(fact: str) -> Iterator[str]:
         yield f"It is not true that {fact}"
 
 
+def altered_word(fact: str, pool: Sequence[str], rng: random.Random) -> Iterator[str]:
+    """Replace one content word, drawn at random, by one of another fact."""
+    places = content_words(fact)
+    if places:
+        place, other = rng.choice(places), rng.choice(pool)
+        if stem(other.lower()) not in set(map(stem, split_words(fact))):
+            yield fact[: place.start()] + other + fact[place.end() :]
+
+
+def content_words(text: str) -> list[re.Match[str]]:
+    """Find the words that say something: no stop word, number, name or date."""
+    plain = without_dates(text, resolve_dates(text, None))
+    named = set(split_words(" ".join(names(text))))
+    return [
+        match
+        for match in WORD.finditer(plain)
+        if len(match.group()) > SHORTEST
+        and match.group().lower() not in STOP_WORDS | named
+        and stem(match.group().lower()) not in CONTENT_FREE | TIME_WORDS
+        and not numbers(match.group())
+    ]
+
+
 def other_quotes(fact: dict[str, Any], page: Page, *, near: bool) -> Iterator[str]:
     at = next(i for i, line in enumerate(page.lines) if line.turn and line.turn.turn_id == fact["dia_ids"][0])
     cited = set(fact["dia_ids"])
@@ -173,7 +200,7 @@ def exchanged(talk: Conversation) -> Iterator[tuple[str, tuple[str, ...], list[P
 
 
 def alterations(
-    fact: dict[str, Any], talk: Conversation, rng: random.Random
+    fact: dict[str, Any], talk: Conversation, rng: random.Random, pool: Sequence[str]
 ) -> Iterator[tuple[str, str, str]]:
     text, quote, page = fact["fact"], fact["quote"], talk.page_of_turn[fact["dia_ids"][0]]
     for new in altered_number(text):
@@ -186,6 +213,8 @@ def alterations(
         yield "person swapped", new, quote
     for new in negated_fact(text):
         yield "negation", new, quote
+    for new in altered_word(text, pool, random.Random(text)):
+        yield "word", new, quote
     for other in other_quotes(fact, page, near=True):
         yield "neighbour's quote", text, other
     far = list(other_quotes(fact, page, near=False))
@@ -200,10 +229,11 @@ def alterations(
 def measure(talk: Conversation) -> Tally:
     rng = random.Random(talk.name)
     tally = Tally()
+    pool = [match.group() for fact in talk.facts for match in content_words(fact["fact"])]
     for fact in talk.facts:
         pages = [talk.page_of_turn[fact["dia_ids"][0]]]
         _true(fact, talk, pages, tally)
-        for kind, text, quote in alterations(fact, talk, rng):
+        for kind, text, quote in alterations(fact, talk, rng, pool):
             if text == fact["fact"] and quote == fact["quote"]:
                 continue
             tally.tried[kind] += 1

@@ -141,10 +141,10 @@ BUSY = "I haven't tried baking, I've been busy painting."
 @pytest.mark.parametrize(
     ("claim", "quote", "result"),
     [
-        ("Ann plans to make coconut milk ice cream for her family.", MAKE, "stated"),
+        ("Ann plans to make coconut milk ice cream for her family.", MAKE, "plans, coconut, milk"),
         ("Ben plans to make coconut milk ice cream for his family.", MAKE, "not about the turn"),
         ("Ann likes coconut milk ice cream and lemon cake.", MAKE, "not about"),
-        ("Ann's second painting was inspired by her own garden.", GARDEN, "stated"),
+        ("Ann's second painting was inspired by her own garden.", GARDEN, "quoted turns: painting"),
         ("Ann's third painting was inspired by her own garden.", GARDEN, "number"),
         ("Ann has been busy painting and baking.", BUSY, "negation"),
         ("Ann has been busy painting and has not tried baking.", BUSY, "stated"),

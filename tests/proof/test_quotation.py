@@ -1,5 +1,6 @@
 """The words of a fact as claims that are stated by construction."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +38,18 @@ def test_a_turn_is_quoted_in_the_words_of_its_speaker() -> None:
         quotes=("any time you sail to the islands",),
         importance=0.9,
     )
+
+
+def test_a_wording_that_only_adds_words_is_searched_with_the_scene() -> None:
+    adding = fact(
+        "Ann would come along to remote islands.", "I'd come along any time you sail to the islands"
+    )
+    assert adding.reason == "not in the quoted turns: remote"
+    (claim,) = quotations(replace(adding, scene="the boat in Bergen"), [PAGE])
+    assert claim.scene == f"the boat in Bergen {adding.claim}"
+    wrong = fact("Ann will not sail to the islands.", "any time you sail to the islands")
+    assert wrong.support == "worded"
+    assert [claim.scene for claim in quotations(wrong, [PAGE])] == [None]
 
 
 def test_a_reply_is_quoted_with_what_was_asked_and_every_turn_by_itself() -> None:

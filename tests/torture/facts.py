@@ -154,7 +154,7 @@ def _shares_kept(seen: Counter[str]) -> str:
         return ""
     kept, accepted = seen["kept"] / seen["true facts"], seen["accepted"] / seen["altered facts"]
     return (
-        f"{kept:.1%} of {seen['true facts']:,} true facts kept (aim 90 %); {accepted:.2%} of "
+        f"{kept:.1%} of {seen['true facts']:,} true facts kept (aim at least 33 %); {accepted:.2%} of "
         f"{seen['altered facts']:,} altered ones accepted (aim at most 1 %)"
     )
 

@@ -140,10 +140,14 @@ async def test_a_merged_unit_is_trusted_as_the_least_of_its_turns() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_name_told_by_a_tool_pulls_a_claim_about_it_down() -> None:
+async def test_a_name_of_a_tool_is_in_no_unit_of_the_trust_of_a_user() -> None:
     ledger = await opened()
     claims = [
         Claim(text="Rosalind moved to the old mill.", quotes=("she moved to the old mill last spring",)),
+        Claim(
+            text="Rosalind, aged 40, moved to the old mill.",
+            quotes=("The register says: Rosalind, aged 40.", "she moved to the old mill last spring"),
+        ),
         Claim(text="Ann keeps seven bees.", quotes=("I keep seven bees",)),
     ]
     writer = Writer(ledger, DictIndex(), Rules(distils=lambda page: claims).engine)
@@ -156,9 +160,10 @@ async def test_a_name_told_by_a_tool_pulls_a_claim_about_it_down() -> None:
     )
     await writer.seal()
     await writer.distil_pending()
-    assert [(unit.text[:8], unit.trust) for unit in ledger.tier1.units()] == [
-        ("Rosalind", "tool"),
-        ("Ann keep", "user"),
+    assert sorted((unit.text, unit.trust) for unit in ledger.tier1.units()) == [
+        ("Ann keeps seven bees.", "user"),
+        ("Ann: she moved to the old mill last spring", "user"),
+        ("Rosalind, aged 40, moved to the old mill.", "tool"),
     ]
 
 

@@ -57,7 +57,7 @@ class _Place:
     """Too few words to be known by, and no quote beside them: the same words may stand here by chance."""
 
 
-def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
+def link(claim: Claim, pages: Sequence[Page], *, every_word: bool = True) -> LinkedFact | Rejected:
     """Tie `claim` to the exact words that support it. Never raises, whatever the claim holds.
 
     An ellipsis in a quote, a line break or a page-line header inside it separates parts; they must
@@ -71,7 +71,7 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
         return _rejected(claim, NOT_FOUND)
     best: LinkedFact | Rejected | None = None
     for places in islice(product(*(options for _, options in placed)), _MAX_PLACES):
-        found = _judged(claim, tuple(quote for quote, _ in placed), places)
+        found = _judged(claim, tuple(quote for quote, _ in placed), places, every_word=every_word)
         if isinstance(found, LinkedFact) and found.support != "worded":
             return found
         if best is None or (isinstance(best, Rejected) and isinstance(found, LinkedFact)):
@@ -99,9 +99,11 @@ def _rejected(claim: Claim, reason: str) -> Rejected:
     return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
-def _judged(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> LinkedFact | Rejected:
+def _judged(
+    claim: Claim, quotes: Sequence[str], places: Sequence[_Place], *, every_word: bool
+) -> LinkedFact | Rejected:
     """The claim against these places; `worded` at best when a quote is missing or only nearly there."""
-    verdict = judged(claim.text, claim.event_at, _ground(places))
+    verdict = judged(claim.text, claim.event_at, _ground(places), every_word=every_word)
     if verdict.support == "contradicted":
         return _rejected(claim, verdict.reason)
     lacking = _lacking(claim, quotes, places)

@@ -1,4 +1,4 @@
-"""A fact's words as claims in their speakers' own words, for Tier 1 where a wording cannot be proved."""
+"""Turn a fact whose wording is not confirmed into claims in the words of its speakers, for Tier 1."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pagestore import Page, PageLine, Span
 from tiermem.model import Claim, LinkedFact
 from tiermem.proof.link import link
+from tiermem.proof.support import ADDED_WORDS
 from tiermem.text.words import sentences, words
 
 _MAX_ASKED = 300
@@ -19,7 +20,9 @@ def quotations(fact: LinkedFact, pages: Sequence[Page]) -> tuple[Claim, ...]:
     """One claim for each turn `fact` quotes, each of which `link` grades `stated` on the same pages.
 
     `Ann: words`, or `Ann, asked "question": words` where the turn answers a question put just before it. A
-    turn whose words cannot stand so (a name with a colon, words that read like orders) is left out.
+    turn whose words cannot be put so (a name with a colon, words that read like orders) is left out. A
+    wording that only adds words becomes part of the scene: it is searched with little weight and not
+    displayed.
     """
     by_id = {page.id: page for page in pages}
     found: list[Claim] = []
@@ -60,8 +63,18 @@ def _claim(fact: LinkedFact, line: PageLine, said: str, asked: str) -> Claim:
     speaker = line.turn.speaker if line.turn is not None else ""
     head = f'{speaker}, asked "{asked}"' if asked else speaker
     return Claim(
-        text=f"{head}: {' '.join(said.split())}", quotes=(said,), scene=fact.scene, importance=fact.importance
+        text=f"{head}: {' '.join(said.split())}",
+        quotes=(said,),
+        scene=_scene_of(fact),
+        importance=fact.importance,
     )
+
+
+def _scene_of(fact: LinkedFact) -> str | None:
+    """Return the scene of the fact, with its wording if that only adds words."""
+    if not fact.reason.startswith(ADDED_WORDS):
+        return fact.scene
+    return f"{fact.scene} {fact.claim}" if fact.scene else fact.claim
 
 
 def _sentences(page: Page, line: PageLine, start: int, end: int) -> tuple[int, int]:

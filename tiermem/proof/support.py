@@ -19,6 +19,7 @@ from itertools import product
 
 from tiermem.model import Derivation, Graded
 from tiermem.proof.derive import amounts, count_of, counted_date, mentions, reckoned, term, written
+from tiermem.proof.unsupported import content_stems, unsupported_words
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
@@ -55,6 +56,8 @@ _WEEKDAY = re.compile(r"\b(" + "|".join(WEEKDAYS) + r"),?\s*+(?:the\s++)?\Z", re
 _THEN_A_DAY = re.compile(r"\A,?\s*+(?:the\s++)?\d")
 _BESIDE = 60
 """Characters beside a date in which what it is tied to stands ("Tuesday the", "as of early")."""
+ADDED_WORDS = "not in the quoted turns"
+"""How the reason begins if content words of the claim are all that is not confirmed."""
 _NEAR = 2
 """Lines of a page up to which two quoted turns belong to one talk."""
 _TAKEN_UP = ((0.5, 0.5), (0.6, 0.25))
@@ -170,21 +173,23 @@ def instruction_like(text: str) -> bool:
     return bool(_INSTRUCTION.search(text))
 
 
-def judged(claim: str, event_at: str | None, ground: Ground) -> Verdict:
-    """How far `ground` bears out `claim`.
+def judged(claim: str, event_at: str | None, ground: Ground, *, every_word: bool = True) -> Verdict:
+    """Grade a claim against the words it quotes.
 
-    A claim in somebody's own words (`Ann: I went …`) must be that speaker's; what it says was asked must
-    have been asked just before, and needs no other support.
+    `every_word` requires each content word of the claim in the quoted turns, in the question before them or
+    among the names of who speaks on the pages. `False` requires half of the words, as older versions did. A
+    claim in somebody's own words (`Ann: I went …`) must be that speaker's; what it says was asked must have
+    been asked just before, and needs no other support.
     """
     own = speech(claim)
     if own is None or (own.speaker not in ground.everyone and not _word_for_word(own, ground)):
-        return _judged(claim, event_at, ground, read_claim)
+        return _judged(claim, event_at, ground, read_claim, every_word=every_word)
     if own.speaker not in ground.speakers:
         return Verdict(support="contradicted", reason="said by somebody else")
     mine = ground.only_by(own.speaker)
     if own.asked and normalise(own.asked).text not in normalise(mine.asked).text:
         return Verdict(support="worded", reason="not what was asked")
-    return _judged(own.said, event_at, mine, read_turn)
+    return _judged(own.said, event_at, mine, read_turn, every_word=every_word)
 
 
 def _word_for_word(own: Speech, ground: Ground) -> bool:
@@ -196,7 +201,7 @@ def _word_for_word(own: Speech, ground: Ground) -> bool:
     return named and not known and said.count(" ") >= 2 and said in " ".join(words(ground.text))
 
 
-def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Verdict:
+def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read, *, every_word: bool) -> Verdict:
     dates = resolve_dates(claim, ground.quoted[-1].turn.said_at)
     plain = without_dates(claim, dates)
     derived: list[Derivation] = []
@@ -207,6 +212,7 @@ def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Ve
         or _wrong_words(plain, ground)
         or _mixed(plain, ground)
         or _wrong_reading(plain, ground, read)
+        or (_added_words(plain, ground, is_dated=bool(dates) or bool(derived)) if every_word else None)
     )
     if why is None:
         return Verdict(support="derived" if derived else "stated", derivations=tuple(dict.fromkeys(derived)))
@@ -357,6 +363,12 @@ def _wrong_words(claim: str, ground: Ground) -> str | None:
     if _only_asks(ground.quote) and not _ASKS.search(claim):
         return "a question asserts nothing"
     return None
+
+
+def _added_words(claim: str, ground: Ground, *, is_dated: bool) -> str | None:
+    supported = content_stems((ground.text, ground.asked, *ground.everyone)) | _NOT_CONTENT
+    added = unsupported_words(claim, supported, is_dated=is_dated)
+    return f"{ADDED_WORDS}: {', '.join(added)}" if added else None
 
 
 def _people(ground: Ground) -> set[str]:

@@ -33,7 +33,7 @@ TIME_WORDS = frozenset(
         (
             *word_list("second minute hour day night week weekend month year decade today yesterday"),
             *word_list("tomorrow ago last next previous prior following early late mid middle"),
-            *word_list("beginning start end"),
+            *word_list("beginning start end shortly around since"),
             *WEEKDAYS,
             *ORDINALS,
         ),

@@ -54,15 +54,19 @@ def closed(page: Page) -> Page:
 
 
 def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
-    """Whether these pages, some turns of which may be withheld or erased, state the claim or give it."""
-    linked = link(claim, pages)
+    """Check whether these pages, some turns of which may be withheld or erased, still confirm the claim.
+
+    Half of the words are enough, as when older units were made: a unit is erased or withheld exactly when it
+    was before every word counted.
+    """
+    linked = link(claim, pages, every_word=False)
     return isinstance(linked, LinkedFact) and is_proved(linked.support)
 
 
 def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = ()) -> bool:
-    """Whether every content word of a text stands on these pages; dates and what is computed may be new.
+    """Whether every content word of a text is on these pages; dates and what is computed may be new.
 
-    Proving allows more: half of the words may be its maker's own, who may have them from anywhere.
+    `still_proved` allows more: half of the words may be additions of an older unit's wording.
     """
     stems_there = set(stems("\n".join((*(page.text for page in pages), *computed))))
     wording = stems(without_dates(text, resolve_dates(text, None)))
