@@ -423,6 +423,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "first": text,
         "second": text,
     },
+    "tiermem.proof.unsupported.unsupported_words": lambda text: {
+        "text": text,
+        "supported": {"dog"},
+        "is_dated": False,
+    },
     "tiermem.salience.attribute.shares": lambda text: {
         "cited": [UnitId("u1:x")],
         "in_view": {UnitId("u1:y"): text},

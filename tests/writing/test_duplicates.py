@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pagestore import Page, SessionId, Span
+from pagestore import Page, PageId, SessionId, Span
 from tests.ledger.building import distilled
 from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.ledger import Ledger
 from tiermem.model import SummaryUnit, UnitId
+from tiermem.reasoning.rules import by_rules
 from tiermem.writing import Writer
 from tiermem.writing.duplicates import find_duplicate
 
@@ -82,3 +83,25 @@ async def test_what_was_superseded_is_known_still() -> None:
     await ledger.write(distilled(other.id, newer))
     assert not ledger.tier1.is_active(ann.id)
     assert find_duplicate(ledger.tier1, WORDS, ann.spans) == ann
+
+
+async def test_a_pass_that_runs_while_a_statement_is_stored_makes_no_second_unit_of_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A correction takes the words of a statement back; a second unit of them would stay."""
+    ledger = await opened()
+    writer = Writer(ledger, DictIndex(), by_rules())
+    seal = ledger.seal
+
+    async def seal_and_distil(session: SessionId) -> tuple[PageId, ...]:
+        sealed = await seal(session)
+        await writer.distil_pending()
+        return sealed
+
+    monkeypatch.setattr(ledger, "seal", seal_and_distil)
+    green, _ = await writer.remember(S1, turn("My bike is the green one."))
+    await writer.correct(green.unit.id, turn("My bike is the blue one."))
+    monkeypatch.undo()
+    await writer.distil_pending()
+    assert [unit.text for unit in ledger.tier1.units()] == ["My bike is the blue one."]
+    assert await writer.pending_pages() == ()

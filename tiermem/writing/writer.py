@@ -9,6 +9,7 @@ and the others go on.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -105,6 +106,7 @@ class Writer:
         self._eraser = Eraser(ledger, self._projection)
         self._distilling = anyio.Lock()
         self._one_decides = anyio.Lock()  # what holds is looked at and changed in one step
+        self._stating: Counter[SessionId] = Counter()  # sessions in which a statement is being stored
 
     async def limit_hot_units(self, limit: int | None) -> None:
         """Have the index hold no more than `limit` units from now on; `None` leaves it as it was."""
@@ -196,10 +198,18 @@ class Writer:
         return run.report(self._projection.aside())
 
     async def pending_pages(self, *, aside: bool = True) -> tuple[PageInfo, ...]:
-        """Sealed pages that are not summarised yet, oldest first; with `aside`, those set aside as well."""
+        """Return the sealed pages that are not summarised yet, oldest first.
+
+        `aside` includes pages that were set aside. Pages of a session in which a statement is being stored
+        are left out: until its unit is recorded, its words would become a second unit.
+        """
         pages, tier1 = await self._ledger.pages(), self._ledger.tier1
         without = {} if aside else tier1.aside_at("distil")
-        return tuple(i for i in pages if not tier1.is_distilled(i.id) and i.id not in without)
+        return tuple(
+            info
+            for info in pages
+            if not tier1.is_distilled(info.id) and info.id not in without and not self._stating[info.session]
+        )
 
     @asynccontextmanager
     async def deciding(self) -> AsyncIterator[None]:
@@ -440,13 +450,17 @@ class Writer:
     async def _stated(
         self, session: SessionId, turn: Turn, *, corrects: SummaryUnit | None
     ) -> tuple[PageId, SummaryUnit, tuple[PageId, ...]]:
-        appended = await self._ledger.append(session, (turn,))
-        sealed = (*appended.sealed, *await self._ledger.seal(session))
-        page = await self._page_with(session, appended.seqs[0])
-        older = () if corrects is None else (corrects.id, *corrects.supersedes)
-        unit = stated_unit(page, appended.seqs[0], self._options.trust, older)
-        corrected = () if corrects is None else self._ledger.tier1.corrected_with(corrects.id)
-        await self._ledger.write(Stated(unit=unit, corrects=corrected))
+        self._stating[session] += 1
+        try:
+            appended = await self._ledger.append(session, (turn,))
+            sealed = (*appended.sealed, *await self._ledger.seal(session))
+            page = await self._page_with(session, appended.seqs[0])
+            older = () if corrects is None else (corrects.id, *corrects.supersedes)
+            unit = stated_unit(page, appended.seqs[0], self._options.trust, older)
+            corrected = () if corrects is None else self._ledger.tier1.corrected_with(corrects.id)
+            await self._ledger.write(Stated(unit=unit, corrects=corrected))
+        finally:
+            self._stating[session] -= 1
         await self._projection.attempt()
         return page.id, unit, sealed
 
