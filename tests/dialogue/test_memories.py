@@ -4,6 +4,7 @@ import io
 import json
 import random
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import tiermem
 from pagestore import Turn
 from tests.dialogue.mutations import mutated
 from tiermem.dialogue import Conversation, read_dialogue
+from tiermem.dialogue import database as foreign
 from tiermem.dialogue.database import as_json
 from tiermem.dialogue.formats.mem0 import TABLES as TABLES_READ
 from tiermem.dialogue.formats.memories import ROLE
@@ -116,6 +118,101 @@ def test_another_database_is_no_dialogue(tmp_path: Path) -> None:
     (tmp_path / "cut.db").write_bytes(database(tmp_path / "whole.db").read_bytes()[:5_000])
     with pytest.raises(NotDialogue, match=r"cut\.db"):
         read_dialogue(tmp_path / "cut.db")
+
+
+MESSAGE = "INSERT INTO messages VALUES ('x', 's', 'user', 'My dog is called Biscuit.', 'Ann', NULL);"
+"""A message in Mem0's tables."""
+ROWS = """
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+INSERT INTO messages (id) SELECT i FROM n;
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (
+            "ALTER TABLE messages ADD COLUMN big TEXT AS (hex(zeroblob(400000000))) VIRTUAL;",
+            "computes.*'big'",
+        ),
+        ("ALTER TABLE messages ADD COLUMN one INTEGER AS (1) VIRTUAL;", "computes its column 'one'"),
+        (
+            "DROP TABLE messages; CREATE TABLE messages (id TEXT, up TEXT AS (upper(id)) STORED);",
+            "computes its column 'up'",
+        ),
+        ("DROP TABLE messages; CREATE VIEW messages AS SELECT * FROM history;", "without a table 'messages'"),
+        (
+            "DROP TABLE messages; CREATE VIRTUAL TABLE messages USING fts5(role);",
+            "without a table 'messages'",
+        ),
+        (
+            f"{ROWS}ALTER TABLE messages ADD COLUMN big TEXT DEFAULT '{'x' * 100_000}';",
+            "more than 4 times its size",
+        ),
+        (
+            "DROP TABLE messages; CREATE TABLE messages (" + ", ".join(f"c{n}" for n in range(70)) + ");",
+            "many",
+        ),
+    ],
+)
+def test_a_database_that_computes_more_than_it_holds_is_refused(
+    tmp_path: Path, script: str, told: str
+) -> None:
+    file = database(tmp_path / "history.db", f"{TABLES}{MESSAGE}{script}")
+    data = file.read_bytes()
+    tracemalloc.start()
+    try:
+        with pytest.raises(NotDialogue, match=told):
+            read_dialogue(file)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert file.read_bytes() == data
+
+
+def test_a_view_that_says_it_is_a_table_is_not_read(tmp_path: Path) -> None:
+    crossed = "CREATE VIEW messages AS SELECT upper(a.id) id FROM history a, history b"
+    file = database(tmp_path / "history.db", f"{TABLES}{crossed.replace('messages', 'message5')}")
+    with closing(sqlite3.connect(file)) as made:
+        made.execute("PRAGMA writable_schema = ON")
+        made.execute("DELETE FROM sqlite_master WHERE name IN ('messages', 'sqlite_autoindex_messages_1')")
+        made.execute(
+            "UPDATE sqlite_master SET type = 'table', name = 'messages', tbl_name = 'messages', "
+            "rootpage = 2, sql = ? WHERE name = 'message5'",
+            (crossed,),
+        )
+        made.commit()
+    with pytest.raises(NotDialogue, match="SQLite"):
+        read_dialogue(file)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "DROP TABLE messages; CREATE VIEW messages AS SELECT name FROM sqlite_master;",
+        "DROP TABLE messages; CREATE VIEW messages AS SELECT upper(id) FROM history;",
+    ],
+)
+def test_the_authorizer_allows_no_function_and_no_other_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
+    monkeypatch.setattr(foreign, "_check_table", lambda *_: None)
+    with pytest.raises(NotDialogue, match=r"not authorized|prohibited"):
+        read_dialogue(database(tmp_path / "history.db", f"{TABLES}{script}"))
+
+
+def test_a_database_that_takes_too_many_steps_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = database(tmp_path / "history.db")
+    with monkeypatch.context() as patched:
+        patched.setattr(foreign, "_STEPS", 0)
+        patched.setattr(foreign, "_SPARE", 0)
+        patched.setattr(foreign, "_TIMES", 1000)
+        patched.setattr(foreign, "_LOOKS_EVERY", 1)
+        with pytest.raises(NotDialogue, match="interrupted"):
+            read_dialogue(file)
+    assert read_dialogue(file)
 
 
 def test_of_graphiti_episodes_are_words_and_edges_what_it_says() -> None:

@@ -2,8 +2,11 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import struct
 import tracemalloc
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +43,52 @@ def test_no_more_is_unpacked_than_the_limit_and_the_error_says_what_to_do(
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
+
+
+def forged_zip(unpacked_size: int, named_size: int, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip archive of one text that names another size than it unpacks to."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        archive.writestr("chat.txt", b"Ann: Hi\n" * (unpacked_size // 8))
+    raw = bytearray(out.getvalue())
+    entry = raw.rfind(b"PK\x01\x02")
+    raw[entry + 24 : entry + 28] = struct.pack("<I", named_size)
+    return bytes(raw)
+
+
+@pytest.mark.parametrize(
+    ("archive", "told"),
+    [
+        (forged_zip(60_000_000, 100), "cannot be read"),
+        (forged_zip(60_000_000, 60_000_000), r"more than 4 MB.*unpack it first"),
+        (forged_zip(60_000_000, 2**32 - 1), r"more than 4 MB.*unpack it first"),
+        (forged_zip(60_000_000, 100, zipfile.ZIP_BZIP2), "otherwise than by deflate"),
+        (forged_zip(60_000_000, 100, zipfile.ZIP_LZMA), "otherwise than by deflate"),
+    ],
+)
+def test_a_zip_archive_is_held_to_the_limit_whatever_size_it_names(
+    archive: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed, "MOST", 4_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(NotDialogue, match=told):
+            read_dialogue(io.BytesIO(archive))
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_files_of_a_zip_archive_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    users = "[]"
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("users.json", users)
+        for day in range(1, 6):
+            archive.writestr(f"general/2024-05-0{day}.json", "[]" + " " * 998)
+    monkeypatch.setattr(packed, "MOST", 4_000)
+    with pytest.raises(NotDialogue, match="unpacks to more than"):
+        read_dialogue(io.BytesIO(out.getvalue()))
 
 
 @pytest.mark.parametrize("pack", PACKERS)

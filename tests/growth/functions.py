@@ -88,6 +88,7 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.archive.is_archive": "takes bytes, of which it looks at four",
     "tiermem.dialogue.archive.read_archive": "takes bytes; the texts in them go to the readers",
     "tiermem.dialogue.packed.unpacked": "takes bytes",
+    "tiermem.dialogue.packed.read_unpacked": "takes a stream of bytes",
     "tiermem.dialogue.database.is_database": "takes bytes, of which it looks at sixteen",
     "tiermem.dialogue.database.as_json": "takes bytes; the texts in them go to a reader",
     "tiermem.dialogue.formats.memories.by_session": "takes turns",

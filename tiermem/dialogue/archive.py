@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import lzma
 import struct
 import zipfile
 import zlib
@@ -11,10 +10,12 @@ from collections.abc import Callable
 
 from tiermem.dialogue.formats import slack
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.packed import MOST
+from tiermem.dialogue.packed import read_unpacked
 from tiermem.errors import InvalidInput
 
-_DAMAGE = (zlib.error, lzma.LZMAError, struct.error)
+_DAMAGE = (zlib.error, struct.error)
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How files may be packed. Of other methods `zipfile` unpacks each piece whole, whatever it unpacks to."""
 _CHATS = "conversations.json"
 _READ = (".txt", ".json", ".jsonl", ".md", ".csv", ".tsv", ".vtt", ".srt")
 
@@ -63,10 +64,17 @@ def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
 
 
 def _texts(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> dict[str, str]:
-    size = sum(one.file_size for one in files)
-    if size > MOST:
-        raise InvalidInput(f"the archive unpacks to {size:,} bytes, more than {MOST:,}: unpack it first")
-    try:
-        return {one.filename: archive.read(one).decode("utf-8-sig", "surrogatepass") for one in files}
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"a file of the archive is not UTF-8 text: {error}") from error
+    """The files as texts, unpacked up to the limit for all together, whatever sizes the archive names."""
+    texts: dict[str, str] = {}
+    size = 0
+    for one in files:
+        if one.compress_type not in _METHODS:
+            raise InvalidInput(f"{one.filename!r} is packed otherwise than by deflate: unpack it first")
+        with archive.open(one) as packed:
+            data = read_unpacked(packed, size)
+        size += len(data)
+        try:
+            texts[one.filename] = data.decode("utf-8-sig", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"a file of the archive is not UTF-8 text: {error}") from error
+    return texts

@@ -1,15 +1,30 @@
-"""A file of SQLite as JSON: its tables by name, each a list of rows. Nothing in it is run or changed."""
+"""A file of SQLite as JSON: its tables by name, each a list of rows.
+
+The file is read into memory and never written. An authorizer allows to read the named tables and nothing
+else, so that no function runs, and views, virtual tables and computed columns are refused. Rows and the steps
+of reading them are counted against the size of the file: a damaged file can hold rows without end.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 from tiermem.errors import InvalidInput
 
 _MAGIC = b"SQLite format 3\x00"
+_MOST_COLUMNS = 64
+"""Columns of a table at most. Mem0 has ten."""
+_TIMES = 4
+"""How many times the size of the file its rows may take: a byte for each value, and the length of texts."""
+_SPARE = 1 << 20
+"""Bytes and steps on top, for a small file."""
+_STEPS = 20
+"""Steps of SQLite's machine for each byte of the file; rows take one or two."""
+_LOOKS_EVERY = 10_000
+"""Steps of SQLite's machine after which they are counted."""
 
 
 def is_database(data: bytes) -> bool:
@@ -18,25 +33,79 @@ def is_database(data: bytes) -> bool:
 
 
 def as_json(data: bytes, tables: Iterable[str]) -> str:
-    """Some tables of a database as one JSON object; `InvalidInput` where one is not there."""
+    """Some tables of a database as one JSON object.
+
+    Raises `InvalidInput` where one is not there or no plain table, and where rows take more than four times
+    the size of the file.
+    """
+    names, left = tuple(tables), _TIMES * len(data) + _SPARE
+    found: dict[str, list[dict[str, object]]] = {}
     try:
         with closing(sqlite3.connect(":memory:")) as opened:
+            _restrict(opened, len(data))
             opened.deserialize(data)
-            opened.execute("PRAGMA trusted_schema = OFF")
-            opened.execute("PRAGMA query_only = ON")
-            opened.row_factory = sqlite3.Row
-            found = {name: _rows(opened, name) for name in tables}
+            for name in names:
+                _check_table(opened, name)
+            opened.set_authorizer(_Reading(names))
+            for name in names:
+                found[name] = []
+                for row, size in _rows(opened, name):
+                    left -= size
+                    if left < 0:
+                        raise InvalidInput(
+                            f"a database of SQLite whose rows take more than {_TIMES} times its size: it is "
+                            "damaged or made to fill the memory"
+                        )
+                    found[name].append(row)
     except (sqlite3.Error, OverflowError) as error:
         raise InvalidInput(f"a database of SQLite that is none of Mem0's: {error}") from error
     return json.dumps(found)
 
 
-def _rows(opened: sqlite3.Connection, table: str) -> list[dict[str, object]]:
-    known = opened.execute("SELECT type FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
-    if known is None or known["type"] != "table":
+def _restrict(opened: sqlite3.Connection, size: int) -> None:
+    """Limit what reading a file of this size may take."""
+    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, size + _SPARE)
+    opened.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, _MOST_COLUMNS)
+    opened.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    opened.execute("PRAGMA trusted_schema = OFF")
+    opened.execute("PRAGMA query_only = ON")
+    looks = iter(range((_STEPS * size + _SPARE) // _LOOKS_EVERY))
+    opened.set_progress_handler(lambda: next(looks, None) is None, _LOOKS_EVERY)
+
+
+def _check_table(opened: sqlite3.Connection, table: str) -> None:
+    """Raise `InvalidInput` for what is no table, or one whose rows are computed."""
+    # A view and a virtual table have no pages of their own.
+    where = "name = ? AND type = 'table' AND rootpage > 0"
+    if opened.execute(f"SELECT 1 FROM sqlite_master WHERE {where}", (table,)).fetchone() is None:  # noqa: S608
         raise InvalidInput(f"a database of SQLite without a table {table!r}: of these only Mem0's is read")
+    columns = opened.execute(f'PRAGMA main.table_xinfo("{table}")')
+    computed = [name for _, name, *_, hidden in columns if hidden]
+    if computed:
+        raise InvalidInput(
+            f"a database of SQLite whose table {table!r} computes its column {computed[0]!r}, which none of "
+            "Mem0's does: copy the rows into a table without it"
+        )
+
+
+class _Reading:
+    """An authorizer that allows to read some tables, and nothing else."""
+
+    def __init__(self, tables: tuple[str, ...]) -> None:
+        self._tables = tables
+
+    def __call__(self, action: int, table: str | None, *_: str | None) -> int:
+        is_read = action == sqlite3.SQLITE_READ and table in self._tables
+        return sqlite3.SQLITE_OK if is_read or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
+
+
+def _rows(opened: sqlite3.Connection, table: str) -> Iterator[tuple[dict[str, object], int]]:
+    """Each row by the names of its columns, and the bytes that it takes."""
     rows = opened.execute(f'SELECT * FROM "{table}" ORDER BY rowid')  # noqa: S608  # a name of ours
-    return [{key: _plain(row[key]) for key in row.keys()} for row in rows]  # noqa: SIM118
+    names = [name for name, *_ in rows.description]
+    for row in rows:
+        sizes = [len(value) if isinstance(value, str | bytes) else 0 for value in row]
+        yield dict(zip(names, map(_plain, row), strict=True)), len(row) + sum(sizes)
 
 
 def _plain(value: object) -> object:

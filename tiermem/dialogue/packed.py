@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import zlib
+from typing import IO
 
 from tiermem.errors import InvalidInput
 
@@ -23,21 +24,26 @@ def unpacked(data: bytes) -> bytes:
     `InvalidInput` for a damaged file, and for one that unpacks to more than `MOST` bytes, of which no more is
     unpacked than that.
     """
-    content = bytearray()
     try:
         stream = _opened(data)
         if stream is None:
             return data
         with stream:
-            while piece := stream.read(_PIECE):
-                content += piece
-                if len(content) > MOST:
-                    raise InvalidInput(
-                        f"it unpacks to more than {MOST / 1e6:g} MB; if it really is that large, unpack it "
-                        "first: a file that is not packed may be of any size"
-                    )
+            return read_unpacked(stream)
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise InvalidInput(f"the compressed file is damaged: {error}") from error
+
+
+def read_unpacked(stream: IO[bytes] | gzip.GzipFile | lzma.LZMAFile, before: int = 0) -> bytes:
+    """The bytes of a stream; `InvalidInput` where they are more than `MOST` with those counted `before`."""
+    content = bytearray()
+    while piece := stream.read(_PIECE):
+        content += piece
+        if before + len(content) > MOST:
+            raise InvalidInput(
+                f"it unpacks to more than {MOST / 1e6:g} MB; if it really is that large, unpack it first: a "
+                "file that is not packed may be of any size"
+            )
     return bytes(content)
 
 

@@ -74,9 +74,9 @@ BUGS = (
     Bug(
         name="a packed file may unpack to anything",
         file="tiermem/dialogue/packed.py",
-        function="unpacked",
-        before="len(content)",
-        after="len(data)",
+        function="read_unpacked",
+        before="before + len(content) > MOST",
+        after="before + len(piece) > MOST",
         found_by=_ALL,
     ),
     Bug(
