@@ -416,13 +416,16 @@ def _copy(packed: _Opened, file: _File, path: Path, archive: str, reading: Calla
 
 def _check(log: _Log, archive: str, staging: Path) -> None:
     """The restored log of a space is the one that was backed up."""
-    with Store(staging, read_only=True).open_space(log.saved.space) as opened:
+    store = Store(staging, read_only=True)
+    with store.open_space(log.saved.space) as opened:
         report = opened.verify(log.saved.checkpoint)
     found = (report.records, report.turns, report.pages, report.checkpoint)
     promised = (log.saved.records, log.saved.turns, log.saved.pages, log.saved.checkpoint)
     damages = [f"{damage.where.removeprefix(f'{staging}/')}: {damage.what}" for damage in report.damage]
     if not damages and found != promised:
         damages = ["it is not the log that was backed up"]
+    if not damages and report.checkpoint.format > store.format:  # an upgrade writes FORMAT first
+        damages = [f"its log has format {report.checkpoint.format}, and the store says {store.format}"]
     if damages:
         raise Corrupt(f"{archive!r} is damaged, in space {log.saved.space!r}: {damages[0]}")
 

@@ -445,6 +445,17 @@ def test_no_change_of_a_backup_in_lines_gives_another_store(in_lines: Path, tmp_
     assert refused(good.replace(b"7 sails", b"9 sails"), folder) is Corrupt
 
 
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_backup_that_names_another_format_of_the_store_is_refused(
+    in_lines: Path, tmp_path: Path, number: int
+) -> None:
+    first, _, rest = in_lines.read_bytes().partition(b"\n")
+    other = canonical({**json.loads(first), "store": number})
+    folder = tmp_path / "other"
+    folder.mkdir()
+    assert refused(other + b"\n" + rest, folder) in (Corrupt, InvalidInput)
+
+
 def test_a_first_line_of_another_kind_is_refused_and_never_a_surprise(in_lines: Path, tmp_path: Path) -> None:
     folder = tmp_path / "odd"
     folder.mkdir()
