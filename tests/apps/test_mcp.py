@@ -171,6 +171,8 @@ async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.Asy
         ("forget", {"reason": "asked to", "session": "cats"}, "no session 'cats'"),
         ("recall", {"question": "x", "max_tokens": 0}, "max_tokens"),
         ("recall", {}, "question"),
+        ("recall", {"question": "x", "sesion": "main"}, "argument 'sesion' is not known: give 'question'"),
+        ("stats", {"nosuch": 1}, "argument 'nosuch' is not known: leave it out"),
     ],
 )
 async def test_what_is_refused_is_told_to_the_model(

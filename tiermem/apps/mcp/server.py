@@ -19,7 +19,7 @@ import tiermem
 from pagestore import Page
 from pagestore.errors import PageStoreError
 from tiermem.apps.present.as_json import plain
-from tiermem.errors import InvalidInput, TierMemError
+from tiermem.errors import InvalidInput, TierMemError, not_one_of
 from tiermem.model import Answer, Evidence
 from tiermem.trust import DEFAULT_TRUST
 
@@ -56,6 +56,19 @@ MinTrust = Annotated[
 ]
 
 
+class _Server(MCPServer[Any]):
+    """A server that refuses arguments which a tool does not have, in place of leaving them out."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], *context: Any, **keywords: Any) -> Any:
+        """See `MCPServer.call_tool`; raises `ToolError` for an argument that the tool does not have."""
+        schemas = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        known = schemas[name]["properties"] if name in schemas else arguments
+        for argument in arguments.keys() - known.keys():
+            other = not_one_of(argument, known) if known else f"{argument!r} is not known: leave it out"
+            raise ToolError(f"argument {other}")
+        return await super().call_tool(name, arguments, *context, **keywords)
+
+
 def server(
     memory: tiermem.AsyncMemory, *, read_only: bool = False, as_user: bool = False, stamps: bool = False
 ) -> MCPServer[Any]:
@@ -65,7 +78,7 @@ def server(
     named speaker. With `stamps` the client may say when a fact was stated, and trust it above its role.
     Run it on the event loop that opened the memory; who opened it closes it.
     """
-    made: MCPServer[Any] = MCPServer(
+    made = _Server(
         "tiermem",
         title=f"TierMem, memory of {memory.space!r}",
         instructions=_INSTRUCTIONS + (_READ_ONLY if read_only else ""),
