@@ -218,3 +218,18 @@ def test_objects_of_the_vendors_packages_are_taken_as_they_are() -> None:
 )
 def test_odd_messages_of_the_vendors_are_turns_too(message: dict[str, Any], words: str) -> None:
     assert as_turns(message)[0].text == words
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [{"name": "Ann", "text": "Hi"}, {"name": "A" * 201, "text": "Hi"}],
+        [Turn(speaker="Ann", text="Hi"), Turn(speaker="A" * 201, text="Hi")],
+    ],
+)
+def test_a_name_of_a_speaker_is_limited(given: list[Any]) -> None:
+    with pytest.raises(InvalidInput, match="turn 2: speaker must be at most 200 characters long, not 201"):
+        as_turns(given)
+    assert as_turns("Hi", speaker="A" * 200)[0].speaker == "A" * 200
+    with pytest.raises(InvalidInput, match="the turn: speaker must be at most 200"):
+        as_turns("Hi", speaker="A" * 201)

@@ -106,6 +106,13 @@ def test_files_of_dialogue_and_of_evaluation_are_held_to_the_limit(
         read_json(path)
 
 
+def test_a_file_that_names_a_speaker_at_length_is_refused_whole() -> None:
+    said = SAID + SAID.replace(b"Ann", b"A" * 201)
+    with pytest.raises(NotDialogue, match="names a speaker in 201 characters, and 200 is the most"):
+        read_dialogue(io.BytesIO(said))
+    assert read_dialogue(io.BytesIO(SAID + SAID.replace(b"Ann", b"A" * 200)))
+
+
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_packed_file_that_is_cut_off_is_damaged(pack: Callable[[bytes], bytes]) -> None:
     whole = pack(bytes(range(256)) * 1000)

@@ -26,6 +26,8 @@ TIME_KEYS = ("timestamp", "said_at", "time", "date")
 ID_KEYS = ("id", "turn_id")
 
 DEFAULT_SPEAKER = "user"
+LONGEST_SPEAKER = 200
+"""Characters of a speaker's name at most, of turns that are new."""
 
 
 class VendorMessage(Protocol):
@@ -58,7 +60,7 @@ def as_turns(
     own where both name a thing.
     `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for example, knew that
     nobody knows. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its
-    position.
+    position, also for a speaker's name of more than `LONGEST_SPEAKER` characters.
     """
     try:
         moment = parse_time(said_at)
@@ -100,6 +102,11 @@ def _as_turn(
             raise InvalidInput(f"{where} is nested too deep to be read") from error
     else:
         raise InvalidInput(f"{where} is {type(item).__name__}: {_ACCEPTED}")
+    if len(turn.speaker) > LONGEST_SPEAKER:
+        raise InvalidInput(
+            f"{where}: speaker must be at most {LONGEST_SPEAKER} characters long, not {len(turn.speaker):,}: "
+            f"{turn.speaker[:40]!r}…; shorten it"
+        )
     return turn if turn.said_at is not None else replace(turn, said_at=unknown)
 
 

@@ -17,6 +17,7 @@ from tiermem.dialogue.database import as_json, is_database
 from tiermem.dialogue.formats import READERS, Source, mem0
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
+from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.dialogue.packed import unpacked
 from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
 
@@ -49,6 +50,13 @@ def read_dialogue(
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
     if not any(conversation.sessions for conversation in conversations):
         raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
+    sessions = (session for conversation in conversations for session in conversation.sessions)
+    longest = max((len(turn.speaker) for session in sessions for turn in session.turns), default=0)
+    if longest > LONGEST_SPEAKER:
+        raise NotDialogue(
+            f"{name!r} names a speaker in {longest:,} characters, and {LONGEST_SPEAKER} is the most: "
+            "shorten the name"
+        )
     return conversations
 
 
