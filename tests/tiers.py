@@ -24,7 +24,7 @@ EXAMPLES = 10
 """The most examples that a property is tried on in the quick tier."""
 
 _HEADER = """\
-# Tests that the quick tier leaves out: a file, or a function of it with all its parameters.
+# Tests that the quick tier leaves out: files, classes of them, and functions with all their parameters.
 # `make test-times` measures the processor time of every test and writes this list; see tests/tiers.py.
 """
 
@@ -39,30 +39,31 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def read_list(path: Path | None = None) -> frozenset[str]:
-    """Read the listed files and functions."""
+    """Read the listed files, classes and functions."""
     lines = (path or LIST).read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
 def name_function(nodeid: str) -> str:
-    """Return the id of a test without its parameters: its file, its class if it has one, and its function."""
+    """Return the id of a test without its parameters."""
     return nodeid.partition("[")[0]
 
 
-def name_file(nodeid: str) -> str:
-    """Return the file of a test."""
-    return nodeid.partition("::")[0]
+def list_names(nodeid: str) -> list[str]:
+    """List what an entry can name to name this test: its file, its class if it has one, and its function."""
+    parts = name_function(nodeid).split("::")
+    return ["::".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
 def is_listed(nodeid: str, listed: frozenset[str]) -> bool:
-    """Whether the list names the test's function or its whole file."""
-    return name_function(nodeid) in listed or name_file(nodeid) in listed
+    """Whether the list names the test's function, class or file."""
+    return not listed.isdisjoint(list_names(nodeid))
 
 
 def choose_slow(seconds: Mapping[str, float], budget: float = BUDGET) -> list[str]:
     """Choose the functions to leave out, so that as many as possible fit into the budget.
 
-    `seconds` is the processor time of each test by its id. A file of which no function fits is listed as one.
+    `seconds` is the processor time of each test by its id. A file or class is one entry if none of it fits.
     """
     functions: dict[str, float] = defaultdict(float)
     for nodeid, spent in seconds.items():
@@ -73,9 +74,9 @@ def choose_slow(seconds: Mapping[str, float], budget: float = BUDGET) -> list[st
         if used > budget:
             break
         kept.add(function)
-    files = {name_file(function) for function in kept}
+    in_use = {name for function in kept for name in list_names(function)}
     slow = functions.keys() - kept
-    return sorted({one if name_file(one) in files else name_file(one) for one in slow})
+    return sorted({next(name for name in list_names(one) if name not in in_use) for one in slow})
 
 
 def write_list(times: Path, path: Path) -> None:
