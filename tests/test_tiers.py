@@ -90,6 +90,18 @@ def test_no_entry_is_part_of_another() -> None:
     assert not [entry for entry in listed if not listed.isdisjoint(tiers.list_names(entry)[:-1])]
 
 
+def test_what_is_kept_is_not_listed_and_what_is_left_out_is() -> None:
+    listed = tiers.read_list()
+    assert not [entry for entry in listed if tiers.is_listed(entry, tiers.KEPT)]
+    assert all(tiers.is_listed(entry, listed) for entry in tiers.LEFT_OUT)
+
+
+def test_what_is_kept_fits_first_and_what_is_left_out_never() -> None:
+    [kept, *_], [left_out, *_] = sorted(tiers.KEPT), sorted(tiers.LEFT_OUT)
+    seconds = {f"{kept}::test_long": 9.0, f"{left_out}::test_short": 0.1, "a.py::test_short": 1.5}
+    assert tiers.choose_slow(seconds, 10.0) == ["a.py", tiers.list_names(left_out)[0]]
+
+
 def test_the_list_has_no_parameters_and_is_sorted() -> None:
     entries = [line for line in tiers.LIST.read_text().splitlines() if not line.startswith("#")]
     assert entries == sorted(set(entries))
