@@ -83,18 +83,22 @@ class PlainIndex(ProjectedIndex):
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        points = self._of(collection, allowed.match["space"])
+        points = self._seen(collection, allowed.corpus)
         return [
             [(point.payload["id"], score) for point, score in _ranked(points, allowed, probe)[:limit]]
             for probe in probes
         ]
 
-    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        held = Counter(term for point in self._of("turns", space) for term in point.terms.get("around", ()))
-        return [rarity(len(self._of("turns", space)), held[term]) for term in terms]
+    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+        points = self._seen("turns", corpus)
+        held = Counter(term for point in points for term in point.terms.get("around", ()))
+        return [rarity(len(points), held[term]) for term in terms]
+
+    def _seen(self, collection: Collection, allowed: PointFilter) -> list[Point]:
+        return [point for point in self._of(collection, allowed.match["space"]) if _is_seen(point, allowed)]
 
     def _tally(self, collection: Collection, allowed: PointFilter) -> int:
-        return sum(_is_seen(point, allowed) for point in self._of(collection, allowed.match["space"]))
+        return len(self._seen(collection, allowed))
 
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
@@ -104,9 +108,9 @@ class PlainIndex(ProjectedIndex):
             return [points[point_id].payload for point_id in point_ids if point_id in points]
 
     def _values(
-        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
-        points = self._of(collection, allowed.match["space"])
+        points = self._seen(collection, corpus)
         there = {value for point in points for value in point.payload.get(field, ())}
         return {value for value in wanted if key(value) in there}
 

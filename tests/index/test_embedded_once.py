@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -71,6 +72,16 @@ async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> Non
     await index.close()
 
 
+async def test_words_of_another_owner_are_embedded_by_themselves() -> None:
+    embedder = Counting()
+    index = MemoryIndex(embedder)
+    await index.put(SPACE, "turns", turns("p1:a"))
+    once = len(embedder.given)
+    theirs = [replace(entry, owner="other") for entry in turns("p1:b")]
+    await index.put(SPACE, "turns", [*turns("p1:c"), *theirs])
+    assert len(embedder.given) == 2 * once
+
+
 async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_index, "KEPT", 2)
     embedder = Counting()
@@ -99,7 +110,9 @@ def test_memories_with_event_loops_of_their_own_share_what_is_kept(monkeypatch: 
     async def use() -> None:
         for n in range(1_500):
             texts = ["a" * (n % 3 + 1), "b" * (n % 4 + 1)]
-            assert await index._embedded_once(texts) == {text: [float(len(text))] for text in texts}
+            assert await index._embedded_once("ann", "", texts) == {
+                text: [float(len(text))] for text in texts
+            }
             assert await index._vector(texts[0]) == [float(len(texts[0]))]
 
     before = sys.getswitchinterval()

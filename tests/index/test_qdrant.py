@@ -37,12 +37,16 @@ def _none_is_left_to_other_tests() -> Iterator[None]:
 
 
 class TestQdrantLocalMode(IndexContract):
+    rounding = 1e-6
+
     async def new_index(self, where: Path) -> Index:
         return QdrantIndex(str(where / "index"), HashEmbedder())
 
 
 @pytest.mark.skipif(SERVER is None, reason="no server: set TIERMEM_TEST_QDRANT_URL")
 class TestQdrantServer(IndexContract):
+    rounding = 1e-6
+
     async def new_index(self, where: Path) -> Index:
         prefix = f"tiermem-test-{uuid.uuid5(uuid.NAMESPACE_URL, str(where))}"
         return QdrantIndex(str(SERVER), HashEmbedder(), prefix=prefix)

@@ -137,7 +137,9 @@ class ListIndex:
     ) -> int:
         raise AssertionError("nobody asks for it here")
 
-    async def count(self, space: SpaceId, collection: Collection) -> int:
+    async def count(
+        self, space: SpaceId, collection: Collection, *, owners: Iterable[str] | None = None
+    ) -> int:
         return len(self.entries.get((name_of(space), collection), {}))
 
     async def mark(self, space: SpaceId) -> History:

@@ -124,7 +124,9 @@ class DictIndex:
     ) -> int:
         raise AssertionError("nobody asks for it here")
 
-    async def count(self, space: SpaceId, collection: Collection) -> int:
+    async def count(
+        self, space: SpaceId, collection: Collection, *, owners: Iterable[str] | None = None
+    ) -> int:
         return len(self.entries.get((name_of(space), collection), {}))
 
     async def mark(self, space: SpaceId) -> History:

@@ -2,7 +2,8 @@
 
 The entries of a space stand in arrays that grow at their ends, so that putting one entry does not lay
 out the others again. What is removed stays until it is a third of all, unseen. Scores are exact, by the
-formulas of the embedded engine: cosine of the nearest piece, BM25 with the IDF of the space.
+formulas of the embedded engine: cosine of the nearest piece, BM25 with the IDF of what may be seen of the
+space.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ class ArraysIndex(ProjectedIndex):
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
         with self._table(collection, allowed.match["space"]) as table:
-            seen = table.seen(allowed)
-            found = [table.best(probe, seen, limit) for probe in probes]
+            seen, corpus = table.seen(allowed), table.seen(allowed.corpus)
+            found = [table.best(probe, seen, corpus, limit) for probe in probes]
             return [[(table.entry(at), score) for at, score in ranking] for ranking in found]
 
     def _payloads(
@@ -122,14 +123,14 @@ class ArraysIndex(ProjectedIndex):
             return int(table.seen(scope).sum())
 
     def _values(
-        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
-        with self._table(collection, allowed.match["space"]) as table:
-            return {value for value in wanted if table.has(field, key(value))}
+        with self._table(collection, corpus.match["space"]) as table:
+            return {value for value in wanted if table.has(field, key(value), corpus.owners)}
 
-    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        with self._table("turns", space) as table:
-            return [rarity(len(table), table.holders("around", term)) for term in terms]
+    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+        with self._table("turns", corpus.match["space"]) as table:
+            return table.rarities("around", terms, table.seen(corpus))
 
 
 class Table:
@@ -142,7 +143,8 @@ class Table:
         self._days = {field: _Growing("<i4") for field in TIMED[collection]}
         self._named = tuple(name for name in FILTERED[collection] if name != "space")
         self._names = {name: _Names() for name in ("session", "state", "owner")}
-        self._said: Counter[tuple[str, str]] = Counter()
+        self._said: Counter[tuple[str | None, str, str]] = Counter()
+        """How many entries have a value in a field, of each owner and (`None`) of all."""
         self._vectors = {name: _Vectors(dimensions) for name in VECTORS[collection]}
         self._terms = {name: _Terms() for name in TERMS[collection]}
 
@@ -160,9 +162,10 @@ class Table:
         """The key of the entry in a place."""
         return str(self._payloads[place]["id"])
 
-    def has(self, field: str, value: str) -> bool:
-        """Whether a field has a value on any entry."""
-        return self._said[field, value] > 0
+    def has(self, field: str, value: str, owners: Iterable[str] | None = None) -> bool:
+        """Whether a field has a value on an unowned entry or one of these owners; `None`: on any entry."""
+        of = (None,) if owners is None else ("", *owners)
+        return any(self._said[owner, field, value] > 0 for owner in of)
 
     def put(self, entries: Sequence[Packed]) -> None:
         """Insert or replace by id; ids are given once."""
@@ -193,10 +196,12 @@ class Table:
         if len(self._payloads) - len(self) > max(FEW, len(self) // 2):
             self.close_up()
 
-    def _named_in(self, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _named_in(self, payload: Mapping[str, Any]) -> Iterator[tuple[str | None, str, str]]:
+        owner = str(payload.get("owner", ""))
         for field in self._named:
             value = payload.get(field, ())
-            yield from ((field, one) for one in ([value] if isinstance(value, str) else value or ()))
+            for one in [value] if isinstance(value, str) else value or ():
+                yield from ((None, field, one), (owner, field, one))
 
     def close_up(self) -> None:
         """Lay out what is there without the places of what was removed."""
@@ -236,9 +241,14 @@ class Table:
                 inside |= (since <= _number(last)) & (until >= _number(first))
         return inside
 
-    def best(self, probe: Probe, seen: NDArray[np.bool_], limit: int) -> list[tuple[int, float]]:
-        """The places of the best entries with their scores, best first, earlier entry ids first."""
-        scores = self._by_terms(probe) if isinstance(probe.by, dict) else self._by_vector(probe, seen)
+    def best(
+        self, probe: Probe, seen: NDArray[np.bool_], corpus: NDArray[np.bool_], limit: int
+    ) -> list[tuple[int, float]]:
+        """The places of the best entries with their scores, best first, earlier entry ids first.
+
+        Terms have the IDF of the corpus.
+        """
+        scores = self._by_terms(probe, corpus) if isinstance(probe.by, dict) else self._by_vector(probe, seen)
         found = np.flatnonzero(seen & (scores > -math.inf))
         if len(found) > limit:
             # All that are as good as the last one stay until ids have decided.
@@ -247,10 +257,11 @@ class Table:
         pairs = [(int(at), float(scores[at])) for at in found]
         return sorted(pairs, key=lambda pair: (-pair[1], self.entry(pair[0])))[:limit]
 
-    def holders(self, field: str, term: int) -> int:
-        """How many entries have a term."""
-        column = self._terms[field]
-        return int(self._there.rows[column.owner.rows[column.terms.rows == term]].sum())
+    def rarities(self, field: str, terms: Sequence[int], corpus: NDArray[np.bool_]) -> list[float]:
+        """The IDF of each term among the entries of the corpus."""
+        column, count = self._terms[field], int(corpus.sum())
+        holders = (corpus[column.owner.rows[column.terms.rows == term]].sum() for term in terms)
+        return [rarity(count, int(holding)) for holding in holders]
 
     def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The cosine of the nearest vector of each entry that is seen."""
@@ -267,16 +278,16 @@ class Table:
             np.maximum.at(scores, owner, np.einsum("ij,j->i", numbers, asked))
         return scores
 
-    def _by_terms(self, probe: Probe) -> NDArray[np.float64]:
-        """BM25 with the IDF of the space, where an entry has one of the terms."""
+    def _by_terms(self, probe: Probe, corpus: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """BM25 with the IDF of the corpus, where an entry of it has one of the terms."""
         column = self._terms[probe.field]
         owner, terms, weights = column.owner.rows, column.terms.rows, column.weights.rows
-        there, count = self._there.rows, len(self)
+        count = int(corpus.sum())
         scores = np.zeros(len(self._payloads))
         touched = np.zeros(len(self._payloads), dtype=bool)
         for term, asked in cast("Terms", probe.by).items():
             here = np.flatnonzero(terms == term)
-            here = here[there[owner[here]]]
+            here = here[corpus[owner[here]]]
             scores[owner[here]] += asked * rarity(count, len(here)) * weights[here]
             touched[owner[here]] = True
         return np.where(touched, scores, -math.inf)

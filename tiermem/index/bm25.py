@@ -1,7 +1,7 @@
 """BM25: what the words of an entry weigh, what those of a query do, and how rare a word is.
 
 The weights of an entry are stored, so they never depend on what else is: a change of them raises `SCHEMA`
-(`encoding`). Rarity is worked out by whoever searches, over the space that is asked about.
+(`encoding`). Rarity is worked out by whoever searches, over what the caller may see of the space.
 """
 
 from __future__ import annotations
@@ -71,5 +71,5 @@ def dimension(term: str) -> int:
 
 
 def rarity(entries: int, holders: int) -> float:
-    """The IDF of a term that so many of the entries of a space hold."""
+    """The IDF of a term that so many of the entries that may be seen hold."""
     return math.log(1 + (entries - holders + 0.5) / (holders + 0.5))

@@ -123,6 +123,11 @@ class PointFilter:
     owners: tuple[str, ...] | None = None
     """Whose points are seen beside those of nobody; `None` for everybody's."""
 
+    @property
+    def corpus(self) -> PointFilter:
+        """All of the space that is of these owners: the rarity of words and the speakers are those of it."""
+        return whole_space(self.match["space"], self.owners)
+
 
 class ProjectedIndex(ABC):
     """An `Index` over an engine of points. Awaited methods may be called concurrently."""
@@ -130,8 +135,9 @@ class ProjectedIndex(ABC):
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._closed = False
-        self._recent = Newest()
-        self._kept = Newest()
+        self._recent: Newest[str] = Newest()
+        self._kept: Newest[tuple[str, str, str]] = Newest()
+        """By space, owner and text: the last digits of a vector depend on what was embedded with it."""
 
     @abstractmethod
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None: ...
@@ -146,7 +152,7 @@ class ProjectedIndex(ABC):
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        """One ranking of entry keys for each probe."""
+        """One ranking of entry keys for each probe; terms have the IDF of `allowed.corpus`."""
 
     @abstractmethod
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
@@ -159,13 +165,13 @@ class ProjectedIndex(ABC):
 
     @abstractmethod
     def _values(
-        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
     ) -> Iterable[str]:
-        """Which of the wanted values a field has on any point of the space."""
+        """Which of the wanted values a field has on any point of the corpus."""
 
     @abstractmethod
-    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        """The IDF of each term among what was said around the turns of a space."""
+    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+        """The IDF of each term among what was said around the turns of a corpus."""
 
     @abstractmethod
     def _sync(self) -> None: ...
@@ -175,15 +181,23 @@ class ProjectedIndex(ABC):
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         """Insert or replace by id; of entries with one id the last counts."""
-        latest = list({entry.id: entry for entry in entries}.values())
-        for start in range(0, len(latest), BATCH):
-            points = await self._points(space, collection, latest[start : start + BATCH])
-            await self._call(self._upsert, collection, points)
+        latest = {entry.id: entry for entry in entries}
+        by_owner: dict[str, list[Entry]] = {}
+        for entry in latest.values():
+            by_owner.setdefault(entry.owner, []).append(entry)
+        # Each owner's alone: the last digits of a vector depend on what is embedded with it.
+        for owner, theirs in by_owner.items():
+            for start in range(0, len(theirs), BATCH):
+                points = await self._points(space, collection, owner, theirs[start : start + BATCH])
+                await self._call(self._upsert, collection, points)
 
-    async def _points(self, space: str, collection: Collection, entries: Sequence[Entry]) -> list[Point]:
+    async def _points(
+        self, space: str, collection: Collection, owner: str, entries: Sequence[Entry]
+    ) -> list[Point]:
         found = [encoding.encoded(entry, collection) for entry in entries]
         texts = list(dict.fromkeys(text for one in found for text in (*one.meaning, *one.exchange)))
-        vectors = await (self._embedded_once(texts) if collection == "turns" else self._embedded(texts))
+        once = collection == "turns"
+        vectors = await (self._embedded_once(space, owner, texts) if once else self._embedded(texts))
         return [
             Point(
                 id=encoding.point_id(space, entry.id),
@@ -198,11 +212,12 @@ class ProjectedIndex(ABC):
         embedded = await self._embedder.embed(texts) if texts else []
         return dict(zip(texts, embedded, strict=True))
 
-    async def _embedded_once(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Vectors of texts, kept ones where there are; the newest are kept."""
-        kept = self._kept.of(texts)
+    async def _embedded_once(self, space: str, owner: str, texts: Sequence[str]) -> dict[str, Vector]:
+        """Vectors of an owner's texts, kept ones where there are; the newest are kept."""
+        keys = {(space, owner, text): text for text in texts}
+        kept = {keys[key]: vector for key, vector in self._kept.of(keys).items()}
         vectors = kept | await self._embedded([text for text in texts if text not in kept])
-        self._kept.put({text: vectors[text] for text in texts}, most=KEPT)
+        self._kept.put({key: vectors[text] for key, text in keys.items()}, most=KEPT)
         return vectors
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
@@ -293,7 +308,7 @@ class ProjectedIndex(ABC):
     def _turns(self, filters: Sequence[PointFilter], vector: Vector, question: str, limit: int) -> TurnHits:
         allowed = filters[0]
         asked = {without_possessive(word) for word in words(question)}
-        named = frozenset(self._values("turns", allowed, "named", sorted(asked)))
+        named = frozenset(self._values("turns", allowed.corpus, "named", sorted(asked)))
         stems = query_stems(question, without=named)
         terms = dict.fromkeys(sorted(map(dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
@@ -305,7 +320,7 @@ class ProjectedIndex(ABC):
         among = self._with_neighbours(allowed, found)
         confined = replace(allowed, among=among)
         probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
-        rarities = self._rarities(allowed.match["space"], list(map(dimension, stems)))
+        rarities = self._rarities(allowed.corpus, list(map(dimension, stems)))
         rarity = dict(zip(stems, rarities, strict=True))
         if not among:
             return TurnHits(rarity=rarity, named=named)
@@ -331,9 +346,12 @@ class ProjectedIndex(ABC):
         """The embedder's words, or stems."""
         return await lexicon_of(self._embedder)
 
-    async def count(self, space: SpaceId, collection: Collection) -> int:
+    async def count(
+        self, space: SpaceId, collection: Collection, *, owners: Collection_[str] | None = None
+    ) -> int:
         """How many entries of a space are stored, inactive ones included."""
-        return await self._call(self._tally, collection, whole_space(encoding.key(space)))
+        scope = whole_space(encoding.key(space), _keys_of(owners))
+        return await self._call(self._tally, collection, scope)
 
     async def undated(
         self,
@@ -485,9 +503,9 @@ def _is_empty(within: Timeframe | None) -> bool:
     return within is not None and not within.periods
 
 
-def whole_space(space: str) -> PointFilter:
-    """All that there is of a space, which is given as engines know it."""
-    return PointFilter(space=space, match={"space": space})
+def whole_space(space: str, owners: tuple[str, ...] | None = None) -> PointFilter:
+    """All unowned entries of a space and those of these owners; names are as engines know them."""
+    return PointFilter(space=space, match={"space": space}, owners=owners)
 
 
 def _point_filter(
@@ -507,5 +525,9 @@ def _point_filter(
         space=space,
         match=match,
         when=(within,) if within is not None else (),
-        owners=None if owners is None else tuple(map(encoding.key, sorted(owners))),
+        owners=_keys_of(owners),
     )
+
+
+def _keys_of(owners: Collection_[str] | None) -> tuple[str, ...] | None:
+    return None if owners is None else tuple(map(encoding.key, sorted(owners)))

@@ -191,7 +191,7 @@ class Searches(Protocol):
 
         `inactive=True` also searches superseded and retired entries. Days of `within` are those of whoever
         spoke: a moment is not taken to another time zone. With `owners` only what is of these, or of nobody,
-        is found.
+        is found, and nothing of others has any part in scores, order or how much is found.
 
         An empty query, or `words` mode with no searchable word, gives no hits.
         """
@@ -211,7 +211,7 @@ class Searches(Protocol):
         """The best `limit` turns by meaning, by words and by the words around, and those beside them.
 
         With `periods`, as many again of those said in one of these. `within` leaves out all others, and so do
-        `owners`.
+        `owners`, as in `search`: `named` and `rarity` too are those of what these owners may see.
         """
         ...
 
@@ -219,8 +219,10 @@ class Searches(Protocol):
         """The embedder's, or one that knows words by their stems. Raises `EmbedderUnavailable`."""
         ...
 
-    async def count(self, space: SpaceId, collection: Collection) -> int:
-        """How many entries of the space are stored, inactive ones included."""
+    async def count(
+        self, space: SpaceId, collection: Collection, *, owners: Collection_[str] | None = None
+    ) -> int:
+        """How many entries of the space are stored, inactive ones included; of `owners` as in `search`."""
         ...
 
     async def undated(

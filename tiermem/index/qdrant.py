@@ -1,9 +1,9 @@
 """A Qdrant server or cluster by URL, for more than one process or machine; or the client's local mode.
 
 Three collections, `<prefix>-units`, `-pages` and `-turns`, hold all spaces and say in their metadata what
-they were made with. Use a server of 1.19 or later: from then on keyword weights are computed over the
-space asked about (in a cluster, over its part on each shard), before over all spaces together. Local
-mode (`:memory:` or a directory) scores in Python: it is for tests.
+they were made with. Use a server of 1.19 or later: from then on keyword weights are computed over what the
+caller may see of the space (in a cluster, over its part on each shard), before over all spaces together.
+Local mode (`:memory:` or a directory) scores in Python: it is for tests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from tiermem.index.engine import (
     PointFilter,
     Probe,
     ProjectedIndex,
-    whole_space,
 )
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
@@ -216,7 +215,9 @@ class QdrantIndex(ProjectedIndex):
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        requests = [_request(allowed, probe, limit) for probe in probes]
+        # What a graph finds depends on all that is in it, also on what may not be seen.
+        exact = self._remote and bool(allowed.owners)
+        requests = [_request(allowed, probe, limit, exact=exact) for probe in probes]
         with self._translated():
             results = self._client.query_batch_points(self._names[collection], requests)
         return [
@@ -240,11 +241,11 @@ class QdrantIndex(ProjectedIndex):
         return [point.payload for point in found if point.payload]
 
     def _values(
-        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
     ) -> set[str]:
         keys = {key(value): value for value in wanted}
         conditions: list[Any] = [
-            models.FieldCondition(key="space", match=models.MatchValue(value=allowed.match["space"])),
+            _filter(corpus.match, owners=corpus.owners),
             models.FieldCondition(key=field, match=models.MatchAny(any=list(keys))),
         ]
         with self._translated():
@@ -258,11 +259,11 @@ class QdrantIndex(ProjectedIndex):
             )
         return {keys[str(hit.value)] for hit in found.hits if str(hit.value) in keys}
 
-    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        requests = [_request_for_rarity(space, term) for term in terms]
+    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+        requests = [_request_for_rarity(corpus, term) for term in terms]
         with self._translated():
             results = self._client.query_batch_points(self._names["turns"], requests)
-        unsaid = rarity(self._tally("turns", whole_space(space)), 0)
+        unsaid = rarity(self._tally("turns", corpus), 0)
         first = [next(iter(result.points), None) for result in results]
         return [
             unsaid if hit is None else hit.score / _terms(hit.vector, "around")[term]
@@ -308,17 +309,17 @@ def _terms(vectors: Any, field: str) -> Terms:
 
 
 def _request(
-    allowed: PointFilter, probe: Probe, limit: int, *, with_vector: bool = False
+    allowed: PointFilter, probe: Probe, limit: int, *, exact: bool = False, with_vector: bool = False
 ) -> models.QueryRequest:
     query: models.SparseVector | list[list[float]]
     if isinstance(probe.by, dict):
         query = models.SparseVector(indices=list(probe.by), values=list(probe.by.values()))
-        # IDF over the space alone: what others store neither shows in a score nor moves a rank.
-        corpus = models.IdfCorpusParams(corpus=_filter({"space": allowed.match["space"]}))
+        # IDF over what may be seen: what others store neither shows in a score nor moves a rank.
+        corpus = models.IdfCorpusParams(corpus=_filter(allowed.corpus.match, owners=allowed.owners))
         params = models.SearchParams(idf=corpus)
     else:
         query = [probe.by]
-        params = models.SearchParams()
+        params = models.SearchParams(exact=True) if exact else models.SearchParams()
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
         using=probe.field,
@@ -330,10 +331,10 @@ def _request(
     )
 
 
-def _request_for_rarity(space: str, term: int) -> models.QueryRequest:
+def _request_for_rarity(corpus: PointFilter, term: int) -> models.QueryRequest:
     """The turn that a term finds first: its score is the IDF times the weight of the term there."""
     probe = Probe(field="around", by={term: 1.0})
-    return _request(whole_space(space), probe, 1, with_vector=True)
+    return _request(corpus, probe, 1, with_vector=True)
 
 
 def _filter(

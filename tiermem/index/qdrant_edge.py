@@ -45,7 +45,6 @@ from tiermem.index.engine import (
     Probe,
     ProjectedIndex,
     mark_point,
-    whole_space,
 )
 from tiermem.index.folder import agree, damaged, description, restrict_access
 from tiermem.index.fusion import Ranking
@@ -180,11 +179,11 @@ class QdrantEdgeIndex(ProjectedIndex):
             return [found.payload for found in shard.retrieve(list(point_ids), True, False)]
 
     def _values(
-        self, collection: Collection, allowed: PointFilter, field: str, wanted: Sequence[str]
+        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
     ) -> set[str]:
         keys = {key(value): value for value in wanted}
         conditions: list[Any] = [
-            engine.FieldCondition("space", engine.MatchValue(allowed.match["space"])),
+            _filter(corpus.match, owners=corpus.owners),
             engine.FieldCondition(field, engine.MatchAny(list(keys))),
         ]
         # A point found by one value counts all values it has.
@@ -192,11 +191,11 @@ class QdrantEdgeIndex(ProjectedIndex):
         with self._shard(collection) as shard:
             return {keys[hit.value] for hit in shard.facet(request).hits if hit.value in keys}
 
-    def _rarities(self, space: str, terms: Sequence[int]) -> list[float]:
-        requests = [_request_for_rarity(space, term) for term in terms]
+    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+        requests = [_request_for_rarity(corpus, term) for term in terms]
         with self._shard("turns") as shard:
             results = shard.query_batch(engine.QueryBatchRequest(requests))
-        unsaid = rarity(self._tally("turns", whole_space(space)), 0)
+        unsaid = rarity(self._tally("turns", corpus), 0)
         return [
             hits[0].score / _terms(hits[0].vector["around"])[term] if hits else unsaid
             for hits, term in zip(results, terms, strict=True)
@@ -318,8 +317,9 @@ def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: boo
     if isinstance(probe.by, dict):
         terms = engine.SparseVector(list(probe.by), list(probe.by.values()))
         query = engine.Query.Nearest(terms, probe.field)
-        # IDF over the space alone: what others store neither shows in a score nor moves a rank.
-        params = engine.SearchParams(idf=engine.IdfParams(_filter({"space": allowed.match["space"]})))
+        # IDF over what may be seen: what others store neither shows in a score nor moves a rank.
+        corpus = _filter(allowed.corpus.match, owners=allowed.owners)
+        params = engine.SearchParams(idf=engine.IdfParams(corpus))
     else:
         query = engine.Query.Nearest([probe.by], probe.field)
         params = engine.SearchParams(exact=True)
@@ -333,10 +333,10 @@ def _request(allowed: PointFilter, probe: Probe, limit: int, *, with_vector: boo
     )
 
 
-def _request_for_rarity(space: str, term: int) -> Any:
+def _request_for_rarity(corpus: PointFilter, term: int) -> Any:
     """The turn that a term finds first: its score is the IDF times the weight of the term there."""
     probe = Probe(field="around", by={term: 1.0})
-    return _request(whole_space(space), probe, 1, with_vector=True)
+    return _request(corpus, probe, 1, with_vector=True)
 
 
 def _filter(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import random
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -86,6 +87,43 @@ def turn(
     return Entry(id=id_, session=session, text=text, context=context, said_at=said_at)
 
 
+MINE = '["mine"]'
+GRANTED = '["granted"]'
+OTHER = '["other"]'
+VOCABULARY = (
+    "tomatoes",
+    "garden",
+    "bicycle",
+    "harbour",
+    "thunder",
+    "cello",
+    "neighbour",
+    "passport",
+    "drawer",
+)
+
+
+def random_entries(chance: random.Random, prefix: str, count: int, owners: Sequence[str]) -> list[Entry]:
+    """Entries of some words each, of these owners; fit for every collection."""
+    texts = [" ".join(chance.choices(VOCABULARY, k=chance.randrange(1, 12))) for _ in range(count)]
+    return [
+        Entry(
+            id=f"{prefix}{at}",
+            session=chance.choice((MONDAY, TUESDAY)),
+            text=text,
+            owner=chance.choice(owners),
+            active=chance.random() < 0.9,
+            said_at=datetime(2023, 5, 1 + at % 28, tzinfo=UTC) if chance.random() < 0.8 else None,
+            context=TurnContext(
+                speaker=chance.choice(("Ann", "Zora") if prefix == "hidden" else ("Ann", "Ben")),
+                around="\n".join(texts[max(0, at - 3) : at + 4]),
+                near=(f"{prefix}{at - 1}", f"{prefix}{at + 1}"),
+            ),
+        )
+        for at, text in enumerate(texts)
+    ]
+
+
 TALK = (
     turn("t0", "Good morning, what is new?"),
     turn("t1", "I planted the tomatoes. The weather was mild.", before="Ann: Good morning, what is new?"),
@@ -101,6 +139,8 @@ class IndexContract:
     """Inherit, say how to open one, and the index is specified."""
 
     modes: tuple[Mode, ...] = ("hybrid", "dense", "words")
+    rounding = 0.0
+    """By how much scores may differ where an engine adds up numbers of all entries together."""
 
     async def new_index(self, where: Path) -> Index:
         raise NotImplementedError
@@ -204,6 +244,61 @@ class IndexContract:
             await index.put(ANN, "units", [replace(GARDEN[1], owner=owner)])
             found = await index.search(ANN, "units", "a red bicycle", limit=9, owners=["bob"])
             assert ("u2" in ids(found)) == (owner in ("", "bob"))
+
+    @pytest.mark.parametrize("seed", range(4))
+    async def test_what_may_not_be_seen_has_no_part_in_what_is_found(self, index: Index, seed: int) -> None:
+        chance = random.Random(seed)
+        visible = random_entries(chance, "seen", 40, ("", MINE, GRANTED))
+        hidden = random_entries(chance, "hidden", 160, (OTHER, '["mine", "other"]'))
+        both = chance.sample([*visible, *hidden], 200)
+        for collection in ("units", "pages", "turns"):
+            await index.put(ANN, collection, visible)
+            await index.put(BOB, collection, both)
+            await index.remove(BOB, collection, [one.id for one in hidden[:30]])
+        for _ in range(3):
+            query = " ".join(("Zora", *chance.sample(VOCABULARY, 3)))
+            limit, session = chance.choice((2, 60)), chance.choice((None, MONDAY))
+            alone, mixed = [await self._ask_all(index, space, query, limit, session) for space in (ANN, BOB)]
+            assert alone[0] == mixed[0]
+            assert alone[1] == pytest.approx(mixed[1], rel=0, abs=self.rounding)
+
+    async def _ask_all(
+        self, index: Index, space: SpaceId, query: str, limit: int, session: SessionId | None
+    ) -> tuple[list[str], list[float]]:
+        """Ask in every way as the owners `MINE` and `GRANTED`; return all ids, and all numbers."""
+        owners = (MINE, GRANTED)
+        hits: list[Hit] = []
+        numbers: list[float] = []
+        collections: tuple[Collection, ...] = ("units", "pages", "turns")
+        for collection, mode in product(collections, self.modes):
+            hits += await index.search(
+                space, collection, query, limit=limit, mode=mode, session=session, owners=owners
+            )
+        for collection in collections:
+            numbers.append(await index.undated(space, collection, session=session, owners=owners))
+            numbers.append(await index.count(space, collection, owners=owners))
+        named = ids(hits)
+        numbers += [number for hit in hits for number in (hit.score, hit.similarity or 0.0)]
+        may = ((date(2023, 5, 3), date(2023, 5, 9)),)
+        for found in (
+            await index.turns(space, query, limit=limit, session=session, owners=owners),
+            await index.turns(space, query, limit=limit, periods=may, owners=owners),
+        ):
+            named += [*(hit.id for hit in found.hits), *sorted(found.named)]
+            numbers += [one for hit in found.hits for one in (hit.meaning, hit.exchange, hit.around)]
+            numbers += found.rarity.values()
+        return named, numbers
+
+    async def test_owners_who_may_see_everything_find_what_is_found_without_owners(
+        self, index: Index
+    ) -> None:
+        chance = random.Random(0)
+        for collection in ("units", "turns"):
+            await index.put(ANN, collection, random_entries(chance, "seen", 60, ("", MINE)))
+        for mode in self.modes:
+            query = " ".join(chance.sample(VOCABULARY, 3))
+            confined = await index.search(ANN, "units", query, limit=9, mode=mode, owners=[MINE])
+            same(confined, await index.search(ANN, "units", query, limit=9, mode=mode))
 
     async def test_pages_are_found_by_their_words_alone(self, index: Index) -> None:
         await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms"), entry("p2", "a page")])
