@@ -83,9 +83,10 @@ class Settings(BaseSettings):
     """Key for the Qdrant server."""
 
     hot_units: int | None = Field(default=None, ge=1)
-    """Units that the index holds at most: beyond it those that matter least go cold, are found by their words
-    and by their turns, and are hot again once an answer cites them. It is on record: `None` leaves it as the
-    space has it, which is without a limit where none was ever given; a larger number lifts it.
+    """Units of each agent, and of no agent, that the index holds at most. Beyond it those that matter least
+    go cold, are found by their words and by their turns, and are hot again once an answer cites them. It is
+    on record: `None` leaves it as the space has it, which is without a limit where none was ever given. A
+    larger number lifts it.
     """
 
     reranker: str | None = None

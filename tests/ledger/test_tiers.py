@@ -1,5 +1,7 @@
 """Hot and cold units: a fold of the log, so that whoever reads knows what an index of limited size holds."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +56,13 @@ def test_what_is_changed_stated_again_or_brought_back_is_hot() -> None:
     withdrawn = Retired(unit_ids=(UnitId("u0"),), reason="wrong")
     again = Reinstated(unit_ids=(UnitId("u0"),), reason="right")
     assert cold(*log, withdrawn, again) == ["u1"]
+
+
+def test_units_of_another_owner_make_none_cold() -> None:
+    log = [Bounded(hot_units=2), *distilled_units(2)]
+    theirs = [distilled(f"q{n}", replace(unit(f"v{n}"), agents=("other",))) for n in range(5)]
+    assert cold(*log, *theirs) == ["v0", "v1", "v2"]
+    assert cold(*theirs, *log) == ["v0", "v1", "v2"]
 
 
 def test_units_that_do_not_hold_go_before_all_others() -> None:

@@ -127,7 +127,7 @@ async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how
     (first, *_) = (await (await world.look_up()).turns("What did Ann say about the ferry?")).turns
     assert first.evidence().text == "Ann: the ferry was late"
     waiting = await Backlog(world.ledger).after(-1)
-    assert waiting.speakers == {"ann", "bob"}
+    assert waiting.speakers() == {"ann", "bob"}
     assert waiting.rarity("ferri", indexed=0, known=None) > waiting.rarity("dog", indexed=0, known=None)
     assert waiting.rarity("ferri", indexed=1000, known=6.0) > waiting.rarity("ferri", indexed=0, known=None)
 
@@ -163,6 +163,31 @@ def test_texts_added_one_by_one_rank_as_those_given_at_once(texts: list[list[str
         grown.add(text)
         grown.rank(asked)
     assert grown.rank(sorted(asked)) == Keywords(joined).rank(sorted(asked))
+
+
+@given(
+    texts=st.lists(
+        st.tuples(st.booleans(), st.lists(st.sampled_from(ANIMALS), max_size=5)), min_size=1, max_size=20
+    ),
+    also=st.booleans(),
+)
+def test_texts_that_may_not_be_seen_have_no_part_in_a_score(
+    texts: list[tuple[bool, list[str]]], also: bool
+) -> None:
+    mixed, alone, shared = Keywords(), Keywords(), {number for number in range(0, len(texts), 3) if also}
+    there = []
+    for number, (hidden, text) in enumerate(texts):
+        mixed.add(" ".join(text), "other" if hidden else "mine")
+        if not hidden or number in shared:
+            alone.add(" ".join(text))
+            there.append(number)
+    shared = {number for number in shared if texts[number][0]}
+    ranked = mixed.rank(ANIMALS, "mine".__eq__, shared)
+    assert [(there.index(number), score) for number, score in ranked] == alone.rank(ANIMALS)
+    if not shared:
+        for animal in ANIMALS:
+            assert mixed.count_holders(animal, "mine".__eq__) == alone.count_holders(animal)
+        assert mixed.count_texts("mine".__eq__) == alone.count_texts()
 
 
 class _Reading(Ledger):

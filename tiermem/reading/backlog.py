@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 import anyio
 from anyio import to_thread
@@ -42,19 +43,45 @@ class _TurnPlace:
     agent: str | None
 
 
+class _UnitWords:
+    """The words of units, each counted for those to whom it belongs."""
+
+    def __init__(self) -> None:
+        self._units: list[SummaryUnit] = []
+        self._words = Keywords()
+
+    def add(self, unit: SummaryUnit) -> None:
+        """Count the words of one more unit."""
+        # What a question that runs meanwhile finds by its words must have its place by then.
+        self._units.append(unit)
+        self._words.add(unit.text, unit.agents)
+
+    def best(self, wanted: Iterable[str], sees: Sees) -> list[tuple[UnitId, float]]:
+        """The units that may be seen and hold one of these stems, best first."""
+
+        def may_see(agents: tuple[str, ...]) -> bool:
+            return sees.all_units or sees.of(agents)
+
+        counted = islice(self._units, len(self._words))
+        shared = {
+            at for at, unit in enumerate(counted) if unit.id in sees.shared and not may_see(unit.agents)
+        }
+        ranked = self._words.rank(wanted, may_see, shared)
+        return [(self._units[at].id, score) for at, score in ranked]
+
+
 class ColdUnits:
     """The words of units that an index of limited size holds no more."""
 
     def __init__(self, tier1: Tier1) -> None:
         self._tier1 = tier1
         self._upto = self._looked_at = -1
-        self._ids: list[UnitId] = []
         self._texts: dict[UnitId, str] = {}
-        self._words = Keywords()
+        self._words = _UnitWords()
 
-    def best(self, wanted: Iterable[str]) -> list[tuple[UnitId, float]]:
-        """The units that hold one of these stems and are cold now, best first."""
-        ranked = ((self._ids[at], score) for at, score in self._words.rank(wanted))
+    def best(self, wanted: Iterable[str], sees: Sees = EVERYTHING_SEEN) -> list[tuple[UnitId, float]]:
+        """The units that may be seen, hold one of these stems and are cold now, best first."""
+        ranked = self._words.best(wanted, sees)
         return [(unit_id, score) for unit_id, score in ranked if self._tier1.is_cold(unit_id)]
 
     def gone_cold(self) -> tuple[SummaryUnit, ...]:
@@ -71,9 +98,7 @@ class ColdUnits:
         for unit in units:
             if self._texts.get(unit.id) != unit.text:
                 self._texts[unit.id] = unit.text
-                # What a question that runs meanwhile finds by its words must have its place by then.
-                self._ids.append(unit.id)
-                self._words.add(unit.text)
+                self._words.add(unit)
         # Last: what is cut short before is taken in by the next question.
         self._upto = self._looked_at
 
@@ -91,13 +116,12 @@ class Waiting:
     """Roles whose turns nobody is to find."""
     unread: dict[PageId, Unread] = field(default_factory=dict)
     """Pages with words that it lacks which cannot be read, and why."""
-    speakers: set[str] = field(default_factory=set)
-    """The words of the speakers' names, in lower case."""
     _turns: list[_TurnPlace] = field(default_factory=list)
     _by_turn: Keywords = field(default_factory=Keywords)
     _taken: set[int] = field(default_factory=set)
-    _units: dict[UnitId, None] = field(default_factory=dict)
-    _by_unit: Keywords = field(default_factory=Keywords)
+    _speakers: dict[str | None, set[str]] = field(default_factory=dict)
+    _units: set[UnitId] = field(default_factory=set)
+    _by_unit: _UnitWords = field(default_factory=_UnitWords)
     _turns_of: Counter[tuple[SessionId, str | None]] = field(default_factory=Counter)
     _units_of: dict[SessionId, dict[UnitId, SummaryUnit]] = field(default_factory=dict)
 
@@ -115,19 +139,23 @@ class Waiting:
             return sum(map(len, of_sessions))
         return sum(sees.unit(unit) for units in of_sessions for unit in units.values())
 
-    def best_units(self, wanted: Iterable[str]) -> list[tuple[UnitId, float]]:
-        """The units that hold one of these stems, best first."""
-        ids = list(self._units)
-        return [(ids[at], score) for at, score in self._by_unit.rank(wanted)]
+    def speakers(self, sees: Sees = EVERYTHING_SEEN) -> set[str]:
+        """The words of the names of those whose turns may be seen, in lower case."""
+        found = tuple(self._speakers.items())
+        return {word for agent, names in found if sees.of((agent,)) for word in tuple(names)}
+
+    def best_units(self, wanted: Iterable[str], sees: Sees = EVERYTHING_SEEN) -> list[tuple[UnitId, float]]:
+        """The units that may be seen and hold one of these stems, best first."""
+        return self._by_unit.best(wanted, sees)
 
     def best_pages(
         self, wanted: Iterable[str], session: SessionId | None, sees: Sees = EVERYTHING_SEEN
     ) -> list[tuple[PageId, float]]:
         """The pages whose turns hold one of these stems, each as good as its turns together, best first."""
         scores: dict[PageId, float] = {}
-        for at, score in self._by_turn.rank(wanted):
+        for at, score in self._by_turn.rank(wanted, _may_see(sees)):
             said = self._turns[at]
-            if session in (None, said.session) and sees.of((said.agent,)):
+            if session in (None, said.session):
                 scores[said.page_id] = scores.get(said.page_id, 0.0) + score
         return sorted(scores.items(), key=lambda pair: -pair[1])
 
@@ -144,8 +172,8 @@ class Waiting:
 
         With `periods`, as many again of those said in one of these periods.
         """
-        found = ((at, self._turns[at]) for at, _ in self._by_turn.rank(wanted))
-        ranked = [at for at, one in found if session in (None, one.session) and sees.of((one.agent,))]
+        found = ((at, self._turns[at]) for at, _ in self._by_turn.rank(wanted, _may_see(sees)))
+        ranked = [at for at, one in found if session in (None, one.session)]
         then = [at for at in ranked if _said_in(self._turns[at].said_at, periods)] if periods else []
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
@@ -157,12 +185,15 @@ class Waiting:
         counts = ((self.turns(session, sees), "turn"), (self.units(session, sees), "unit"))
         return " and ".join(f"{number:,} {what}{'s' * (number != 1)}" for number, what in counts if number)
 
-    def rarity(self, stem: str, *, indexed: int, known: float | None) -> float:
-        """How rare a stem is among all turns, where the index holds `indexed` of them and gives it `known`.
+    def rarity(self, stem: str, *, indexed: int, known: float | None, sees: Sees = EVERYTHING_SEEN) -> float:
+        """How rare a stem is among the turns that may be seen, where the index holds `indexed` of them and
+        gives it `known`.
 
         What is said nowhere is as rare as what is said once: it would outweigh all that can be found.
         """
-        said, turns = len(self._by_turn.holders(stem)), indexed + len(self._turns)
+        may_see = _may_see(sees)
+        said = self._by_turn.count_holders(stem, may_see)
+        turns = indexed + self._by_turn.count_texts(may_see)
         there = (indexed + 1) / math.exp(known) - 0.5 if indexed and known is not None else 0.0
         return math.log((turns + 1) / (max(1.0, there + said) + 0.5))
 
@@ -173,8 +204,8 @@ class Waiting:
         """Add units, those that are new here."""
         for unit in units:
             if unit.id not in self._units:
-                self._units[unit.id] = None
-                self._by_unit.add(unit.text)
+                self._units.add(unit.id)
+                self._by_unit.add(unit)
                 self._units_of.setdefault(unit.session, {})[unit.id] = unit
 
     def take_in_page(self, page: Page, *, whole: bool) -> None:
@@ -190,11 +221,11 @@ class Waiting:
                 continue
             # What a question that runs meanwhile finds by its words must have its place by then.
             self._turns.append(_TurnPlace(page.id, number, page.session, turn.said_at, page.agent))
-            self._by_turn.add(turn.text)
+            self._by_turn.add(turn.text, page.agent)
             self._turns_of[page.session, page.agent] += 1
             self._taken.add(line.seq)
             if turn.speaker != turn.role:
-                self.speakers.update(words(turn.speaker))
+                self._speakers.setdefault(page.agent, set()).update(words(turn.speaker))
 
 
 class Backlog:
@@ -252,6 +283,10 @@ def _take_in(waiting: Waiting, pages: Mapping[PageId, Page | Unread], aside: fro
                 waiting.unread[page_id] = page
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others are found
             waiting.unread[page_id] = PageSetAside(unexpected(error, f"counting the words of page {page_id}"))
+
+
+def _may_see(sees: Sees) -> Callable[[str | None], bool]:
+    return lambda agent: sees.of((agent,))
 
 
 def _said_in(said_at: datetime | None, periods: Iterable[Period]) -> bool:

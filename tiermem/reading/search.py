@@ -161,8 +161,9 @@ class LookUp:
             return await self._found_units(found.hits, limit, found.degradations), len(found.hits)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
         waiting, wanted = await self._waiting(), stems(query)
-        by_words = self._seen(waiting.best_units(wanted))
-        cold = self._seen(waiting.cold.best(wanted))
+        sees = self.view.scope.sees
+        by_words = self._seen(waiting.best_units(wanted, sees))
+        cold = self._seen(waiting.cold.best(wanted, sees))
         if self._mode != "hybrid":
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
             return await self._found_units(hits, limit, found.degradations), len(hits)
@@ -277,22 +278,26 @@ class LookUp:
     async def _with_waiting(self, found: _Candidates, question: Question, limit: int) -> _Candidates:
         """What the index found, with the turns it lacks that share most words with the question."""
         waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
-        if not waiting.turns():
+        if not waiting.turns(sees=sees):
             return found
-        named = found.named | waiting.speakers.intersection(question.words)
+        named = found.named | waiting.speakers(sees).intersection(question.words)
         stems = query_stems(question.text, without=named)
         newer = await to_thread.run_sync(
             partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods, sees=sees)
         )
         indexed = await self._turns_indexed() if found.rarity else 0
-        rarity = {stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem)) for stem in stems}
+        rarity = {
+            stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem), sees=sees)
+            for stem in stems
+        }
         return _Candidates(hits={**dict.fromkeys(newer), **found.hits}, named=named, rarity=rarity)
 
     async def _turns_indexed(self) -> int:
-        """How many turns the index holds; none that count, where it lacks all there are."""
+        """How many turns that may be seen the index holds; none that count, where it lacks all there are."""
         if (await self._waiting()).mark < 0:
             return 0
-        return await (await self.view.index()).count(self.view.ledger.indexed_as, "turns")
+        index, sees = await self.view.index(), self.view.scope.sees
+        return await index.count(self.view.ledger.indexed_as, "turns", owners=sees.owners)
 
     async def _candidates(
         self, question: Question, limit: int

@@ -77,7 +77,7 @@ _PlacedTurn = tuple[Page, int, PageLine]
 
 def _in_order(pages: Iterable[Page]) -> list[_PlacedTurn]:
     """The turns of pages that may be read, in the order they were said."""
-    ordered = sorted(pages, key=lambda page: (page.session, page.number))
+    ordered = sorted(pages, key=lambda page: (page.session, page.agent or "", page.number))
     return [(page, n, line) for page in ordered for n, line in enumerate(page.lines) if line.turn]
 
 
@@ -88,6 +88,6 @@ def _beside(said: Sequence[_PlacedTurn], at: int) -> list[int]:
         i
         for i in (at - 1, at, at + 1)
         if 0 <= i < len(said)
-        and said[i][0].session == page.session
+        and (said[i][0].session, said[i][0].agent) == (page.session, page.agent)
         and abs(said[i][0].number - page.number) <= 1
     ]

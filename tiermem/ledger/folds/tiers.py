@@ -1,4 +1,5 @@
-"""Which units an index holds, the hot ones: all of them, or where a limit was set, no more than so many.
+"""Which units an index holds, the hot ones: all of them, or where a limit was set, no more than so many of
+each owner. What an agent may not see makes none of its units cold.
 
 The others are cold. A unit is hot again when it is changed, brought back or cited by an answer, and goes cold
 only for room. What is hot at a record depends on nothing but the records up to it, so an index that is made
@@ -20,14 +21,15 @@ class TiersFold(SignalsFold):
 
     def __init__(self) -> None:
         super().__init__()
-        self._hot: Tier[UnitId] | None = None
+        self._limit: int | None = None
+        self._hot: dict[tuple[str, ...], Tier[UnitId]] = {}
         self._cold: dict[UnitId, None] = {}
         self._moved: dict[UnitId, int] = {}
 
     @property
     def hot_units(self) -> int | None:
-        """The most units that are hot; `None` without a limit."""
-        return None if self._hot is None else self._hot.capacity
+        """The most units of one owner that are hot; `None` without a limit."""
+        return self._limit
 
     @property
     def cold(self) -> Collection[UnitId]:
@@ -44,11 +46,11 @@ class TiersFold(SignalsFold):
         return tuple(newer)[::-1]
 
     def limit_hot_units(self, limit: int, seq: int) -> None:
-        """From record `seq` on no more than `limit` are hot: those a tier keeps of all, as they came."""
+        """From record `seq` on no more than `limit` of each owner are hot: those that a tier keeps."""
         if limit == self.hot_units:
             return
         before = set(self._cold)
-        self._hot, self._cold = Tier(limit, self._worth_of), {}
+        self._limit, self._hot, self._cold = limit, {}, {}
         for unit_id in self._units:
             self._take_in(unit_id)
         for unit_id in self._units:
@@ -85,7 +87,8 @@ class TiersFold(SignalsFold):
 
     def _warm(self, unit_id: UnitId, seq: int) -> None:
         """Have a unit hot, and note whom that moves."""
-        if self._hot is None or unit_id in self._hot:
+        tier = self._tier_of(unit_id)
+        if tier is None or unit_id in tier:
             return
         if unit_id in self._cold:
             self._move(unit_id, seq)
@@ -95,9 +98,16 @@ class TiersFold(SignalsFold):
     def _take_in(self, unit_id: UnitId) -> tuple[UnitId, ...]:
         """Give a unit a place among the hot ones; those that leave for it are cold."""
         self._cold.pop(unit_id, None)
-        left = () if self._hot is None else self._hot.add(unit_id)
+        tier = self._tier_of(unit_id)
+        left = () if tier is None else tier.add(unit_id)
         self._cold.update(dict.fromkeys(left))
         return left
+
+    def _tier_of(self, unit_id: UnitId) -> Tier[UnitId] | None:
+        """The hot units of those to whom a unit belongs; `None` without a limit."""
+        if self._limit is None:
+            return None
+        return self._hot.setdefault(self._units[unit_id].agents, Tier(self._limit, self._worth_of))
 
     def _move(self, unit_id: UnitId, seq: int) -> None:
         """Note the newest record that moved a unit; the mapping stays in order of moves."""
