@@ -11,10 +11,12 @@ from rich.console import Console
 
 from pagestore import History
 from tests.torture import __main__ as command
+from tests.torture import private_words
 from tests.torture.harness import Missing, Outcome, Row, Share
 from tests.torture.report import Kept, page, table
 from tests.torture.rows import ROWS
 from tests.torture.running import measured, run
+from tiermem.index.engine import PointFilter, whole_space
 from tiermem.ledger import Ledger
 
 LITTLE = {
@@ -64,6 +66,19 @@ def test_lost_indexes_find_a_mark_that_is_believed_for_its_number(monkeypatch: p
     outcome = row_named("lost-index").work(Share.of("lost-index", 7, 4, 2))
     assert outcome.seen["index of another past"] == outcome.seen["log of before"] == 1
     assert outcome.violations["other results after reindexing"]
+
+
+def test_the_row_on_private_words_breaks_no_promise_and_sees_one_that_counts_in_a_score(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = row_named("private-words")
+    monkeypatch.setattr(private_words, "DECOYS", 39)
+    outcome = row.work(Share.of("private-words", 7, 0, 8))
+    assert (outcome.count, outcome.seen["guesses"]) == (8, 320)
+    assert not outcome.violations
+    monkeypatch.setattr(PointFilter, "corpus", property(lambda allowed: whole_space(allowed.match["space"])))
+    outcome = row.work(Share.of("private-words", 7, 0, 8))
+    assert "scores tell a private number" in outcome.violations
 
 
 def test_a_share_is_the_same_each_time_and_others_differ() -> None:

@@ -132,6 +132,14 @@ BUGS = (
         found_by=("tests/test_brought.py",),
     ),
     Bug(
+        name="document frequencies are those of the whole space, also where owners are named",
+        file="tiermem/index/engine.py",
+        function="PointFilter.corpus",
+        before='whole_space(self.match["space"], self.owners)',
+        after='whole_space(self.match["space"])',
+        found_by=("tests/index/test_memory.py", "tests/api/test_private_words.py"),
+    ),
+    Bug(
         name="a rare term counts as much as a common one",
         file="tiermem/index/bm25.py",
         function="rarity",

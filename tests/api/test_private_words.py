@@ -1,0 +1,126 @@
+"""What an agent may not see has no part in what it gets: the same turns give the same, to the last digit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiermem
+from pagestore import Turn
+from tests.api.conftest import OpenMemory
+from tiermem.errors import IndexUnavailable
+from tiermem.index import embedded
+from tiermem.index.interface import Collection
+from tiermem.index.sqlite import SqliteIndex
+from tiermem.model import Evidence
+from tiermem.reading.search import MODES
+
+WORDS = [f"{first}{last}" for first in ("bar", "kel", "mon", "tav", "rud", "sil") for last in (
+    "ban", "dor", "fen", "gat", "hul", "jin", "lam", "nok", "pur", "sek", "tov", "wiz"
+)]  # fmt: skip
+HIDDEN = 2_000
+ASKED = "What is the PIN of the barban keldor?"
+
+
+def said(chance: random.Random, lengths: Iterable[int], speaker: str) -> list[Turn]:
+    texts = (" ".join(chance.choices(WORDS, k=length)) for length in lengths)
+    return [
+        Turn(
+            speaker=speaker,
+            text=f"The PIN of {text} is {chance.randrange(10**4)}.",
+            said_at=datetime(2023, 5, chance.randrange(1, 29), tzinfo=UTC),
+        )
+        for text in texts
+    ]
+
+
+def told(owner: tiermem.Memory, hidden: int) -> tiermem.Memory:
+    """The memory of agent `planner`: its own turns, those of `friend` which it may see, and of no agent.
+
+    Of `other` there are so many `hidden` ones, before, between and after them.
+    """
+    chance, unseen = random.Random(1), random.Random(2)
+    lengths = chance.sample(
+        range(6, 66, 2), 30
+    )  # all different: equal scores are ordered by ids, which are salted
+    planner, friend, other = (owner.as_agent(name) for name in ("planner", "friend", "other"))
+    owner.grant("planner", to_see="friend")
+    for number, memory in enumerate((planner, owner, friend, planner, owner)):
+        if hidden:
+            other.add(said(unseen, [9] * (hidden // 5), "Keldor"), session="main")
+        memory.add(said(chance, lengths[6 * number : 6 * number + 6], "Ann"), session="main")
+        if number == 2:
+            owner.flush()
+    if hidden:
+        other.add(said(unseen, [9] * 3, "Keldor"), session="main")
+    return planner
+
+
+def got(memory: tiermem.Memory) -> tuple[dict[str, Any], list[float]]:
+    """All that tells of scores and order, without ids, which are salted: texts, and numbers."""
+    chance, texts, numbers = random.Random(3), dict[str, Any](), list[float]()
+
+    def note(what: str, items: Sequence[Evidence], *beside: object) -> None:
+        texts[what] = ([one.text for one in items], *beside)
+        numbers.extend(n for one in items for n in (one.score, one.similarity or 0.0))
+
+    for query in (ASKED, *(f"What is the PIN of {' '.join(chance.choices(WORDS, k=4))}?" for _ in range(3))):
+        kinds: tuple[Collection, ...] = ("units", "turns", "pages")
+        for kind in kinds:
+            note(f"{kind}: {query}", memory.search(query, kind=kind, limit=20))
+        for strategy in MODES:
+            recalled = memory.recall(query, strategy=strategy, limit=20)
+            note(f"{strategy}: {query}", recalled.items, recalled.degradations)
+        of_may = memory.recall(query, timeframe="May 2023", limit=20)
+        note(f"May: {query}", of_may.items, of_may.undated)
+        context = memory.context(query, max_tokens=600)
+        note(f"context: {query}", context.sources, context.text, context.tokens)
+        answer = memory.ask(query)
+        note(f"answer: {query}", answer.trace.candidates, answer.text, answer.support)
+    return texts, numbers
+
+
+def hold_alike(
+    one: tuple[dict[str, Any], list[float]], other: tuple[dict[str, Any], list[float]], rounding: float = 0.0
+) -> None:
+    """Both are the same, their numbers to the last digit or up to what an engine rounds."""
+    assert one[0] == other[0]
+    assert one[1] == pytest.approx(other[1], rel=0, abs=rounding)
+
+
+@pytest.mark.parametrize(
+    ("given", "shards"), [({}, False), ({}, True), ({"hot_units": 12}, False), ({"index": "memory"}, False)]
+)
+def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
+    open_memory: OpenMemory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, Any],
+    shards: bool,
+) -> None:
+    if shards:
+        monkeypatch.setattr(embedded, "GROWN", -1)
+    alone, beside = (
+        got(told(open_memory(path=tmp_path / f"{hidden}", **given), hidden)) for hidden in (0, HIDDEN)
+    )
+    hold_alike(alone, beside, rounding=1e-5 if shards else 0.0)
+    assert len(alone[0][f"turns: {ASKED}"][0]) == 20
+
+
+def test_private_turns_change_nothing_where_the_index_is_out_of_use(
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memories = [told(open_memory(path=tmp_path / f"{hidden}"), hidden) for hidden in (0, 300)]
+
+    async def fails(*_: object) -> None:
+        raise IndexUnavailable("out of use")
+
+    monkeypatch.setattr(SqliteIndex, "mark", fails)
+    alone, beside = map(got, memories)
+    hold_alike(alone, beside)
+    assert "keywords in the log" in repr(alone)

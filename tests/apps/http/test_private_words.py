@@ -1,0 +1,9 @@
+"""The same over HTTP: what an agent may not see has no part in what a server sends it."""
+
+from tests.api.conftest import OpenMemory
+from tests.api.test_private_words import HIDDEN, got, hold_alike, told
+
+
+def test_private_turns_of_another_agent_change_nothing_of_what_is_sent(open_remote: OpenMemory) -> None:
+    alone, beside = (got(told(open_remote(space=f"s{hidden}"), hidden)) for hidden in (0, HIDDEN))
+    hold_alike(alone, beside)
