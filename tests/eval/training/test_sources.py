@@ -45,7 +45,7 @@ def test_weights_that_do_not_say_what_they_saw_are_refused(tmp_path: Path) -> No
 
 def test_weights_too_large_for_a_wheel_are_refused(tmp_path: Path) -> None:
     large = tmp_path / "large"
-    large.write_bytes(pack({"filler": np.ones((1, LARGEST))}, {"trained_on": '["squad"]'}))
+    large.write_bytes(pack({"filler": np.ones((1, LARGEST), np.float32)}, {"trained_on": '["squad"]'}))
     with pytest.raises(InvalidInput, match="larger than"):
         give_away(large, tmp_path / "out")
 
