@@ -18,6 +18,7 @@ from pagestore.errors import Inaccessible, PageStoreError
 from pagestore.testing import odd_text
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tiermem.dialogue import line_of, read_dialogue
+from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
 
@@ -170,7 +171,7 @@ zones = st.sampled_from([None, UTC, timezone(timedelta(hours=5, minutes=45)), ti
 moments = st.datetimes(timezones=zones)
 told = st.builds(
     Turn,
-    speaker=odd_text.filter(lambda text: bool(text.strip())),
+    speaker=odd_text.filter(lambda text: bool(text.strip()) and len(text) <= LONGEST_SPEAKER),
     text=odd_text,
     said_at=st.none() | moments,
     role=st.none() | st.sampled_from(["user", "assistant", "tool"]),
