@@ -1,5 +1,6 @@
 """An index that lags never makes an answer wrong in silence: what it lacks is found, and said."""
 
+import logging
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tiermem
 from tests.api.conftest import OpenMemory
 from tests.index.conftest import QUICK
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.reading.search import INDEX_LAGS
 from tiermem.writing.projection import Projection
 
 THINGS = ("canoe", "piano", "kettle", "telescope", "lantern", "bicycle", "violin", "tent", "loom", "sledge")
@@ -55,8 +57,9 @@ def quick_path() -> Iterator[Path]:
 
 @pytest.mark.parametrize("lost", ["index removed", "index behind"])
 def test_a_fact_the_index_lacks_is_found_and_what_it_lacks_is_said(
-    quick_path: Path, no_indexing: Callable[[], None], lost: str
+    quick_path: Path, no_indexing: Callable[[], None], caplog: pytest.LogCaptureFixture, lost: str
 ) -> None:
+    caplog.set_level(logging.DEBUG, "tiermem")
     store, older = quick_path / "store", quick_path / "older"
     with local(store) as memory:
         for number in range(20):
@@ -83,6 +86,8 @@ def test_a_fact_the_index_lacks_is_found_and_what_it_lacks_is_said(
             assert context.degradations == (told,)
         assert pending is not None
         assert pending >= (20 if lost == "index removed" else 10)
+    lags = [one.levelname for one in caplog.records if INDEX_LAGS in one.getMessage()]
+    assert set(lags) == {"DEBUG"}  # an ordinary loop of adding and searching prints nothing
 
 
 @pytest.mark.parametrize("sealed", [False, True])

@@ -46,7 +46,7 @@ from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, roles_under
 from tiermem.reading.recall import interleaved, recall
 from tiermem.reading.rerank import Reranker, reranked
-from tiermem.reading.search import LookUp, Strategy
+from tiermem.reading.search import INDEX_LAGS, LookUp, Strategy
 from tiermem.reading.steps import OnStep, Steps
 from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
@@ -198,7 +198,7 @@ class Reader:
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
         found = await self.recall(query, limit=limit, kind=kind, scope=scope, asked_at=asked_at)
-        _warn(found.degradations)
+        _log(found.degradations)
         return found.items
 
     async def recall(
@@ -261,7 +261,7 @@ class Reader:
         going = GoingOn(await self._view(scope))
         context, degradations = await going.run(filled)
         all_degradations = tuple(dict.fromkeys((*degradations, *going.degradations)))
-        _warn(all_degradations)
+        _log(all_degradations)
         return replace(context, degradations=all_degradations)
 
     async def audit(self, answer_id: AnswerId) -> Audit:
@@ -471,7 +471,11 @@ def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:
     )
 
 
-def _warn(degradations: Iterable[Degradation]) -> None:
-    """For results that have no trace to carry it."""
+def _log(degradations: Iterable[Degradation]) -> None:
+    """Log degradations of results that have no trace.
+
+    An index that lags for a moment is ordinary: it is logged for debugging, and `stats` counts what it lacks.
+    """
     for degraded in dict.fromkeys(degradations):
-        log.warning("%s: %s; instead: %s", degraded.stage, degraded.reason, degraded.fallback)
+        level = logging.DEBUG if degraded.reason.startswith(INDEX_LAGS) else logging.WARNING
+        log.log(level, "%s: %s; instead: %s", degraded.stage, degraded.reason, degraded.fallback)

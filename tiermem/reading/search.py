@@ -50,6 +50,8 @@ UNITS = 50
 Strategy = Literal["hybrid", "vector", "fulltext"]
 """How things are looked for: by all signals, by meaning alone, or by words alone (BM25)."""
 MODES: Mapping[Strategy, Mode] = {"hybrid": "hybrid", "vector": "dense", "fulltext": "words"}
+INDEX_LAGS = "the index has yet to take in"
+"""How the reason of a degradation begins while the index lacks some of what was stored."""
 DEEPER = 4
 """How many times as many hits are looked through where too few of them may be seen."""
 
@@ -456,7 +458,7 @@ class LookUp:
             unread = [_degraded(why, f"without page {page}") for page, why in unreadable]
             self._behind = tuple(unread)
             if lacking:
-                reason = f"the index has yet to take in {lacking}"
+                reason = f"{INDEX_LAGS} {lacking}"
                 lacking_words = Degradation(stage="search", reason=reason, fallback="their words alone")
                 self._behind = (lacking_words, *unread)
         return self._behind

@@ -25,7 +25,7 @@ export function shownAnswer(answer, audited) {
 
 function facts(answer) {
   const { trace } = answer;
-  const [grade, meaning] = GRADES[answer.support] || ["Not in memory", "Nothing that was found answers it."];
+  const [grade, meaning] = GRADES[answer.support] || ["No answer found", "Nothing that was found was taken for an answer. The nearest passages follow."];
   const route = answer.route === "ANSWER" ? "Recalled" : "Looked further";
   return h(
     "dl",

@@ -65,7 +65,7 @@ export async function answers() {
       "a",
       { class: "two", href: to("answer", one.id) },
       h("span", { class: "cut" }, one.question),
-      h("span", { class: "quiet cut" }, one.abstained ? tag("not in memory", "off") : one.route === "ANSWER" ? "recalled" : "looked further", ` · ${several(one.read_tokens, "token")} read · ${recorded(one.at)}`, one.agent ? ` · asked by ${one.agent}` : ""),
+      h("span", { class: "quiet cut" }, one.abstained ? tag("no answer found", "off") : one.route === "ANSWER" ? "recalled" : "looked further", ` · ${several(one.read_tokens, "token")} read · ${recorded(one.at)}`, one.agent ? ` · asked by ${one.agent}` : ""),
     );
   };
   return {

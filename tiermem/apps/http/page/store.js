@@ -38,7 +38,7 @@ function figures(known) {
     ["Turns", known.turns, `${several(known.sessions, "session")}`],
     ["Pages", known.pages, `${number(known.pages_open)} filling, ${number(known.pages_pending)} to summarise`],
     ["Units", known.units, known.units_cold ? `${number(known.units_cold)} cold` : `${number(known.claims_rejected)} wordings refused`],
-    ["Answers", known.answers, `${number(known.abstained)} not in memory`],
+    ["Answers", known.answers, `${number(known.abstained)} without an answer`],
   ];
   return h("dl", { class: "facts figures" }, groups.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, number(value)), h("dd", { class: "quiet" }, more))));
 }
