@@ -1,16 +1,20 @@
 """Context for somebody else's prompt: within its limit, numbered, and unable to pose as anything but data."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagestore import PageId, Span
 from tests.reading.world import Words, World
 from tiermem.errors import IndexUnavailable
 from tiermem.ledger import TurnAt
 from tiermem.model import Evidence
 from tiermem.reading import Scope
-from tiermem.reading.context import HEADING, assemble
+from tiermem.reading.context import HEADING, assemble, without_repeats
 
 pytestmark = pytest.mark.anyio
 
@@ -173,3 +177,36 @@ async def test_a_source_too_long_for_the_context_takes_no_room_from_those_that_f
     context = await world.reader().context("cats", max_tokens=limit)
     assert context.sources
     assert context.tokens <= limit
+
+
+MOVED = Evidence(
+    text="Ann: I moved from Lisbon to Oslo in March.",
+    spans=(Span(page_id=PageId("p1:a"), start=10, end=52),),
+    source="turn",
+    score=1.0,
+    said_at=datetime(2023, 5, 9, tzinfo=UTC),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "left_out"),
+    [
+        ("Ann: I moved from Lisbon to Oslo in March (March 2023).", ((15, 52),), True),
+        ("Ann moved to Oslo", ((15, 52),), True),  # the same words, fewer of them
+        ("Ann moved to Oslo with Ben", ((15, 52),), False),  # another word
+        ("Ann: I moved from Lisbon to Oslo in March.", ((15, 52), (60, 70)), False),  # another turn too
+    ],
+)
+def test_a_unit_that_adds_only_a_date_to_a_turn_gives_it_the_date(
+    text: str, spans: tuple[tuple[int, int], ...], left_out: bool
+) -> None:
+    unit = replace(
+        MOVED,
+        source="unit",
+        text=text,
+        spans=tuple(Span(page_id=PageId("p1:a"), start=start, end=end) for start, end in spans),
+        event_at="2023-03",
+    )
+    expected = (replace(MOVED, event_at="2023-03"),) if left_out else (MOVED, unit)
+    assert without_repeats((MOVED, unit)) == expected
+    assert without_repeats((unit,)) == (unit,)

@@ -36,7 +36,7 @@ from tiermem.proof import marked
 from tiermem.reading.answer import Outcome, answered, pending_findings
 from tiermem.reading.ask import Asking, ask
 from tiermem.reading.backlog import Backlog
-from tiermem.reading.context import Context, assemble, fits
+from tiermem.reading.context import Context, assemble, fits, without_repeats
 from tiermem.reading.going_on import GoingOn
 from tiermem.reading.held import Known, known
 from tiermem.reading.interface import ReadsLedger
@@ -256,7 +256,8 @@ class Reader:
                 options=options,
                 fits=lambda item: fits(item, max_tokens=max_tokens, count=count),
             )
-            return assemble(recalled.items, max_tokens=max_tokens, count=count), recalled.degradations
+            items = without_repeats(recalled.items)
+            return assemble(items, max_tokens=max_tokens, count=count), recalled.degradations
 
         going = GoingOn(await self._view(scope))
         context, degradations = await going.run(filled)
@@ -460,13 +461,13 @@ def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:
-    """Options that recall enough to fill a context."""
+    """Return options that recall enough to fill a context, also when half of it are repeats left out."""
     most = max_tokens // TURN_TOKENS
     return replace(
         options,
         units=max(options.units, most),
         recall_turns=max(options.recall_turns, most),
-        recall_tokens=max_tokens,
+        recall_tokens=2 * max_tokens,
         ranking=replace(options.ranking, candidates=max(options.ranking.candidates, most)),
     )
 
