@@ -26,4 +26,4 @@ def context(
     with place.look(read_only=read_only) as memory:
         at = options.moment("--asked-at", asked_at)
         found = memory.context(question, max_tokens=max_tokens, session=session, asked_at=at, **seen)
-    output.show(found, lambda: show_controls(found.text) if found.sources else "nothing found")
+    output.show(found, lambda: (show_controls(found.text),) if found.sources else "nothing found")
