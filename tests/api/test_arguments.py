@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import tiermem
 from pagestore import Checkpoint, Turn
@@ -20,6 +21,8 @@ from pagestore.bundle import encode, verify_bundle
 from pagestore.errors import PageStoreError
 from tests.api.conftest import OpenMemory, tell
 from tiermem import Budget, Memory
+from tiermem.api.arguments import place
+from tiermem.apps.cli.app import app
 from tiermem.dialogue import as_turns, parse_time, read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, TierMemError
@@ -331,3 +334,25 @@ def test_a_moment_without_a_zone_is_meant_in_that_of_the_machine(
     here = now.astimezone().replace(tzinfo=None)
     assert memory.units(as_of=here.isoformat()) == memory.units(as_of=now.isoformat()) == memory.units()
     assert memory.units(as_of=(here - timedelta(hours=1)).isoformat()) == ()
+
+
+def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration of MCP or a variable of the environment reaches no shell that would expand it."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    with tiermem.open("~/memory", engine="local", embedder=HashEmbedder()) as memory:
+        memory.add("I like tea.", speaker="Ann")
+        memory.backup("~/copy.tar.gz")
+    tiermem.restore("~/copy.tar.gz", Path("~/restored"))
+    assert tiermem.spaces("~/restored") == ("default",)
+    told = CliRunner().invoke(app, ["stats", "--json"], env={"TIERMEM_STORE": "~/memory"})
+    assert told.exit_code == 0, told.output
+    assert sorted(one.name for one in home.iterdir()) == ["copy.tar.gz", "memory", "restored"]
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/memory", "a~b", "./~"])
+def test_other_tildes_are_kept(path: str) -> None:
+    assert place(path, "path") == path

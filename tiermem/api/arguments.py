@@ -512,10 +512,10 @@ def on_step(value: Callable[[AskStep], None] | None) -> Callable[[AskStep], None
 
 
 def place(value: object, name: str) -> str:
-    """Where a file or a directory lies, or is to lie."""
+    """Return the path of a file or a directory; `~` is the home directory."""
     if isinstance(value, os.PathLike):
         value = value.__fspath__()
-    return text_in(value, name)
+    return os.path.expanduser(text_in(value, name))  # noqa: PTH111  (keeps "~" of an unknown user)
 
 
 def opening(

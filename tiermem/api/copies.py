@@ -20,6 +20,7 @@ from pagestore import OpenInfo, Page, PageInfo, PageLine, SessionId, SpaceId
 from pagestore.backup import SavedSpace, restore_backup, write_backup
 from pagestore.files import RealFiles, create_file, lies_in, new_file
 from pagestore.store import directory_name
+from tiermem.api import arguments
 from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
 from tiermem.dialogue.episodic import episode_of
@@ -38,7 +39,8 @@ def restore(
     Every hash in it is checked first. The index is made anew when a space is first opened. A store that is
     there already is refused, or with `replace` removed. Raises `PageStoreError`.
     """
-    return restore_backup(archive, path, replace=replace, progress=progress)
+    source, target = arguments.place(archive, "archive"), arguments.place(path, "path")
+    return restore_backup(source, target, replace=replace, progress=progress)
 
 
 async def backup(

@@ -19,8 +19,10 @@ from tiermem.text.unicode import show_controls
 
 
 def backup(
-    store: Annotated[Path, typer.Argument(help="Directory of the memory.")],
-    dest: Annotated[Path, typer.Argument(help="The file to write, say memory.tar.gz.")],
+    store: Annotated[Path, typer.Argument(help="Directory of the memory.", callback=options.expand_home)],
+    dest: Annotated[
+        Path, typer.Argument(help="The file to write, say memory.tar.gz.", callback=options.expand_home)
+    ],
     *,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
     lines: Annotated[

@@ -26,7 +26,8 @@ _AFRESH = 60.0
 def look(
     *,
     store: Annotated[
-        Path, typer.Argument(envvar="TIERMEM_STORE", help="Directory of the memory.")
+        Path,
+        typer.Argument(envvar="TIERMEM_STORE", help="Directory of the memory.", callback=options.expand_home),
     ] = options.DEFAULT_STORE,
     space: Annotated[
         str | None, typer.Option("--space", envvar="TIERMEM_SPACE", help="Whose memory to begin with.")

@@ -38,7 +38,15 @@ EngineName = Literal["auto", "local", "model"]
 KeyValues = dict[str, str | float | bool]
 
 
-Store = Annotated[Path, typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.")]
+def expand_home(path: Path) -> Path:
+    """Return the path with `~` as the home directory; `~` of an unknown user is kept."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111
+
+
+Store = Annotated[
+    Path,
+    typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.", callback=expand_home),
+]
 Opened = AbstractContextManager["tiermem.Memory"]
 Agent = Annotated[
     str | None,
@@ -115,7 +123,7 @@ class Place:
 
     def command(self, name: str, argument: str) -> str:
         """A command line that leads to the same store and space, as short as it may be."""
-        usual = os.environ.get("TIERMEM_STORE", str(DEFAULT_STORE))
+        usual = str(expand_home(Path(os.environ.get("TIERMEM_STORE", DEFAULT_STORE))))
         where = [] if str(self.store) == usual else ["--store", str(self.store)]
         if self.space is not None and self.space != os.environ.get("TIERMEM_SPACE"):
             where += ["--space", self.space]

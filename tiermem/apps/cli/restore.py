@@ -20,8 +20,10 @@ from tiermem.text.unicode import show_controls
 
 
 def restore(
-    archive: Annotated[Path, typer.Argument(help="A file that `tiermem backup` wrote.")],
-    store: Annotated[Path, typer.Argument(help="Directory to make.")],
+    archive: Annotated[
+        Path, typer.Argument(help="A file that `tiermem backup` wrote.", callback=options.expand_home)
+    ],
+    store: Annotated[Path, typer.Argument(help="Directory to make.", callback=options.expand_home)],
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Remove the store that is there, with everything in it.")
