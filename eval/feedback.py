@@ -194,7 +194,9 @@ class _Looking:
         )
 
     async def _units(self, question: LabelledQuestion) -> tuple[Evidence, ...]:
-        found = await self._memory.search(question.text, limit=2 * TOP, asked_at=question.asked_at)
+        found = await self._memory.search(
+            question.text, kind="units", limit=2 * TOP, asked_at=question.asked_at
+        )
         return tuple(one for one in found if one.source == "unit")
 
     def _evidence(self, units: Sequence[Evidence], question: LabelledQuestion) -> set[Passage]:

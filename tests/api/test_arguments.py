@@ -244,7 +244,10 @@ READ: Any = read_dialogue
             "mode 'fast' is not known: give 'router', 'summary' or 'raw'",
         ),
         (lambda m: m.ask("Roof?", mode="sumary"), "did you mean 'summary'?"),
-        (lambda m: m.search("roof", kind="facts"), "kind 'facts' is not known: give 'units', 'pages' or"),
+        (
+            lambda m: m.search("roof", kind="facts"),
+            "kind 'facts' is not known: give 'any', 'units', 'pages' or",
+        ),
         (lambda m: m.search("roof", limit="5"), "limit must be a whole number, not '5'"),
         (lambda m: m.search("roof", limit=0), "limit must be at least 1, not 0"),
         (lambda m: m.search("roof", limit=True), "limit must be a whole number, not True"),

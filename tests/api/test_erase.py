@@ -261,7 +261,7 @@ def test_the_embedded_index_keeps_nothing_either(tmp_path: Path) -> None:
         memory.flush()
         beside.add("Biscuit of another space eats fish.", speaker="Dan")
         beside.flush()
-        found = memory.search("Biscuit allergic chicken")[0]
+        found = memory.search("Biscuit allergic chicken", kind="units")[0]
         receipt = memory.erase(session="s1", reason="asked to")
         assert receipt.erasure.index == "rewritten"
         assert receipt.leftovers.clean

@@ -54,7 +54,7 @@ def test_sources_are_a_context_or_what_search_gave_or_ids_of_units(memory: tierm
     made = memory.feedback(sources=context, outcome="success", output="Biscuit is allergic to chicken.")
     best = max(made.credits, key=lambda credit: credit.share)
     assert "Biscuit" in str(memory.get(best.unit_id))
-    found = memory.search(ASKED, limit=2)
+    found = memory.search(ASKED, kind="units", limit=2)
     assert {one.unit_id for one in found} == {
         credit.unit_id for credit in memory.feedback(sources=found, outcome="neutral").credits
     }

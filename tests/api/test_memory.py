@@ -104,7 +104,7 @@ def test_another_embedder_is_refused_until_the_index_is_rebuilt(open_memory: Ope
     with pytest.raises(IndexMismatch, match="reindex"):
         open_memory(embedder=other)
     rebuilt = open_memory(embedder=other, reindex=True)
-    assert rebuilt.search("support group")[0].unit_id is not None
+    assert rebuilt.search("support group", kind="units")[0].unit_id is not None
 
 
 def test_deferred_findings_wait_and_make_the_next_ask_cheaper(open_memory: OpenMemory) -> None:

@@ -16,6 +16,7 @@ SIZE = 8_000
 MADE_INSIDE = {
     "eval/datasets/renamed.py:_pattern",
     "eval/training/data/facts.py:_exchanged",
+    "tiermem/reading/exact.py:_pattern",
     "tiermem/reasoning/rules/extract.py:_after",
     "tiermem/proof/check.py:_check_numbers",
     "tiermem/proof/check.py:_in_words",

@@ -224,7 +224,7 @@ async def test_search_on_a_broken_index_finds_by_keywords_and_warns(caplog: pyte
     world = await World.new()
     page, (unit,) = await world.linked_page("Ann: I adopted a grey cat")
     world.index.broken = IndexUnavailable("no route to index")
-    assert [item.unit_id for item in await world.reader().search("cat")] == [unit.id]
+    assert [item.unit_id for item in await world.reader().search("cat", kind="units")] == [unit.id]
     (found,) = await world.reader().search("cat", kind="pages")
     assert found.spans[0].page_id == page.id
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
@@ -391,7 +391,10 @@ async def test_search_brings_units_or_pages_with_the_open_ones() -> None:
     await world.say("Bob: my cat is black")
     (opened,) = await world.ledger.open_pages()
     reader = world.reader()
-    assert [item.unit_id for item in await reader.search("cat")] == [unit.id, None]  # and a turn
+    assert [item.unit_id for item in await reader.search("cat", kind="units")] == [
+        unit.id,
+        None,
+    ]  # and a turn
     pages = await reader.search("cat", kind="pages")
     assert {item.spans[0].page_id for item in pages} == {page.id, opened.id}
     assert len(await reader.search("cat", kind="pages", limit=1)) == 1

@@ -179,7 +179,7 @@ def test_a_search_for_pages_is_reranked_too(brought: Callable[[bytes], Path]) ->
             for number, text in enumerate((NEAR, DOGS, "I saw a horse")):
                 memory.add(text, speaker="Ann", session=f"s{number}", said_at="2024-03-01")
             memory.flush()
-            found = memory.search("the grey cat", kind="pages", limit=2)
+            found = memory.search("Where is the grey cat?", kind="pages", limit=2)
             return [one.text.partition(": ")[2].strip() for one in found]
 
     assert told() == [NEAR, DOGS]

@@ -170,8 +170,8 @@ def strategy(value: Strategy) -> Strategy:
     return _one_of("strategy", value, get_args(Strategy))
 
 
-def any_kind(value: Kind) -> Kind:
-    """What is recalled: any kind, or one."""
+def kind(value: Kind) -> Kind:
+    """What a search looks for: any kind, or one."""
     return _one_of("kind", value, ("any", *get_args(Collection)))
 
 
@@ -313,11 +313,6 @@ def switch(value: object, name: str) -> bool:
 def mode(value: AskMode) -> AskMode:
     """A way that an answer may take."""
     return _one_of("mode", value, get_args(AskMode))
-
-
-def kind(value: Collection) -> Collection:
-    """What a search looks through."""
-    return _one_of("kind", value, get_args(Collection))
 
 
 def _one_of(name: str, value: _T, names: Iterable[str]) -> _T:

@@ -51,7 +51,7 @@ from tiermem.errors import (
     text_in,
     unexpected,
 )
-from tiermem.index.interface import About, Collection
+from tiermem.index.interface import About
 from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, Sees, SetAside
 from tiermem.llm.interface import Forgets, TellsKept
 from tiermem.llm.meter import Meter
@@ -492,13 +492,18 @@ class AsyncMemory:
         query: str,
         *,
         limit: int = 10,
-        kind: Collection = "units",
+        kind: Kind = "any",
         **only: Unpack[Filters],
     ) -> tuple[Evidence, ...]:
-        """The units that fit a query best (or `kind="pages"`, or single `"turns"`), with the spans they rest
-        on; no model call. Turns that are not summarised yet stand among units for themselves
-        (`Evidence.source`). `asked_at` is the moment its relative dates are seen from (now). What is left
-        out is told by `min_trust` and the rest as in `ask`.
+        """The units and turns that fit a query best, or one `kind` (`"units"`, `"turns"`, `"pages"`), with
+        the spans they rest on; no model call.
+
+        What contains the query as it is typed, or an identifier of it ("INC-104", "report.pdf"), goes first,
+        if it is among the 100 turns or units that hold most of its words. Phrases in quotation marks must be
+        in what is found. Of any kind, a unit has the score of the best turn it rests on, and one that only
+        repeats a turn which is found is left out. Among `"units"`, turns that are not summarised yet
+        represent themselves (`Evidence.source`). `asked_at` is the moment its relative dates are seen from
+        (now). What is left out is told by `min_trust` and the rest as in `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._confined(only)
@@ -535,7 +540,7 @@ class AsyncMemory:
         topic, most, kind = (
             arguments.question(topic, "topic"),
             arguments.limit(limit),
-            arguments.any_kind(kind),
+            arguments.kind(kind),
         )
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
         workspace = awaited(into, self)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from itertools import islice
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -44,9 +43,9 @@ from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, roles_under
-from tiermem.reading.recall import interleaved, recall
+from tiermem.reading.recall import list_once, recall
 from tiermem.reading.rerank import Reranker, reranked
-from tiermem.reading.search import INDEX_LAGS, LookUp, Strategy
+from tiermem.reading.search import INDEX_LAGS, Exact, LookUp, Strategy, scored_by_turns
 from tiermem.reading.steps import OnStep, Steps
 from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
@@ -188,13 +187,13 @@ class Reader:
         query: str,
         *,
         limit: int = 10,
-        kind: Collection = "units",
+        kind: Kind = "any",
         scope: Scope = EVERYTHING,
         asked_at: datetime | None = None,
     ) -> tuple[Evidence, ...]:
-        """The units, pages or single turns that fit a query best; open pages count.
+        """The units and turns that fit a query best, or one kind of what is stored; open pages count.
 
-        Among units, turns of pages that are not summarised yet stand for themselves.
+        Among units alone, turns of pages that are not summarised yet represent themselves.
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
         found = await self.recall(query, limit=limit, kind=kind, scope=scope, asked_at=asked_at)
@@ -213,15 +212,22 @@ class Reader:
     ) -> Recollection:
         """As `search`, by a strategy of the caller's choice, with all there is to say about it.
 
-        Of any kind are units and turns, each ranking in its order. A unit that only repeats a turn gives way
-        to it; one whose words are in none of the turns has them beside it.
+        Of any kind are units and turns by one score: a unit has that of the best turn it rests on. A unit
+        that only repeats a turn gives way to it; one whose words are in none of the turns has them beside it.
+        What contains the topic as it is typed goes first, and phrases in quotation marks must be in what is
+        found.
         """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
 
         async def found(view: View) -> Recollection:
             lookup = LookUp(
-                view, self._options, asked_at=asked_at, strategy=strategy, reranker=self._reranker
+                view,
+                _at_least(limit, self._options),
+                asked_at=asked_at,
+                strategy=strategy,
+                reranker=self._reranker,
+                as_typed=True,
             )
             items, degradations = await self._found(lookup, topic, limit, kind)
             undated = 0 if scope.within is None else await lookup.undated()
@@ -404,13 +410,14 @@ class Reader:
         pool = limit if self._reranker is None else max(limit, self._options.rerank_pool)
         ranked = await lookup.pages(query, limit=pool, mode="hybrid")
         read = await lookup.read(ranked.pages, limit=pool)
+        exact = lookup.exact(query)
         if self._reranker is None:
-            return read.read, ranked.degradations
+            return _in_exact_order(read.read, exact), ranked.degradations
         protected = self._options.protected_similarity
         ordered, told = await reranked(
             self._reranker, query, read.read, view=lookup.view, protected=protected
         )
-        return ordered[:limit], (*ranked.degradations, *told)
+        return _in_exact_order(ordered, exact)[:limit], (*ranked.degradations, *told)
 
     async def _view(self, scope: Scope, *, whole: bool = False) -> View:
         return await View.open(
@@ -440,11 +447,13 @@ def _fields(value: Page | PageInfo) -> dict[str, Any]:
 async def _side_by_side(
     lookup: LookUp, query: str, limit: int
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
-    """Units and turns by turns, as many as are wanted."""
+    """Units and turns by one score, as many as are wanted: a unit has that of the best turn it rests on."""
     found, ranked = await lookup.units(query, limit=limit), await lookup.turns(query)
     pages = (await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)).pages
-    items = tuple(islice(interleaved(found.units, ranked.turns[:limit], pages), limit))
-    return items, tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
+    exact = lookup.exact(query)
+    units = scored_by_turns(found.units, ranked.turns, exact)
+    items = list_once(units, ranked.turns[:limit], pages, exact)
+    return items[:limit], tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
 
 
 def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:
@@ -458,6 +467,18 @@ def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -
     return replace(
         evidence, text=replace_surrogates(head + (words if line is None else words.replace("\n\t", "\n")))
     )
+
+
+def _in_exact_order(pages: Iterable[tuple[Hit, Page]], exact: Exact) -> list[tuple[Hit, Page]]:
+    """Leave out pages without a required phrase, and put first what contains most of what is preferred."""
+    allowed = [pair for pair in pages if exact.is_allowed(pair[1].text)]
+    return sorted(allowed, key=lambda pair: -exact.count_in(pair[1].text))
+
+
+def _at_least(limit: int, options: ReadingOptions) -> ReadingOptions:
+    """Return options that rank as many turns as are wanted."""
+    candidates = max(options.ranking.candidates, limit)
+    return replace(options, ranking=replace(options.ranking, candidates=candidates))
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:

@@ -10,9 +10,9 @@ from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, quoted, size
-from tiermem.reading.search import Found, LookUp
-from tiermem.reading.turns import FoundTurn
-from tiermem.text import STOP_WORDS, stem, words
+from tiermem.reading.search import Exact, Found, LookUp
+from tiermem.reading.turns import FoundTurn, turns_on_pages
+from tiermem.text import STOP_WORDS, stem, stems, words
 
 Count = Callable[[str], int]
 
@@ -82,6 +82,36 @@ def interleaved(
             yield turn.evidence()
         if unit is not None and not any(repeats(unit, other) for other in turns):
             yield with_quote(unit, turns, pages)
+
+
+def list_once(
+    units: Sequence[Evidence], turns: Sequence[FoundTurn], pages: Mapping[PageId, Page], exact: Exact
+) -> tuple[Evidence, ...]:
+    """Units and turns by their scores, best first; what both say is listed once.
+
+    A turn is listed as the unit that has all its words, since a unit has an id and a history. A unit that has
+    some of the words of a turn and no others gives way to it.
+    """
+    as_unit: dict[int, Evidence] = {}
+    others: list[Evidence] = []
+    on_page = turns_on_pages(turns)
+    for unit in units:
+        nearby = dict.fromkeys(turn for span in unit.spans for turn in on_page.get(span.page_id, ()))
+        repeated = [turn for turn in nearby if repeats(unit, turn)]
+        whole = [turn for turn in repeated if _has_all_words(unit, turn, exact)]
+        for turn in whole:
+            as_unit.setdefault(turn.line.seq, replace(unit, score=turn.score))
+        if not repeated:
+            others.append(with_quote(unit, turns, pages))
+    listed = (as_unit.get(turn.line.seq) or turn.evidence() for turn in turns)
+    return tuple(sorted((*listed, *others), key=lambda item: -item.score))
+
+
+def _has_all_words(unit: Evidence, turn: FoundTurn, exact: Exact) -> bool:
+    said = turn.words()
+    if exact.count_in(unit.text) < exact.count_in(said) or not exact.is_allowed(unit.text):
+        return False
+    return {stem(word) for word in words(said) if word not in STOP_WORDS} <= set(stems(unit.text))
 
 
 def repeats(unit: Evidence, turn: FoundTurn) -> bool:

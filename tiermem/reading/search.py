@@ -33,13 +33,14 @@ from tiermem.index.bm25 import query_stems
 from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id, turn_place
 from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
 from tiermem.reading.backlog import Waiting
+from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.quoting import roles_under
 from tiermem.reading.ranking import rank_groups
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
-from tiermem.reading.turns import FoundTurn, gather, ranked_turns
+from tiermem.reading.turns import FoundTurn, gather, ranked_turns, turns_on_pages
 from tiermem.reading.view import View
 from tiermem.salience import order_by_signals, strength
 from tiermem.text import stems
@@ -52,6 +53,12 @@ Strategy = Literal["hybrid", "vector", "fulltext"]
 MODES: Mapping[Strategy, Mode] = {"hybrid": "hybrid", "vector": "dense", "fulltext": "words"}
 INDEX_LAGS = "the index has yet to take in"
 """How the reason of a degradation begins while the index lacks some of what was stored."""
+EXACT = 100
+"""Units and turns that hold most words of an identifier, a phrase or a query as typed: one that contains it
+is looked for among them.
+"""
+EXACT_SCORE = 100.0
+"""What an identifier that a turn or a unit contains adds to its score: more than everything else together."""
 DEEPER = 4
 """How many times as many hits are looked through where too few of them may be seen."""
 
@@ -99,8 +106,33 @@ class _Hits:
     degradations: tuple[Degradation, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exact:
+    """What a query asks for letter by letter: phrases that are required, and what puts a text first."""
+
+    required: tuple[ExactText, ...] = ()
+    preferred: tuple[ExactText, ...] = ()
+
+    @property
+    def texts(self) -> tuple[ExactText, ...]:
+        """All of it."""
+        return (*self.required, *self.preferred)
+
+    def is_allowed(self, text: str) -> bool:
+        """Whether a text contains every required phrase."""
+        return all(one.is_in(text) for one in self.required)
+
+    def count_in(self, text: str) -> int:
+        """How much of what is preferred a text contains."""
+        return sum(one.is_in(text) for one in self.preferred)
+
+
 class LookUp:
-    """Looks up units, turns and pages of one view, for one question, asked at some moment."""
+    """Looks up units, turns and pages of one view, for one question, asked at some moment.
+
+    Units and turns that contain an identifier of the question go first. With `as_typed` so do those that
+    contain the query as it is, and phrases in quotation marks must be in what is found; see `reading.exact`.
+    """
 
     def __init__(
         self,
@@ -110,8 +142,10 @@ class LookUp:
         asked_at: datetime | None = None,
         strategy: Strategy = "hybrid",
         reranker: Reranker | None = None,
+        as_typed: bool = False,
     ) -> None:
         self.view = view
+        self._as_typed = as_typed
         self._mode = MODES[strategy]
         self._asked_at = asked_at
         self._options = options
@@ -125,9 +159,7 @@ class LookUp:
         """Units, best first; turns of pages that are not summarised yet stand among them for themselves."""
         found, ranked = await self.units(query, limit=limit), await self.turns(query)
         place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
-        on_page: dict[PageId, list[FoundTurn]] = {}
-        for turn in ranked.turns:
-            on_page.setdefault(turn.page.id, []).append(turn)
+        on_page = turns_on_pages(ranked.turns)
         alone = deque(turn for turn in ranked.turns if not self.view.tier1.is_distilled(turn.page.id))
         merged: list[Evidence | FoundTurn] = []
         for unit in found.units:
@@ -158,9 +190,10 @@ class LookUp:
 
     async def _units(self, query: str, limit: int, pool: int) -> tuple[Found, int]:
         """The units among `pool` hits of each kind, and how many hits there were."""
+        exact = self.exact(query)
         if self._options.recall_by == "vectors" and self._mode == "hybrid":
             found = await self._search("units", query, limit=pool, mode="dense")
-            return await self._found_units(found.hits, limit, found.degradations), len(found.hits)
+            return await self._found_units(found.hits, limit, found.degradations, exact), len(found.hits)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
         waiting, wanted = await self._waiting(), stems(query)
         sees = self.view.scope.sees
@@ -168,13 +201,45 @@ class LookUp:
         cold = self._seen(waiting.cold.best(wanted, sees))
         if self._mode != "hybrid":
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
-            return await self._found_units(hits, limit, found.degradations), len(hits)
+            return await self._found_units(hits, limit, found.degradations, exact), len(hits)
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         by_text = fuse(found.hits, by_words[:pool], cold[:pool])
         hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
-        return await self._found_units(hits, limit, degradations), len(hits)
+        return await self._found_units(hits, limit, degradations, exact), len(hits)
+
+    def exact(self, query: str) -> Exact:
+        """What a query asks for letter by letter."""
+        if self._mode == "dense":
+            return Exact()
+        phrases = find_phrases(query) if self._as_typed else ()
+        typed = (ExactText(query),) if self._as_typed and not phrases and stems(query) else ()
+        return Exact(required=phrases, preferred=(*find_identifiers(query), *typed))
+
+    async def _exact_units(self, exact: Exact) -> list[Hit]:
+        """Units that may contain what is wanted, by its words."""
+        waiting, sees = await self._waiting(), self.view.scope.sees
+        hits: list[Hit] = []
+        for one in exact.texts:
+            words = stems(one.text)
+            if words:
+                hits += (await self._search("units", one.text, limit=EXACT, mode="words")).hits
+                hits += self._seen(waiting.best_units(words, sees)[:EXACT])
+                hits += self._seen(waiting.cold.best(words, sees)[:EXACT])
+        return hits
+
+    async def _exact_turns(self, exact: Exact) -> dict[str, TurnHit | None]:
+        """Ids of turns that may contain what is wanted, by its words."""
+        waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
+        ids: list[str] = []
+        for one in exact.texts:
+            words = stems(one.text)
+            if words:
+                found = await self._search("turns", one.text, limit=EXACT, mode="words")
+                ids += (hit.id for hit in found.hits)
+                ids += waiting.best_turns(words, session, limit=EXACT, sees=sees)
+        return dict.fromkeys(ids)
 
     def _seen(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
         """The units that whoever asks may see, each with its score."""
@@ -183,14 +248,21 @@ class LookUp:
         return [Hit(id=unit.id, score=score) for unit, score in known if unit is not None and sees.unit(unit)]
 
     async def _found_units(
-        self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...]
+        self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...], exact: Exact
     ) -> Found:
+        hits = once((*hits, *await self._exact_units(exact)))
         units = await self.view.units([hit.id for hit in hits])
         known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
         if self._options.ranking.signals_weight:
             known = await self._by_signals(known)
+        raised = (
+            (replace(hit, score=hit.score + exact.count_in(unit.text) * EXACT_SCORE), unit)
+            for hit, unit in known
+            if exact.is_allowed(unit.text)
+        )
+        ordered = sorted(raised, key=lambda pair: -exact.count_in(pair[1].text))
         return Found(
-            units=tuple(_unit_evidence(unit, hit) for hit, unit in known[:limit]),
+            units=tuple(_unit_evidence(unit, hit) for hit, unit in ordered[:limit]),
             # Where something is not to be seen, most other hits are simply out of sight.
             dropped=len(hits) - len(known) if self.view.scope.is_open and self.view.scope.sees.all else 0,
             degradations=degradations,
@@ -227,28 +299,37 @@ class LookUp:
         return self._ranked[query]
 
     async def _reordered(self, query: str, found: Turns) -> Turns:
-        """The turns in the order of the reranker, where there is one that judges turns."""
+        """The turns in the order of the reranker, where one judges turns; those with an identifier first."""
+        exact, options = self.exact(query), self._options
+        raised = (
+            replace(turn, score=turn.score + exact.count_in(turn.words()) * EXACT_SCORE)
+            for turn in found.turns
+            if exact.is_allowed(turn.words())
+        )
+        turns = tuple(sorted(raised, key=lambda turn: -turn.score))
         if self._reranker is None:
-            return found
-        options = self._options
-        turns, degradations = await reranked_turns(
+            return replace(found, turns=turns)
+        reranked, degradations = await reranked_turns(
             self._reranker,
             query,
-            found.turns,
+            turns,
             judged=options.rerank_turns,
             sure=options.sure_lead,
             protected=options.protected_similarity,
         )
+        ordered = sorted(reranked, key=lambda turn: -exact.count_in(turn.words()))
+        turns = tuple(replace(turn, score=place.score) for turn, place in zip(ordered, turns, strict=True))
         return replace(found, turns=turns, degradations=(*found.degradations, *degradations))
 
     async def _turns(self, question: Question) -> Turns:
         wanted = limit = self._options.ranking.candidates
         if not self.view.scope.is_open:
             wanted = limit = max(limit, self._options.as_of_pool)
-        before = -1
+        before, exact = -1, await self._exact_turns(self.exact(question.text))
         while True:
             found, lexicon, degradations = await self._candidates(question, limit)
             found = await self._with_waiting(found, question, limit)
+            found = replace(found, hits={**exact, **found.hits})
             read = await self._pages_of(found.hits)
             pages = [page for _, page in read.read]
             gathered = gather(_as_sealed(found.hits, pages), pages)
@@ -263,10 +344,11 @@ class LookUp:
     async def _turns_by_one(self, question: Question) -> Turns:
         """The turns by their vectors alone, or by their words alone; by these what the index lacks."""
         wanted = limit = self._options.ranking.candidates
-        before = -1
+        before, exact = -1, await self._exact_turns(self.exact(question.text))
         while True:
             found = await self._search("turns", question.text, limit=limit, mode=self._mode)
             waiting = await self._with_waiting(_Candidates(), question, limit)
+            waiting = replace(waiting, hits={**waiting.hits, **exact})
             newer = [Hit(id=id_, score=1 / place) for place, id_ in enumerate(waiting.hits, start=1)]
             hits = fuse(found.hits, newer)
             read = await self._pages_of(hit.id for hit in hits)
@@ -513,6 +595,22 @@ def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:
         similarity=hit.similarity,
         trust=unit.trust,
     )
+
+
+def scored_by_turns(
+    units: Iterable[Evidence], turns: Sequence[FoundTurn], exact: Exact
+) -> tuple[Evidence, ...]:
+    """Give units the score of the best of these turns that they rest on, or of the last of all turns.
+
+    What a unit contains of what is asked for letter by letter counts if none of its turns contains it.
+    """
+    on_page, least = turns_on_pages(turns), min((turn.score for turn in turns), default=0.0)
+    scored: list[Evidence] = []
+    for unit in units:
+        scores = (t.score for s in unit.spans for t in on_page.get(s.page_id, ()) if t.holds(s))
+        exactly = least + exact.count_in(unit.text) * EXACT_SCORE
+        scored.append(replace(unit, score=max(max(scores, default=least), exactly)))
+    return tuple(scored)
 
 
 def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pagestore import Page, PageLine, Span
+from pagestore import Page, PageId, PageLine, Span
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit, turn_id
 from tiermem.model import Evidence
@@ -27,9 +27,21 @@ class FoundTurn:
         """Whether a span touches the turn."""
         return span.page_id == self.page.id and self.line.touches(span)
 
+    def words(self) -> str:
+        """The text of the turn."""
+        return "" if self.line.turn is None else self.line.turn.text
+
     def evidence(self) -> Evidence:
         """The turn as evidence."""
         return turn_evidence(self.page, self.line, score=self.score, similarity=self.similarity)
+
+
+def turns_on_pages(turns: Iterable[FoundTurn]) -> dict[PageId, list[FoundTurn]]:
+    """The turns by the page they stand on, in their order."""
+    on_page: dict[PageId, list[FoundTurn]] = {}
+    for turn in turns:
+        on_page.setdefault(turn.page.id, []).append(turn)
+    return on_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

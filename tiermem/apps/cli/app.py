@@ -26,7 +26,7 @@ COMMANDS = {
     "ingest": "Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.",
     "ask": "Answer a question, citing who said what and when.",
     "context": "Print what memory holds for a question as a block for a prompt: no model is asked.",
-    "search": "Find summaries or pages by meaning and by words.",
+    "search": 'Find summaries, turns or pages by meaning and by words; a "phrase" in quotation marks exactly.',
     "recall": "Find what was said on a topic, also in some time alone, by meaning, by words or both.",
     "audit": "Follow an answer to its citations and the words as they stand in their pages.",
     "replay": "Show how a past answer came about: candidates, scores, route, prompts and checks, as they were.",

@@ -22,15 +22,16 @@ def search(
     place: options.Place,
     session: options.Session = None,
     kind: Annotated[
-        Literal["units", "pages", "turns"], typer.Option(help="Search summaries or raw pages.")
-    ] = "units",
+        Literal["any", "units", "turns", "pages"],
+        typer.Option(help="Search summaries and turns (any), one of them, or pages."),
+    ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
     asked_at: options.AskedAt = None,
     turns: options.Turns,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
-    """Find summaries or pages by meaning and by words."""
+    """Find summaries, turns or pages by meaning and by words; a "phrase" in quotation marks exactly."""
     seen = turns.keywords()
     with place.look(read_only=read_only) as memory:
         at = options.moment("--asked-at", asked_at)

@@ -150,15 +150,19 @@ class _Tools:
         query: str,
         *,
         kind: Annotated[
-            Literal["units", "turns", "pages"], Field(description="Facts noted, turns as said, or pages.")
-        ] = "units",
+            Literal["any", "units", "turns", "pages"],
+            Field(description="Facts noted and turns as said, one of them, or pages."),
+        ] = "any",
         limit: Annotated[int, Field(ge=1, le=100)] = 10,
         session: Session = None,
         speaker: Speaker = None,
         said_after: Moment = None,
         said_before: Moment = None,
     ) -> dict[str, Any]:
-        """Facts, turns or pages by meaning and words, best first, with the pages they stand on."""
+        """Facts, turns or pages by meaning and words, best first, with the pages they stand on.
+
+        A "phrase" in quotation marks is found exactly.
+        """
         found = await self._memory.search(
             query,
             kind=kind,

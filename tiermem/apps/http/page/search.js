@@ -13,7 +13,7 @@ const PAGES_AT_ONCE = 40;
 export function search(_of, given) {
   const value = (name) => given.get(name) || "";
   const query = h("input", { type: "search", class: "large", name: "query", value: value("q"), autocomplete: "off", required: true, id: "query" });
-  const kind = h("select", { name: "kind" }, ["units", "turns", "pages"].map((one) => h("option", { value: one, selected: one === value("kind") }, one)));
+  const kind = h("select", { name: "kind" }, [["any", "units and turns"], ["units", "units"], ["turns", "turns"], ["pages", "pages"]].map(([one, name]) => h("option", { value: one, selected: one === value("kind") }, name)));
   const speaker = h("input", { type: "text", value: value("speaker"), autocomplete: "off" });
   const session = h("input", { type: "text", value: value("session"), autocomplete: "off" });
   const after = h("input", { type: "date", value: value("after") });
@@ -45,7 +45,7 @@ export function search(_of, given) {
 async function found(given) {
   const items = await call("search", {
     query: given.get("q"),
-    kind: given.get("kind") || "units",
+    kind: given.get("kind") || "any",
     limit: MOST,
     speaker: given.get("speaker"),
     session: given.get("session"),
