@@ -129,6 +129,13 @@ def test_every_tool_is_listed_and_called_over_http(address: str) -> None:
     assert len(anyio.run(every_tool, address)) == 9
 
 
+def test_a_connection_whose_headers_do_not_end_is_closed(address: str) -> None:
+    port = int(address.split(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), 60) as connection:
+        connection.sendall(b"POST /mcp HTTP/1.1\r\nX-Name: ")
+        assert connection.recv(12) == b"HTTP/1.1 408"
+
+
 REQUESTS = [
     {
         "jsonrpc": "2.0",

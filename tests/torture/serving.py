@@ -40,6 +40,8 @@ class Process:
             str(port),
             "--rate",
             str(rate),
+            "--proxy",
+            "127.0.0.1",
             "--log",
         ]
         environment = {**os.environ, "TIERMEM_EMBEDDER": "hashed"}

@@ -13,6 +13,7 @@ import pytest
 import tiermem
 from tests.api.conftest import OpenMemory
 from tiermem.apps.http.app import application
+from tiermem.apps.http.connections import LimitedServer
 from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits
 from tiermem.apps.http.run import server
@@ -57,15 +58,15 @@ def bearer(token: str) -> dict[str, str]:
 
 
 class Running(threading.Thread):
-    """A service on a port of its own, in this process."""
+    """A service, or another server, on a port of its own, in this process."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service | LimitedServer) -> None:
         super().__init__(daemon=True)
         # asyncio sends at once on sockets that say they are TCP, and on others waits for acknowledgements.
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.bind(("127.0.0.1", 0))
         self._socket.listen(128)  # whoever comes before it serves waits
-        self._server = server(service, host="127.0.0.1", port=0)
+        self._server = server(service, host="127.0.0.1", port=0) if isinstance(service, Service) else service
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self.start()
 

@@ -4,6 +4,7 @@ from tests.planted.bugs import (
     api,
     dialogue,
     evaluation,
+    http,
     index,
     ledger,
     llm,
@@ -23,5 +24,6 @@ BUGS = (
     *llm.BUGS,
     *dialogue.BUGS,
     *api.BUGS,
+    *http.BUGS,
     *evaluation.BUGS,
 )

@@ -32,7 +32,7 @@ def mcp(
     """Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP."""
     import anyio
 
-    from tiermem.apps.mcp import server
+    from tiermem.apps.mcp import serve_http, server
 
     async def serve() -> None:
         memory, looks = await _opened(place, engine, read_only)
@@ -43,7 +43,7 @@ def mcp(
                 await made.run_stdio_async()
             else:
                 remark(f"listening at http://127.0.0.1:{http}/mcp; everybody on this machine can use it")
-                await made.run_streamable_http_async(host="127.0.0.1", port=http)
+                await serve_http(made, port=http)
 
     anyio.run(serve)
 

@@ -36,17 +36,35 @@ def serve(
         bool, typer.Option("--log", help="Tell every request on stderr: by which key, what came of it.")
     ] = False,
     grace: Annotated[float, typer.Option("--grace", help="Seconds requests have when it stops.")] = 10.0,
+    body_seconds: Annotated[
+        float, typer.Option("--body-seconds", help="Seconds in which the body of a request must arrive.")
+    ] = 30.0,
+    client_connections: Annotated[
+        int, typer.Option("--client-connections", min=1, help="Connections of one address at most.")
+    ] = 50,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option("--proxy", metavar="ADDRESS", help="An address without that limit (repeatable)."),
+    ] = None,
 ) -> None:
     """Serve the memories of a store over HTTP, to whoever has a key."""
     from tiermem.apps.http.keys import Keys, keys_beside
-    from tiermem.apps.http.limits import Limits
+    from tiermem.apps.http.limits import ConnectionLimits, Limits
     from tiermem.apps.http.run import run
     from tiermem.apps.http.service import Service
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("tiermem.http").setLevel(logging.INFO if log else logging.WARNING)
     limits = Limits(
-        body=int(body_mb * 2**20), rate=rate, seconds=seconds, spaces=spaces, idle=idle, grace=grace
+        body=int(body_mb * 2**20),
+        rate=rate,
+        seconds=seconds,
+        spaces=spaces,
+        idle=idle,
+        grace=grace,
+        connections=ConnectionLimits(
+            body_seconds=body_seconds, per_client=client_connections, proxies=frozenset(proxy or ())
+        ),
     )
     service = Service(
         store,

@@ -6,12 +6,56 @@ import time
 from asyncio import Future, get_running_loop
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import ip_address
 
 from tiermem.errors import InvalidInput, TooManyRequests
 
 _MOST_CALLERS = 10_000
 """Callers whose rate is kept track of."""
+
+_MAX_CONNECTIONS = 1000
+_FILE_RESERVE = 512
+"""File descriptors that stay for the store and for connections that are not counted yet."""
+
+
+def default_connection_total() -> int:
+    """Return how many connections the file descriptors of this process allow, at most 1,000."""
+    try:
+        from resource import RLIMIT_NOFILE, getrlimit
+    except ImportError:  # not on Windows
+        return _MAX_CONNECTIONS
+    soft, _ = getrlimit(RLIMIT_NOFILE)
+    if soft < 0:  # RLIM_INFINITY on some systems
+        return _MAX_CONNECTIONS
+    return min(_MAX_CONNECTIONS, max(soft - _FILE_RESERVE, soft // 4, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """The deadlines of a connection in seconds, and the numbers of connections.
+
+    `header_seconds` and `body_seconds` are the time in which headers and body of a request arrive.
+    `write_seconds` is the time in which a client reads what is sent, or 64 KiB of it. `per_client` counts
+    connections of one address; addresses in `proxies` have no such limit.
+    """
+
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    write_seconds: float = 30.0
+    per_client: int = 50
+    total: int = field(default_factory=default_connection_total)
+    proxies: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("header_seconds", "body_seconds", "write_seconds", "per_client", "total"):
+            if not getattr(self, name) > 0:
+                raise InvalidInput(f"{name} must be more than 0")
+        for proxy in self.proxies:
+            try:
+                ip_address(proxy)
+            except ValueError as error:
+                raise InvalidInput(f"a proxy is an IP address: {proxy!r} is none") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +64,7 @@ class Limits:
 
     `body` is bytes, `seconds` what a request may take, `spaces` how many are open at once, `idle` the seconds
     after which one that nobody uses is closed, `grace` those that requests have when the server stops.
+    `connections` are the limits of connections.
     """
 
     body: int = 16 * 2**20
@@ -28,6 +73,7 @@ class Limits:
     spaces: int = 64
     idle: float = 300.0
     grace: float = 10.0
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
 
     def __post_init__(self) -> None:
         for name in ("body", "seconds", "spaces", "idle", "grace"):

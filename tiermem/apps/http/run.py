@@ -7,21 +7,16 @@ import socket
 from typing import Any
 
 from tiermem.apps.http.app import application
+from tiermem.apps.http.connections import LimitedServer
 from tiermem.apps.http.service import Service
 from tiermem.errors import InvalidInput
 
-try:
-    import uvicorn
-except ImportError as error:
-    raise InvalidInput(f"serving over HTTP needs an extra: pip install 'tiermem[serve]' ({error})") from error
 
-_MOST_CONNECTIONS = 1000
-
-
-def server(service: Service, *, host: str, port: int) -> uvicorn.Server:
+def server(service: Service, *, host: str, port: int) -> LimitedServer:
     """A server that listens there when it is run."""
-    config = uvicorn.Config(
+    return LimitedServer(
         application(service),
+        service.limits.connections,
         host=host,
         port=port,
         lifespan="on",
@@ -29,11 +24,9 @@ def server(service: Service, *, host: str, port: int) -> uvicorn.Server:
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=max(1, round(service.limits.grace)),
     )
-    return uvicorn.Server(config)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -99,6 +99,22 @@ def server(
     return made
 
 
+async def serve_http(agents: MCPServer[Any], *, port: int) -> None:
+    """Serve over HTTP on this machine until the process is stopped.
+
+    All clients have the address of this machine, so no limit per address applies.
+    """
+    from tiermem.apps.http.connections import LimitedServer
+    from tiermem.apps.http.limits import ConnectionLimits
+
+    host = "127.0.0.1"
+    limits = ConnectionLimits(proxies=frozenset({host}))
+    level = agents.settings.log_level.lower()
+    await LimitedServer(
+        agents.streamable_http_app(host=host), limits, host=host, port=port, log_level=level
+    ).serve()
+
+
 def _explained(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
     """The call, with what the memory refuses told to the model."""
 
