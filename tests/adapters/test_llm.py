@@ -87,7 +87,7 @@ def test_the_command_line_gives_a_model_the_tools_and_they_work_from_one_process
     assert "| Ann: My dog Biscuit is allergic to chicken." in recalled.stdout
     assert "Tool call: tiermem(" in recalled.stderr
     fact = "The red kettle stands in the cellar."
-    kept = scripted("-T", "TierMem", tool="TierMem_remember", fact=fact, speaker="Bo")
+    kept = scripted("-T", "TierMem(as_user=True)", tool="TierMem_remember", fact=fact, speaker="Bo")
     assert fact in kept.stdout
     asked = scripted("-T", "TierMem", tool="TierMem_ask", question="Where does the red kettle stand?")
     answer = json.loads(asked.stdout)
@@ -110,7 +110,7 @@ def test_a_toolbox_names_its_memory_and_works_beside_who_writes_it(
     assert "chicken" in TierMem().recall("Biscuit")
     with pytest.raises(TierMemError, match="bo"):
         TierMem(space="bo").recall("Biscuit")
-    elsewhere = TierMem(store=str(tmp_path / "another"), space="bo")
+    elsewhere = TierMem(store=str(tmp_path / "another"), space="bo", as_user=True)
     fact = "The cat Mia is allergic to milk."
     assert fact in elsewhere.remember(fact, speaker="Bo")
     answer = json.loads(elsewhere.ask("What is the cat Mia allergic to?"))

@@ -48,7 +48,8 @@ async def test_a_model_recalls_asks_and_remembers(dogs: tiermem.Memory) -> None:
     assert (answer["text"], answer["sources"][0]["speaker"]) == ("chicken", "Ann")
     assert dogs.audit(answer["id"]).answer.text == "chicken"
     kept = {"fact": "The red kettle stands in the cellar.", "speaker": "Bo"}
-    agent = Agent(scripted(("remember", kept)), toolsets=[memory_toolset(dogs, session="things")])
+    tools = memory_toolset(dogs, session="things", as_user=True)
+    agent = Agent(scripted(("remember", kept)), toolsets=[tools])
     assert "red kettle" in (await agent.run("?")).output
     assert dogs.units("things")[0].text == kept["fact"]
 

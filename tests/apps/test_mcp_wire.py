@@ -28,6 +28,7 @@ import tiermem
 from tests.dialogue.mutations import mutated
 from tiermem.apps.cli.app import app
 from tiermem.apps.mcp import server
+from tiermem.apps.mcp.stdio import check_line
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = "My dog Biscuit is allergic to chicken."
@@ -190,6 +191,57 @@ def test_damaged_messages_do_not_end_a_server_over_standard_input(tmp_path: Path
     assert b"Traceback" not in done.stdout
     answered = [json.loads(line) for line in done.stdout.splitlines()]
     assert "recall" in {tool["name"] for one in answered for tool in one.get("result", {}).get("tools", ())}
+
+
+UNREADABLE = [
+    (b'{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\\ud800"}}', 5, -32700),
+    (b'{"jsonrpc":"2.0","id":"a","method":"ping","params":{"a":"\xff"}}', "a", -32700),
+    (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', None, -32700),
+    (b'{"jsonrpc":"2.0","id":"a\xff","method":"ping"}', None, -32700),
+    (b'{"jsonrpc":"2.0","id":6,', None, -32700),
+    (b"[" * 100_000, None, -32700),
+    (b'{"id":' + b"9" * 5_000 + b"}", None, -32700),
+    (b'{"jsonrpc":"1.0","id":7,"method":"ping"}', 7, -32600),
+    (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', None, -32600),
+    (b"[]", None, -32600),
+    (b"null", None, -32600),
+]
+
+
+@pytest.mark.timeout(300)
+def test_messages_that_cannot_be_read_are_answered_with_an_error(tmp_path: Path) -> None:
+    lines = [b"", *(line for line, _, _ in UNREADABLE), *(json.dumps(one).encode() for one in REQUESTS)]
+    requests = {1, 2, 3, 4, 5}
+    with subprocess.Popen(  # our own program
+        [sys.executable, *command(tmp_path / "memory")],
+        env={**os.environ, **ENVIRONMENT},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n".join(lines) + b"\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(len(UNREADABLE) + len(requests))]
+        process.stdin.close()
+        assert process.wait(60) == 0
+    refused, answered = answers[: len(UNREADABLE)], answers[len(UNREADABLE) :]
+    assert [(one["id"], one["error"]["code"]) for one in refused] == [given[1:] for given in UNREADABLE]
+    assert {one["id"] for one in answered} == requests
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\\ud83d\\ude00"}}',
+        '{"jsonrpc":"2.0","id":"\u00e9","method":"ping"}'.encode(),
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}\r\n',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}',
+    ],
+)
+def test_messages_that_can_be_read_get_no_error_of_their_own(line: bytes) -> None:
+    assert check_line(line) is None
 
 
 @pytest.mark.timeout(300)

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import tiermem
 from tests.apps.http.conftest import SETTINGS
 from tests.browser.conftest import Looks
@@ -208,6 +210,37 @@ def test_the_key_is_asked_for_kept_in_the_tab_and_in_no_address(look: Looks, sto
     page.get_by_label("Key").fill(token)
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("heading", name="Ask memory").wait_for()
+
+
+@pytest.mark.parametrize("is_accepted", [True, False])
+@pytest.mark.parametrize("place", ["", "?space=default"])
+def test_a_link_with_another_key_asks_before_it_replaces_the_stored_one(
+    look: Looks, store: Path, place: str, is_accepted: bool
+) -> None:
+    page = look(store)
+    token = page.evaluate("sessionStorage.getItem('tiermem.key')")
+    base = page.url.partition("#")[0].rstrip("?")
+    asked = []
+
+    def reply(dialog: Any) -> None:
+        asked.append(dialog.message)
+        if is_accepted:
+            dialog.accept()
+        else:
+            dialog.dismiss()
+
+    page.on("dialog", reply)
+    page.goto(f"{base}{place}#key={token}")
+    page.get_by_role("heading", name="Ask memory").wait_for()
+    assert asked == []
+    page.goto(f"{base}{place}#key=tm_another")
+    heading = "This memory needs a key" if is_accepted else "Ask memory"
+    page.get_by_role("heading", name=heading).wait_for()
+    assert len(asked) == 1
+    assert "another key" in asked[0]
+    assert "tm_another" not in page.url
+    stored = page.evaluate("sessionStorage.getItem('tiermem.key')")
+    assert stored == ("tm_another" if is_accepted else token)
 
 
 def test_the_keyboard_reaches_search_from_everywhere_but_where_something_is_typed(

@@ -41,7 +41,8 @@ def _recall(question: str, max_tokens: int = 1000) -> str:
 class TierMem(llm.Toolbox):  # type: ignore[no-untyped-call]  # llm leaves some of its own untyped
     """The user's memory of what was said: recall, ask, remember."""
 
-    def __init__(self, store: str | None = None, space: str | None = None) -> None:
+    def __init__(self, store: str | None = None, space: str | None = None, *, as_user: bool = False) -> None:
+        self._as_user = as_user
         self._store = store or os.environ.get("TIERMEM_STORE", "memory")
         self._space = space or os.environ.get("TIERMEM_SPACE", "default")
 
@@ -57,12 +58,16 @@ class TierMem(llm.Toolbox):  # type: ignore[no-untyped-call]  # llm leaves some 
         """An answer with the words it rests on, who said them and when, and how far they bear it out."""
         return self._tools(create=False).ask(question)
 
-    def remember(self, fact: str, speaker: str = "user") -> str:
-        """Keep a statement that makes sense by itself, word for word; from now on it is found."""
+    def remember(self, fact: str, speaker: str | None = None) -> str:
+        """Keep a statement that makes sense by itself, word for word; from now on it is found.
+
+        It is stored as the assistant's. A `speaker` needs a toolbox made with `as_user=True`.
+        """
         return self._tools(create=True).remember(fact, speaker)
 
     def _tools(self, *, create: bool) -> MemoryTools:
-        return MemoryTools(_opened(self._store, self._space, create), session="main", only={})
+        memory = _opened(self._store, self._space, create)
+        return MemoryTools(memory, session="main", only={}, as_user=self._as_user)
 
 
 @lru_cache

@@ -45,13 +45,15 @@ def memory_toolset(
     session: str = "main",
     only: Mapping[str, Any] | None = None,
     read_only: bool = False,
+    as_user: bool = False,
 ) -> FunctionToolset[Any]:
     """The tools `recall`, `ask` and `remember` (not with `read_only`), for `Agent(toolsets=[…])`.
 
-    What is remembered is said in `session`; `only` are filters of `Memory.ask` that confine what is found.
+    What is remembered is said in `session`, by the assistant, or with `as_user` by the user or a named
+    speaker. `only` are filters of `Memory.ask` that confine what is found.
     What the memory refuses is shown to the model, which may do better.
     """
-    tools = MemoryTools(memory, session=session, only=confined(only or {}))
+    tools = MemoryTools(memory, session=session, only=confined(only or {}), as_user=as_user)
     offered: list[Callable[..., str]] = [tools.recall, tools.ask]
     offered += [] if read_only else [tools.remember]
     return FunctionToolset(list(map(_explained, offered)), id="tiermem", instructions=INSTRUCTIONS)

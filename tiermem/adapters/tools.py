@@ -9,6 +9,7 @@ import json
 
 import tiermem
 from tiermem.adapters.finding import NOTHING_FOUND
+from tiermem.errors import InvalidInput
 from tiermem.wire import plain
 
 INSTRUCTIONS = """\
@@ -19,12 +20,18 @@ matter, say so."""
 
 
 class MemoryTools:
-    """The tools over one memory. `only` confines what is found; `session` is where things are remembered."""
+    """The tools over one memory. `only` confines what is found; `session` is where things are remembered.
 
-    def __init__(self, memory: tiermem.Memory, *, session: str, only: tiermem.Filters) -> None:
+    Facts that a model remembers are the assistant's, or with `as_user` the user's or a named speaker's.
+    """
+
+    def __init__(
+        self, memory: tiermem.Memory, *, session: str, only: tiermem.Filters, as_user: bool = False
+    ) -> None:
         self._memory = memory
         self._session = session
         self._only = only
+        self._role = None if as_user else "assistant"
 
     def recall(self, question: str, max_tokens: int = 1000) -> str:
         """What memory holds on a question, as numbered evidence to read before you answer.
@@ -50,13 +57,18 @@ class MemoryTools:
         answer = {name: getattr(given, name) for name in names}
         return json.dumps(answer | {"sources": sources}, ensure_ascii=False)
 
-    def remember(self, fact: str, speaker: str = "user") -> str:
+    def remember(self, fact: str, speaker: str | None = None) -> str:
         """Keep what somebody states, word for word; from now on it is found.
 
         Args:
             fact: One statement that makes sense by itself, in full words.
-            speaker: Who stated it.
+            speaker: Who stated it. Needs tools made with `as_user`.
 
         """
-        kept = self._memory.remember(fact, session=self._session, speaker=speaker)
+        if speaker is not None and self._role is not None:
+            raise InvalidInput(
+                f"speaker {speaker!r} needs tools made with as_user=True: leave it out, and the fact is "
+                f"stored as the {self._role}'s"
+            )
+        kept = self._memory.remember(fact, session=self._session, speaker=speaker, role=self._role)
         return f"Kept as {kept.unit.id}: {kept.unit.text}"

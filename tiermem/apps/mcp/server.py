@@ -27,6 +27,8 @@ try:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
+
+    from tiermem.apps.mcp.stdio import open_stdio
 except ImportError as error:
     raise InvalidInput(
         f"the Model Context Protocol needs an extra: pip install 'tiermem[mcp]' ({error})"
@@ -57,7 +59,7 @@ MinTrust = Annotated[
 
 
 class _Server(MCPServer[Any]):
-    """A server that refuses arguments which a tool does not have, in place of leaving them out."""
+    """A server that refuses arguments which a tool does not have, and answers all messages."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *context: Any, **keywords: Any) -> Any:
         """See `MCPServer.call_tool`; raises `ToolError` for an argument that the tool does not have."""
@@ -67,6 +69,12 @@ class _Server(MCPServer[Any]):
             other = not_one_of(argument, known) if known else f"{argument!r} is not known: leave it out"
             raise ToolError(f"argument {other}")
         return await super().call_tool(name, arguments, *context, **keywords)
+
+    async def run_stdio_async(self) -> None:
+        """See `MCPServer.run_stdio_async`."""
+        options = self._lowlevel_server.create_initialization_options()
+        async with open_stdio() as (read, write):
+            await self._lowlevel_server.run(read, write, options)
 
 
 def server(

@@ -2,12 +2,21 @@
 
 const KEY = "tiermem.key";
 
-// A key in the address (`#key=…`) is taken out of it at once, so that no history keeps it.
-const given = /^#key=([\w-]+)$/.exec(location.hash);
-if (given) {
-  sessionStorage.setItem(KEY, given[1]);
+const REPLACE = "This link has another key than this tab. Use the key of the link from now on? Follow only links of people you trust: what you store then is stored with their key.";
+
+// A key in the address (`#key=…`) is removed from it at once, so that no history keeps it. It replaces another key
+// only if the user agrees. Returns whether it did.
+export function takeKey() {
+  const given = /^#key=([\w-]+)$/.exec(location.hash);
+  if (!given) return false;
   history.replaceState(null, "", `${location.pathname}${location.search}`);
+  const stored = sessionStorage.getItem(KEY);
+  if (stored === given[1] || (stored !== null && !confirm(REPLACE))) return false;
+  sessionStorage.setItem(KEY, given[1]);
+  return true;
 }
+
+takeKey();
 
 const address = new URLSearchParams(location.search);
 export const memory = { space: address.get("space"), agent: address.get("agent"), spaces: [], bound: false, engine: "", may: [] };

@@ -1,6 +1,6 @@
 // The views of this page by their addresses, and what stands around them.
 
-import { agentsHere, hasKey, memory, open, useKey } from "./api.js";
+import { agentsHere, hasKey, memory, open, takeKey, useKey } from "./api.js";
 import { answer, answers, ask } from "./ask.js";
 import { field, fill, h, problem, say, waiting } from "./dom.js";
 import { to } from "./format.js";
@@ -113,7 +113,10 @@ async function begin() {
 }
 
 document.addEventListener("needs-key", (event) => askKey(event.detail));
-addEventListener("hashchange", () => opened && show());
+addEventListener("hashchange", () => {
+  if (takeKey()) location.reload();
+  else if (opened) show();
+});
 document.getElementById("skip").addEventListener("click", () => main.focus());
 addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input, select, textarea, dialog *");
