@@ -275,6 +275,39 @@ def test_the_embedded_index_keeps_nothing_either(tmp_path: Path) -> None:
         assert [leftover.file for leftover in found_beside.found] == ["spaces/beside/00000001.jsonl"]
 
 
+@pytest.mark.parametrize("is_sealed", [True, False])
+@pytest.mark.parametrize("part", ["session", "page", "turn"])
+def test_the_index_drops_the_name_of_a_session_of_which_no_turn_is_left(
+    tmp_path: Path, part: str, is_sealed: bool
+) -> None:
+    name, store = "appointment of Ann Example", tmp_path / "store"
+    options: dict[str, Any] = {"engine": "local", "embedder": HashEmbedder()}
+
+    def files_with_the_name() -> list[str]:
+        files = [file for file in (store / "index").rglob("*") if file.is_file()]
+        return [file.name for file in files if name.encode() in file.read_bytes()]
+
+    with tiermem.open(store, **options) as memory:
+        memory.add("My dog Biscuit is allergic to chicken.", session=name, speaker="Ann")
+        memory.add("The roof cost 1,450 dollars.", session="other", speaker="Bo")
+        memory.flush() if is_sealed else memory.index_pending()
+        page = (memory.pages(name) or memory.open_pages(name))[0].id
+        assert memory.search("Biscuit", kind="turns")
+        assert files_with_the_name()
+        named: dict[str, Any] = {"session": name, "page": page, "turn": memory.page(page).lines[0].seq}
+        receipt = memory.erase(**{part: named[part]}, reason="asked to")
+        assert "names of sessions" in receipt.remains
+        assert files_with_the_name() == []
+        memory.add("The garden has tomatoes.", session="other", speaker="Bo")
+        memory.flush()
+        assert files_with_the_name() == []
+    with tiermem.open(store, **options) as memory:
+        assert memory.search("tomatoes", kind="turns")
+        memory.reindex()
+        assert memory.search("tomatoes", kind="pages")
+    assert files_with_the_name() == []
+
+
 FORMS = {
     "plain": b"The vault code is 4417.",
     "other case": b"THE VAULT,\nCODE\tIS: 4417",

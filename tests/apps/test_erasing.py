@@ -50,6 +50,7 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     assert "Erase turn t1 of session s" in refused
     assert "Biscuit" in run("units", *at)
     tried = run("erase", *at, "--turn", "t1", "--session", "s", "--dry-run")
+    assert re.search(r"would remain +the log keeps the names of sessions", tried)
     assert re.search(r"would erase +1 turn on 1 page\s+to go with it +\d records?, 1 unit,", tried)
     run("erase", *at, "--turn", "t1", "--session", "s", "--yes", code=2)
     receipt = json.loads(
@@ -57,6 +58,7 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     )
     assert receipt["leftovers"]["found"] == []
     assert "backups made before still hold what was erased" in receipt["not_reached"]
+    assert "the log keeps the names of sessions" in receipt["remains"]
     assert len(receipt["erasure"]["units"]) == 1
     assert "Biscuit" not in run("units", *at)
     told = " ".join(run("erase", *at, "--whole-space", "--reason", "asked to", "--yes").split())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pagestore import SpaceId
+from pagestore import SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import Hit
@@ -130,3 +130,24 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         assert counts == [await fresh.count(space, collection) for collection in COLLECTIONS]
         await fresh.close()
     await index.close()
+
+
+async def test_an_erased_session_leaves_its_name_in_no_file(tmp_path: Path, form: Form) -> None:
+    ledger, rules = await opened(), Rules()
+    index, folder, name = form(tmp_path / "index", HashEmbedder()), tmp_path / "index", "call with Clara"
+
+    def files_with_the_name() -> list[str]:
+        files = [file for file in folder.rglob("*") if file.is_file()]
+        return [file.name for file in files if name.encode() in file.read_bytes()]
+
+    writer = Writer(ledger, index, rules.engine)
+    await writer.observe(S1, GARDEN)
+    await writer.observe(SessionId(name), [SOLD])
+    await writer.seal()
+    await writer.distil_pending()
+    assert files_with_the_name()
+    await writer.erase(Selection(session=SessionId(name)), "asked to")
+    assert files_with_the_name() == []
+    await writer.reindex()
+    await index.close()
+    assert files_with_the_name() == []

@@ -61,13 +61,21 @@ NOT_REACHED = (
 )
 
 
+REMAINS = (
+    "the log keeps the names of sessions and agents (its proofs need them), the reason, and the numbers, "
+    "times and hashes of what was erased"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What an erasure took, and what a look through every file of the store for its words found.
 
-    `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. What stays: that turns
-    and records were there (numbers, times, hashes), names of sessions, and `reason`. `not_reached` says where
-    else the words are: whoever made bundles, exports, copies or backups has to destroy them.
+    `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. `remains` says what stays
+    in the log: that turns and records were there (numbers, times, hashes), names of sessions and agents, and
+    `reason`.
+    `not_reached` says where else the words are: whoever made bundles, exports, copies or backups has to
+    destroy them.
 
     `proposed`: nothing was done. It lists what would go now, and no file was looked through;
     `recorded_calls` is `None` where the model cannot tell.
@@ -78,6 +86,7 @@ class Receipt:
     erasure: Erasure
     recorded_calls: int | None
     leftovers: LeftoverScan
+    remains: str = REMAINS
     not_reached: str = NOT_REACHED
     proposed: bool = False
 

@@ -211,8 +211,10 @@ class Table:
         self._place = {point_id: int(places[place]) for point_id, place in self._place.items()}
         for rows in (*self._vectors.values(), *self._terms.values()):
             rows.keep(there, places)
-        for column in (*self._days.values(), *(names.codes for names in self._names.values()), self._there):
+        for column in (*self._days.values(), self._there):
             column.keep(there)
+        for names in self._names.values():
+            names.keep(there)
         self._said = +self._said
 
     def seen(self, allowed: PointFilter) -> NDArray[np.bool_]:
@@ -329,6 +331,14 @@ class _Names:
 
     def append(self, names: Sequence[str]) -> None:
         self.codes.append([self._known.setdefault(name, len(self._known)) for name in names])
+
+    def keep(self, which: NDArray[np.bool_]) -> None:
+        """Keep only those rows, and only the names that they have."""
+        self.codes.keep(which)
+        present = np.unique(self.codes.rows)
+        names = list(self._known)
+        self._known = {names[code]: number for number, code in enumerate(present)}
+        self.codes.rows[:] = np.searchsorted(present, self.codes.rows)
 
     def are(self, *names: str) -> NDArray[np.bool_]:
         """Which rows hold one of the names."""

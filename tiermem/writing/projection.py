@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 from uuid import uuid4
 
@@ -164,7 +164,8 @@ class Projection:
         """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
         space, old = self._ledger.indexed_as, {page.id: page for page in erased}
         now = [await self._page(page_id) for page_id in old]
-        await self._index.put(space, "pages", [_page_entry(page) for page in now])
+        await self._index.remove(space, "pages", [page.id for page in now if not _turns(page)])
+        await self._index.put(space, "pages", _page_entries(now))
         after = [page for one in now if (page := await self._after(one)) is not None and page.id not in old]
         for page in (*now, *after):
             before = await self._before(page)
@@ -304,7 +305,7 @@ class Projection:
         """Sealed pages and their turns."""
         space = self._ledger.indexed_as
         read = [await self._page(info.id) for info in pages]
-        await self._index.put(space, "pages", [_page_entry(page) for page in read])
+        await self._index.put(space, "pages", _page_entries(read))
         for page in read:
             await self._put_turns(page)
 
@@ -338,7 +339,7 @@ class Projection:
         read = [await self._page(info.id, kept=True) for info in filling]
         # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
         read = [page for page in read if page.sealed_at is None]
-        await self._index.put(self._ledger.indexed_as, "pages", [_page_entry(page) for page in read])
+        await self._index.put(self._ledger.indexed_as, "pages", _page_entries(read))
         for page in read:
             new = sum(line.seq > self._put_up_to.seq for line in page.lines if line.turn is not None)
             known = page.id not in self._ledger.tier1.aside_at("index")
@@ -432,6 +433,14 @@ def _page_id(info: PageInfo | OpenInfo) -> PageId:
 
 def _owner(agents: Sequence[str]) -> str:
     return owner_of(agents) if agents else ""
+
+
+def _page_entries(pages: Iterable[Page]) -> list[Entry]:
+    """Return the entries of pages.
+
+    A page without a turn has none, so that the index drops the name of its session.
+    """
+    return [_page_entry(page) for page in pages if _turns(page)]
 
 
 def _page_entry(page: Page) -> Entry:

@@ -73,6 +73,7 @@ def _proposed(receipt: tiermem.Receipt) -> Table:
             *_what_stays(receipt),
             ("to look for", counted(receipt.leftovers.phrases, "phrase")),
             *_not_looked_for(receipt),
+            ("would remain", receipt.remains),
             ("done", "nothing: this was a dry run"),
         ]
     )
@@ -104,6 +105,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
             ("looked for", Text(looked, style="" if scan.clean else "bold red")),
             *_not_looked_through(receipt),
             *_not_looked_for(receipt),
+            ("remains", receipt.remains),
             ("not reached", receipt.not_reached),
         ]
     )

@@ -296,7 +296,10 @@ class _Tools:
             )
         found = ", ".join(one.file for one in receipt.leftovers.found)
         left = f"WORDS ARE LEFT in {found}." if found else "No file of the store holds the words."
-        return f"Destroyed: {turns} turns, {units} facts. {left} Not reached: {receipt.not_reached}."
+        return (
+            f"Destroyed: {turns} turns, {units} facts. {left} "
+            f"Remains: {receipt.remains}. Not reached: {receipt.not_reached}."
+        )
 
     async def _named(
         self, page_id: str | None, line: int | None, session: str | None

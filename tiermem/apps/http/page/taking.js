@@ -94,7 +94,7 @@ async function goes(page, lines, { turn, page: id, session }) {
     erasure.returned.length ? unitsOf(`${several(erasure.returned.length, "unit")} would hold again`, erasure.returned) : null,
     h("p", {}, `${several(erasure.answers.length, "answer")}, ${several(erasure.findings.length, "finding")}, ${calls === null ? "recorded calls with the words" : several(calls, "recorded call")}. ${several(erasure.stripped, "record")} would be stripped of what was told from the words.`),
     erasure.also_said.length ? h("p", {}, `${several(erasure.also_said.length, "turn")} that would stay ${erasure.also_said.length === 1 ? "says" : "say"} some of it too.`) : null,
-    h("p", { class: "quiet" }, "This is a dry run of the same erasure: nothing was done yet. Bundles, exports and backups made before keep the words."),
+    h("p", { class: "quiet" }, "This is a dry run of the same erasure: nothing was done yet. Bundles, exports and backups made before keep the words, and the log keeps the names of sessions."),
   ];
 }
 
@@ -115,7 +115,7 @@ function more(count) {
   return count > MOST_SHOWN ? h("p", { class: "quiet" }, `and ${number(count - MOST_SHOWN)} more`) : null;
 }
 
-function receipt({ erasure, leftovers, recorded_calls: calls, not_reached: beyond }) {
+function receipt({ erasure, leftovers, recorded_calls: calls, remains, not_reached: beyond }) {
   return [
     h(
       "ul",
@@ -125,7 +125,7 @@ function receipt({ erasure, leftovers, recorded_calls: calls, not_reached: beyon
       h("li", {}, `${several(erasure.answers.length, "answer")} and ${several(erasure.findings.length, "finding")} went, ${several(calls, "recorded call")} destroyed`),
       h("li", {}, looked(leftovers)),
     ),
-    h("p", { class: "quiet" }, `${beyond.charAt(0).toUpperCase()}${beyond.slice(1)}.`),
+    h("p", { class: "quiet" }, [remains, beyond].map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`).join(" ")),
   ];
 }
 
