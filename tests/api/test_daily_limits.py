@@ -11,7 +11,7 @@ import tiermem
 from tests.api.conftest import OpenMemory, tell
 from tests.api.test_by_model import QUESTION, at, play
 from tests.llm.server import ModelServer, Say, Status
-from tiermem.errors import BudgetExceeded, ModelRefused
+from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused
 from tiermem.model import Budget, Usage
 from tiermem.runtime.daily import DailyMeter
 
@@ -46,7 +46,9 @@ def test_a_limit_outlives_the_process_and_failures_count(open_memory: OpenMemory
         memory = open_memory(**at(server), daily_calls=9)
         tell(memory)
         memory.flush()
-        server.then(Say("{"), Say("{"), Status(401, "no"))
+        server.then(Say("{"), Say("{"), Status(401, "no"), Status(401, "no"))
+        with pytest.raises(MalformedReply):
+            memory.ask(QUESTION, mode="raw")
         with pytest.raises(ModelRefused):
             memory.ask(QUESTION, mode="raw")
         paid = memory.stats().spent_today

@@ -13,7 +13,7 @@ import tiermem
 from pagestore.bundle import encode
 from tests.api.conftest import OpenMemory, tell
 from tests.api.test_by_model import QUESTION, at, play
-from tests.llm.server import Echo, ModelServer, Request
+from tests.llm.server import Echo, ModelServer, Request, Say
 from tests.llm.test_redaction import told
 from tiermem.errors import InvalidInput, ModelError
 from tiermem.settings import Settings
@@ -52,14 +52,21 @@ def test_no_file_answer_bundle_or_log_of_a_memory_holds_the_key(
         server.then(Echo(refuses, 404))
         flushed = [memory.flush(), memory.flush()]
         answers = [memory.ask(QUESTION)]
-        server.then(*[Echo(declines, 200)] * 4)
-        answers += [memory.ask(QUESTION), memory.ask(QUESTION, mode="raw")]
+        server.then(*[Echo(declines, 200)] * 2)
+        answers.append(memory.ask(QUESTION))
+        nothing = Say(json.dumps({"linked_facts": [], "coverage_assessment": "none"}))
+        server.then(nothing, *[Echo(declines, 200)] * 2)
+        answers.append(memory.ask(QUESTION, mode="raw"))
+        server.then(*[Echo(declines, 200)] * 2)
+        with pytest.raises(ModelError) as declined:
+            memory.ask(QUESTION, mode="raw")
         (tmp_path / "bundle").write_bytes(encode(memory.bundle(answers[0].id)))
         server.then(*[Echo(refuses, 404)] * 8)
         with pytest.raises(ModelError) as raised:
             memory.ask(QUESTION, mode="raw")
         shown = f"{flushed} {answers} {memory.stats()} {memory.units()} {caplog.text}"
-        shown += "".join(traceback.format_exception(raised.value))
+        for error in (declined.value, raised.value):
+            shown += "".join(traceback.format_exception(error))
         memory.close()
     assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {KEY}"}
     assert any(answer.trace.degradations for answer in answers)

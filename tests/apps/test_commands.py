@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.llm.server import Behaviour, Body, Empty, ModelServer, Say
 from tiermem.apps.cli.app import app
 
 CHAT = """\
@@ -526,3 +527,18 @@ def test_ask_tells_its_steps_on_stderr(store: Path) -> None:
     assert told[1].startswith("note: route: ESCALATE by mode")
     assert any(line.startswith("note: read: round 0, ") for line in told)
     assert json.loads(found.stdout)["trace"]["way"] == "researched"
+
+
+@pytest.mark.parametrize("reply", [Say("I like dogs."), Empty(), Body(b"<html>Open WebUI</html>")])
+def test_a_model_that_never_replies_in_form_is_an_error_of_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Behaviour
+) -> None:
+    (tmp_path / "chat.txt").write_text(CHAT)
+    tiermem(tmp_path / "memory", "ingest", str(tmp_path / "chat.txt"))
+    with ModelServer() as server:
+        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
+        monkeypatch.setenv("TIERMEM_MODEL", "small")
+        server.then(reply, reply)
+        result = tiermem(tmp_path / "memory", "ask", "What is the dog called?", code=1)
+    assert "check that base_url is right" in result.stderr
+    assert len(server.requests) == 2

@@ -282,7 +282,7 @@ async def test_a_quota_that_is_used_up_is_not_asked_again() -> None:
         (Finish("content_filter"), "content filter"),
         (Finish("tool_calls", ""), "empty"),
         (Body(b'{"choices": [{"mess'), "no chat completion"),
-        (Body(b"<html>It works!</html>"), "base_url"),
+        (Body(b"<html>It works!</html>"), "no chat completion: '<html>It works!</html>'"),
         (Body(b'{"choices": []}'), "no chat completion"),
         (Body(b'{"choices": [{"message": {"content": 7}}]}'), "no chat completion"),
         (Body(b'{"choices": "none", "usage": {"prompt_tokens": "many"}}'), "no chat completion"),

@@ -70,6 +70,17 @@ async def test_a_second_reply_out_of_form_is_an_error_that_says_what_is_wrong() 
     model.finish()
 
 
+async def test_a_malformed_reply_is_quoted_in_the_error_with_what_to_check() -> None:
+    model = ScriptedModel(("try", "no idea"), ("try", "<html>" + "x" * 500))
+    with pytest.raises(MalformedReply) as raised:
+        await ask(model)
+    assert f"it replied {'<html>' + 'x' * 194!r}; check that base_url is right" in str(raised.value)
+    assert "'/v1'" in str(raised.value)
+    empty = MalformedReply("the reply is empty")
+    with pytest.raises(MalformedReply, match=r"the reply is empty; check that base_url"):
+        await ask(ScriptedModel(("try", empty), ("try", empty)))
+
+
 async def test_a_reply_without_words_is_asked_for_again_without_breaking_the_alternation_of_roles() -> None:
     model = ScriptedModel(("try", MalformedReply("the reply is empty")), ("try", {"action": "R"}))
     assert (await ask(model)).action == "R"

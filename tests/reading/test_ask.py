@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import anyio
 import pytest
@@ -32,7 +33,7 @@ from tiermem.errors import (
 )
 from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
 from tiermem.llm.meter import Meter, check_budget, metered, pay
-from tiermem.model import Answer, Budget, Claim, Evidence, Search, Usage
+from tiermem.model import Answer, AskMode, Budget, Claim, Evidence, Search, Usage
 from tiermem.reading import Scope
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import ABSTENTION
@@ -384,19 +385,30 @@ async def test_where_no_step_finds_an_answer_there_is_none() -> None:
     assert (answer.abstained, answer.support, answer.citations) == (True, None, ())
 
 
-async def test_a_first_reply_that_cannot_be_read_makes_more_be_read() -> None:
+@pytest.mark.parametrize("mode", ["router", "summary", "raw"])
+async def test_a_question_whose_first_reply_is_malformed_is_an_error_and_no_abstention(mode: AskMode) -> None:
     world = await cats()
 
-    def reply(evidence: Sequence[Evidence]) -> Draft:
-        if len(world.judge.composed) == 1:
-            raise MalformedReply("no JSON in 'hm'")
-        return says("three", 0)
+    def babble(*given: object) -> Any:
+        raise MalformedReply("no JSON in 'hm'")
 
-    world.judge.on_compose = reply
-    outcome = await world.ask("How many cats?")
-    assert (outcome.way, outcome.composed.text) == ("widened", "three")
-    assert outcome.decision.action == "ESCALATE"
-    assert "no JSON in 'hm'" in outcome.decision.reason
+    world.judge.on_compose = world.judge.on_integrate = babble
+    with pytest.raises(MalformedReply, match="no JSON in 'hm'"):
+        await world.ask("How many cats?", mode=mode)
+    assert len(world.judge.composed) + len(world.judge.shown) == 1
+
+
+async def test_a_malformed_reply_after_a_decision_of_the_router_is_an_error() -> None:
+    world = await cats()
+
+    def babble(*given: object) -> Any:
+        raise MalformedReply("no JSON in 'hm'")
+
+    world.judge.on_route = lambda evidence: ESCALATE
+    world.judge.on_compose = world.judge.on_integrate = babble
+    with pytest.raises(MalformedReply):
+        await world.ask("How many cats?")
+    assert (len(world.judge.shown), world.judge.composed) == (1, [])
 
 
 async def test_an_empty_memory_abstains_without_asking_for_a_wording() -> None:

@@ -29,6 +29,8 @@ LEAST_REPLY = 100
 """Tokens of a reply below which there is no use in asking."""
 _SHOWN_BACK = 8_000
 """Characters of a malformed reply that the model is shown when it is asked again."""
+_CHARACTERS_QUOTED = 200
+"""Characters of a malformed reply that the error quotes."""
 _ERRORS_SHOWN = 5
 """Errors of a malformed reply that are named."""
 
@@ -73,8 +75,15 @@ async def ask_typed(
         return second
     raise MalformedReply(
         f"{model.model_for(role)!r} did not answer {prompt.id!r} in form, also when asked again: "
-        f"{second.problem}"
+        f"{second.problem}{_excerpt(second.text or first.text)}; check that base_url is right "
+        "(it usually ends in '/v1') and that the model can reply in JSON"
     )
+
+
+def _excerpt(text: str) -> str:
+    """The start of a reply, to be put into an error."""
+    words = text.strip()
+    return f"; it replied {words[:_CHARACTERS_QUOTED]!r}" if words else ""
 
 
 async def _ask_once(model: LanguageModel, call: Call, reply_type: type[T]) -> T | Unusable:

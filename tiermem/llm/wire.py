@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
@@ -17,6 +18,9 @@ from tiermem.llm.interface import Call
 from tiermem.model import Usage
 from tiermem.text.unicode import join_surrogates
 
+_START = 2_000
+"""Bytes of a body that is not JSON which are kept, to be quoted in an error without keys."""
+_CHARACTERS_QUOTED = 200
 _BYTES_A_TOKEN = 4
 """Bytes of UTF-8 counted as a token where an endpoint tells no count."""
 _PARTS_A_VECTOR = 8
@@ -64,12 +68,19 @@ class _Vectors(_Read):
     data: Annotated[list[_Vector], FailFast()]
 
 
+@dataclass(frozen=True, slots=True)
+class NotJson:
+    """The start of a body that is not JSON."""
+
+    start: str
+
+
 def decoded(body: bytes) -> Any:
-    """The JSON of a body; `None` when it is none."""
+    """The JSON of a body, or `NotJson`."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        return None
+        return NotJson(body.lstrip()[:_START].decode(errors="replace"))
 
 
 def decoded_vectors(body: bytes, count: int) -> Any:
@@ -86,7 +97,7 @@ def answer_in(body: Any, redact: Callable[[str], str]) -> str:
     try:
         choice = _Completion.model_validate(body).choices[0]
     except ValidationError as error:
-        raise MalformedReply("this is no chat completion; is base_url right?") from error
+        raise MalformedReply(f"this is no chat completion{_excerpt(body, redact)}") from error
     if choice.message.refusal:
         raise MalformedReply(f"the model declined: {redact(join_surrogates(choice.message.refusal))[:200]!r}")
     if choice.finish_reason == "content_filter":
@@ -96,6 +107,13 @@ def answer_in(body: Any, redact: Callable[[str], str]) -> str:
     if not (choice.message.content or "").strip():
         raise MalformedReply("the reply is empty")
     return redact(join_surrogates(choice.message.content or ""))
+
+
+def _excerpt(body: Any, redact: Callable[[str], str]) -> str:
+    """The start of what an endpoint sent in place of a completion, to be put into an error."""
+    if not isinstance(body, NotJson):
+        return ""
+    return f": {redact(body.start).strip()[:_CHARACTERS_QUOTED]!r}"
 
 
 def model_in(body: Any, redact: Callable[[str], str]) -> str | None:

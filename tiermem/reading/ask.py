@@ -32,6 +32,7 @@ from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import each_once, recall
+from tiermem.reading.replies import Replies
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp, linked_pages
@@ -72,7 +73,10 @@ class _Step:
 
 
 async def ask(asking: Asking) -> Outcome:
-    """What one question comes to."""
+    """Answer one question.
+
+    Raises `MalformedReply` where no reply of the model could be used, the decision of a router apart.
+    """
     reading = _Reading(asking)
     with step("recall"):
         recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
@@ -90,7 +94,8 @@ class _Reading:
     """The steps of one question."""
 
     def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+        self._replies = Replies()
+        self._asking = asking = replace(asking, engine=self._replies.count_replies(asking.engine))
         self._fused = asking.engine.route is None
         self._degradations: list[Degradation] = []
         # What was put before the engine is told of an answer also where no wording came of it: a reason may
@@ -123,13 +128,9 @@ class _Reading:
             return decision, None
         return decision, await self._from_recall(recalled)
 
-    async def _fused_decision(self, recalled: Recalled) -> tuple[Decision, _Step | None]:
-        """The wording itself says whether it is enough. A reply that cannot be read escalates."""
-        try:
-            first = await self._from_recall(recalled)
-        except MalformedReply as error:
-            reason = f"the reply could not be used: {error}"
-            return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED), None
+    async def _fused_decision(self, recalled: Recalled) -> tuple[Decision, _Step]:
+        """The wording itself says whether it is enough."""
+        first = await self._from_recall(recalled)
         return fused_decision(first.composed), first
 
     async def _routed(self, recalled: Recalled) -> Decision:
@@ -167,12 +168,18 @@ class _Reading:
             return await self._research(recalled, steps)
         except (ModelError, BudgetExceeded) as error:
             answered = _answered(steps)
-            if answered is None and not isinstance(error, BudgetExceeded | MalformedReply):
+            if answered is None and not self._leaves_abstention(error):
                 raise
             self._note(way, error, "the answer from what was read until then")
             if answered is not None:
                 return _Step(composed=answered.composed, way=answered.way, evidence=answered.evidence)
             return _Step(composed=abstention(missing=str(error)), way="recall")
+
+    def _leaves_abstention(self, error: Exception) -> bool:
+        """Whether the question ends without an answer, and not with this error."""
+        if isinstance(error, MalformedReply):
+            return self._replies.has_usable
+        return isinstance(error, BudgetExceeded)
 
     async def _from_recall(self, recalled: Recalled) -> _Step:
         composed = await self._composer.word([_item(item) for item in recalled.items])
@@ -246,6 +253,7 @@ class _Reading:
         finally:
             self._shown += loop.findings.evidence
             self._rounds = loop.findings.rounds
+        self._replies.check_usable()
         facts = await self._composer.of_facts(findings.facts)
         besides = await self._beside_facts(findings)
         self._shown += besides
