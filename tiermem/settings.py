@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from tiermem.embedding.named import EMBEDDERS
 from tiermem.errors import InvalidInput, not_one_of, shown
 from tiermem.index.named import INDEXES
+from tiermem.llm.endpoint import Price
 from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.named import Registry
@@ -53,6 +54,10 @@ class Settings(BaseSettings):
     """Key for the endpoint; `OPENAI_API_KEY` is used when a model is named and this is unset."""
     role_models: dict[str, str] = Field(default_factory=dict)
     """Another model for single roles, e.g. `{"route": "small-router"}`."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Prices per million tokens by model name, e.g. `{"gpt": {"input": 2.5, "output": 10}}`; a limit of cost
+    needs them.
+    """
     model_timeout: float = Field(default=60.0, gt=0)
     """Seconds one attempt of a model call may take."""
     model_deadline: float | None = Field(default=240.0, ge=0)
@@ -112,7 +117,7 @@ class Settings(BaseSettings):
     daily_tokens: int | None = Field(default=None, ge=0)
     """Tokens, in and out, that models may take in a day."""
     daily_cost: float | None = Field(default=None, ge=0)
-    """What model calls of known price may cost in a day, in the currency of the prices."""
+    """What model calls may cost in a day, in the currency of `prices`, without which this is an error."""
 
     router: RouterName | None = None
     """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself

@@ -11,7 +11,7 @@ import tiermem
 from tests.api.conftest import OpenMemory, tell
 from tests.api.test_by_model import QUESTION, at, play
 from tests.llm.server import ModelServer, Say, Status
-from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused
+from tiermem.errors import BudgetExceeded, InvalidInput, MalformedReply, ModelRefused
 from tiermem.model import Budget, Usage
 from tiermem.runtime.daily import DailyMeter
 
@@ -211,3 +211,38 @@ def test_tokens_and_known_cost_are_limits_too() -> None:
     meter.add("ask", Usage(calls=1, cost=0.2))
     with pytest.raises(BudgetExceeded, match=r"0\.5 cost"):
         meter.check()
+
+
+def test_a_cost_at_an_unknown_price_is_unknown_and_no_limit_of_cost_is_taken(open_memory: OpenMemory) -> None:
+    with ModelServer(answer=play) as server:
+        memory = open_memory(**at(server))
+        tell(memory)
+        assert memory.stats().spent_today.cost is None
+        memory.flush()
+        assert memory.ask(QUESTION).usage.cost is None
+        replies = server.counts.replies
+        with pytest.raises(InvalidInput, match="a limit of cost needs the price of 'test-model'"):
+            memory.ask(QUESTION, budget={"cost": 0.5})
+        assert server.counts.replies == replies
+        assert memory.stats().spent_today.cost is None
+        memory.close()
+        with pytest.raises(InvalidInput, match="a limit of cost needs the price of 'test-model'"):
+            open_memory(**at(server), daily_cost=0.5)
+        again = open_memory(**at(server))
+        assert again.stats().spent_today.cost is None
+
+
+def test_with_prices_limits_of_cost_hold(open_memory: OpenMemory) -> None:
+    with ModelServer(answer=play) as server:
+        memory = open_memory(
+            **at(server), prices={"test-model": {"input": 2.5, "output": 10}}, daily_cost=0.5
+        )
+        tell(memory)
+        memory.flush()
+        cost = memory.ask(QUESTION, budget={"cost": 0.25}).usage.cost
+        assert cost
+        today = memory.stats().spent_today.cost
+        assert today is not None
+        assert today > cost
+        memory.close()
+    assert open_memory(daily_cost=0.0).ask(QUESTION, budget={"cost": 0.0}).usage.calls == 0

@@ -49,6 +49,14 @@ def test_tokens_saved_below_zero_say_why() -> None:
     assert "nothing: 10 tokens more than the linked pages (what was recalled was longer" in shown(figures)
 
 
+def test_an_unknown_cost_is_shown_as_unknown() -> None:
+    figures = stats_of(read=10, linked=40)
+    assert "0 calls, 0 tokens, 0.0000 cost" in shown(figures)
+    paid = replace(figures, spent_today=Usage(calls=1))
+    assert "1 call, 0 tokens, unknown cost" in shown(paid)
+    assert "0.5000 cost" in shown(replace(figures, spent_today=Usage(calls=1, cost=0.5)))
+
+
 def test_tokens_saved_need_no_word_where_some_were() -> None:
     figures = stats_of(read=10, linked=40)
     assert (figures.tokens_saved, figures.tokens_saved_note) == (30, "")

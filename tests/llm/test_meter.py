@@ -6,7 +6,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tiermem.errors import BudgetExceeded
+from tiermem.errors import BudgetExceeded, InvalidInput
+from tiermem.llm.endpoint import Price
 from tiermem.llm.meter import Meter, check_budget, metered, pay, plus, step
 from tiermem.model import Budget, Usage
 
@@ -50,6 +51,27 @@ def test_below_its_limits_and_without_a_meter_nothing_is_stopped() -> None:
     with metered(Meter(budget=Budget(calls=2, tokens=10, seconds=60, cost=1))):
         pay(Usage(calls=1, input_tokens=9, cost=0.5))
         check_budget()
+
+
+def test_a_limit_of_cost_without_a_known_price_is_an_error_that_says_how_to_set_prices() -> None:
+    with metered(Meter(budget=Budget(cost=1.0))):
+        pay(Usage(calls=1, output_tokens=3), model="small")
+        with pytest.raises(InvalidInput, match=r"price of 'small': set prices=.*TIERMEM_PRICES"):
+            check_budget()
+        pay(Usage(calls=1, output_tokens=3, cost=0.5), model="small")
+        check_budget()
+    with metered(Meter(budget=Budget(cost=1.0))):
+        pay(Usage(calls=1, failed=1), model="small")
+        pay(Usage(calls=1), model="small")
+        check_budget()
+
+
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
+def test_a_price_by_which_no_limit_would_hold_is_refused(price: float) -> None:
+    with pytest.raises(InvalidInput, match="price must be"):
+        Price(input=price)
+    with pytest.raises(InvalidInput, match="price must be"):
+        Price(input=0, output=price)
 
 
 def test_one_call_of_unknown_price_does_not_switch_off_a_cost_limit() -> None:

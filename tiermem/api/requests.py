@@ -13,6 +13,7 @@ from pagestore import Turn
 from tiermem.dialogue import TimeLike
 from tiermem.embedding.interface import Embedder
 from tiermem.index.interface import Index
+from tiermem.llm.endpoint import Price
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.reading import Reranker
@@ -31,6 +32,7 @@ class Overrides(TypedDict, total=False):
     base_url: str | None
     api_key: str | SecretStr | None
     role_models: dict[str, str]
+    prices: Mapping[str, Price | Mapping[str, float]]
     model_timeout: float
     model_deadline: float | None
     model_reply_mb: float

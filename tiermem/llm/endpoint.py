@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -77,6 +78,12 @@ class Price:
     input: float
     output: float = 0.0
     cached: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a price that is negative or not finite: no limit of cost would hold."""
+        for price in (self.input, self.output, self.cached or 0.0):
+            if not 0 <= price < math.inf:
+                raise InvalidInput(f"a price must be a number from 0 up, not {price!r}")
 
     def of(self, usage: Usage) -> float:
         """What this usage costs."""

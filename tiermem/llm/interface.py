@@ -61,6 +61,15 @@ class TellsKept(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsPrices(Protocol):
+    """A model that lists the names it has no price for."""
+
+    def unpriced_models(self) -> tuple[str, ...]:
+        """The names of the models without a price; a limit of cost cannot be kept with them."""
+        ...
+
+
 class LanguageModel(Protocol):
     """Answers calls. Never returns an error, or half a reply, as text.
 

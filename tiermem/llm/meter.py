@@ -15,7 +15,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from functools import reduce
 
-from tiermem.errors import BudgetExceeded
+from tiermem.errors import BudgetExceeded, InvalidInput
+from tiermem.llm.interface import TellsPrices
 from tiermem.model import Budget, StepUsage, Usage
 
 
@@ -33,6 +34,27 @@ def _sum_of_costs(left: Usage, right: Usage) -> float | None:
     return sum(known) if priced and len(known) == len(priced) else None
 
 
+def has_unknown_cost(usage: Usage) -> bool:
+    """Whether calls were made and answered at an unknown price."""
+    return usage.cost is None and usage.calls > usage.failed
+
+
+def unknown_price(model: str) -> InvalidInput:
+    """The error for a limit of cost that cannot be kept."""
+    return InvalidInput(
+        f"a limit of cost needs the price of {model}: set prices={{'MODEL': {{'input': 2.5, 'output': 10}}}} "
+        "per million tokens (TIERMEM_PRICES as JSON) for an endpoint that reports token counts, "
+        "or limit calls or tokens"
+    )
+
+
+def require_prices(model: object) -> None:
+    """Raise `InvalidInput` for a model with unknown prices: a limit of cost could not be kept."""
+    unpriced = model.unpriced_models() if isinstance(model, TellsPrices) else ()
+    if unpriced:
+        raise unknown_price(" and ".join(map(repr, unpriced)))
+
+
 @dataclass
 class Meter:
     """Adds up usage by step, prompts and models used, and stops at a budget. Safe from many threads."""
@@ -46,6 +68,9 @@ class Meter:
     started: float = field(default_factory=time.monotonic)
     known_cost: float = 0.0
     """What is known to have been spent: one call of unknown price must not switch off a cost limit."""
+    has_priced: bool = False
+    has_unpriced: bool = False
+    """Whether any call had a known price, and whether any had none."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, step: str, usage: Usage) -> None:
@@ -53,6 +78,8 @@ class Meter:
         with self._lock:
             self.steps[step] = plus(self.steps.get(step, Usage()), usage)
             self.known_cost += usage.cost or 0.0
+            self.has_priced |= usage.cost is not None and usage.calls > usage.failed
+            self.has_unpriced |= has_unknown_cost(usage) and usage.output_tokens > 0
 
     def take(self) -> Usage:
         """The total since the last taking."""
@@ -69,7 +96,8 @@ class Meter:
         return tuple(StepUsage(step=step, usage=usage) for step, usage in self.steps.items())
 
     def check(self) -> None:
-        """Raise `BudgetExceeded` when a limit has been reached."""
+        """Raise `BudgetExceeded` when a limit has been reached, `InvalidInput` when its cost is unknown."""
+        self._check_prices(self.budget.cost)
         total, budget = self.total(), self.budget
         used = {
             "calls": (total.calls, budget.calls),
@@ -80,6 +108,11 @@ class Meter:
         for name, (spent, limit) in used.items():
             if limit is not None and spent >= limit:
                 raise BudgetExceeded(f"the budget of {limit:g} {name} is used up ({spent:g})")
+
+    def _check_prices(self, limit: float | None) -> None:
+        """Refuse a limit of cost after calls without any known cost."""
+        if limit is not None and self.has_unpriced and not self.has_priced:
+            raise unknown_price(" or ".join(map(repr, self.models)) or "the model")
 
     def tokens_left(self) -> int | None:
         """Tokens, in and out, that may still be spent; `None` where there is no limit."""

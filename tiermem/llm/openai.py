@@ -103,6 +103,12 @@ class OpenAIModel:
         """The model name that serves this role."""
         return self._roles.get(role, self._main).model
 
+    def unpriced_models(self) -> tuple[str, ...]:
+        """The names of the models without a price."""
+        endpoints = (self._main, *self._roles.values())
+        names = dict.fromkeys(endpoint.model for endpoint in endpoints)
+        return tuple(name for name in names if name not in self._prices)
+
     async def complete(self, call: Call) -> Reply:
         """Answer one call, in the richest format the endpoint has been found to understand."""
         endpoint = self._roles.get(call.role, self._main)

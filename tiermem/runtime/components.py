@@ -16,7 +16,7 @@ from tiermem.embedding import Embedder
 from tiermem.index.interface import Index
 from tiermem.ledger import Ledger
 from tiermem.llm import LanguageModel
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, metered, require_prices
 from tiermem.reading import Reader, Reranker
 from tiermem.reasoning import Engine
 from tiermem.runtime.daily import DailyMeter
@@ -116,7 +116,12 @@ class Components:
 
     @contextmanager
     def paying(self, meter: Meter) -> Iterator[Meter]:
-        """Calls inside are paid by `meter`, and by the meter of this opening, whose limits hold too."""
+        """Calls inside are paid by `meter`, and by the meter of this opening, whose limits hold too.
+
+        Raises `InvalidInput` for a budget of cost where the price of a model is unknown.
+        """
+        if meter.budget.cost is not None and not self.engine.free:
+            require_prices(self.model)
         meter.outer = self.meter
         with metered(meter):
             yield meter

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
 from tiermem.errors import BudgetExceeded
-from tiermem.llm.meter import Meter, plus
+from tiermem.llm.meter import Meter, has_unknown_cost, plus
 from tiermem.model import Budget, Usage
 
 
@@ -24,6 +24,8 @@ class DailyMeter(Meter):
     """Calls, tokens and cost a day; `seconds` is no limit here."""
     spent: Usage = field(default_factory=Usage)
     """What was paid on `day`; its cost is what is known of it."""
+    has_unknown_cost: bool = False
+    """Whether any call on `day` had no known price."""
     day: date = field(default_factory=lambda: datetime.now(UTC).date())
     space: str = ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -33,21 +35,23 @@ class DailyMeter(Meter):
         super().add(step, usage)
         with self._lock:
             self._start_new_day()
+            self.has_unknown_cost |= has_unknown_cost(usage)
             self.spent = plus(self.spent, replace(usage, cost=usage.cost or 0.0))
 
     def today(self) -> Usage:
-        """What was paid today."""
+        """What was paid today; the cost is `None` if any of it is unknown."""
         with self._lock:
             self._start_new_day()
-            return self.spent
+            return replace(self.spent, cost=None) if self.has_unknown_cost else self.spent
 
     def check(self) -> None:
         """Raise `BudgetExceeded` when a limit of the day has been reached; it says which, and until when."""
+        self._check_prices(self.limits.cost)
         spent = self.today()
         used = {
             "calls": (spent.calls - spent.failed, self.limits.calls),
             "tokens": (spent.input_tokens + spent.output_tokens, self.limits.tokens),
-            "cost": (spent.cost or 0.0, self.limits.cost),
+            "cost": (self.spent.cost or 0.0, self.limits.cost),
         }
         for name, (paid, limit) in used.items():
             if limit is not None and paid >= limit:
@@ -66,4 +70,4 @@ class DailyMeter(Meter):
     def _start_new_day(self) -> None:
         today = self.clock().astimezone(UTC).date()
         if today != self.day:
-            self.day, self.spent = today, Usage()
+            self.day, self.spent, self.has_unknown_cost = today, Usage(), False

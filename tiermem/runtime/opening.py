@@ -19,6 +19,7 @@ from tiermem.errors import (
 from tiermem.index import INDEXES, AbsentIndex, Index, IndexRequest
 from tiermem.ledger import Ledger, indexed_as
 from tiermem.llm import LanguageModel, ModelOptions, OpenAIModel
+from tiermem.llm.meter import require_prices
 from tiermem.llm.redaction import shown_url
 from tiermem.llm.tokens import token_counter
 from tiermem.model import Budget
@@ -47,6 +48,7 @@ async def build(opening: Opening) -> Components:
         if embedder is None:
             embedder, lacking = await _embedder(settings, model, stack, read_only=read_only)
         judging = _engine(settings, opening.engine, model, embedder=embedder.name)
+        meter = _daily_meter(settings, ledger, judging, model)
         if lacking and parts.index is None:
             index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.path, settings))
         else:
@@ -72,7 +74,7 @@ async def build(opening: Opening) -> Components:
             reader=Reader(ledger, index, judging, counter, _reading(settings, embedder), reranker=reranker),
             closing=stack.pop_all(),
             model=model,
-            meter=_daily_meter(settings, ledger, judging),
+            meter=meter,
             scratch=partial(_scratch, embedder),
         )
 
@@ -110,13 +112,18 @@ def _embeds(parts: Parts) -> tuple[type, str] | None:
     return None if parts.embedder is None else (type(parts.embedder), parts.embedder.name)
 
 
-def _daily_meter(settings: Settings, ledger: Ledger, engine: Engine) -> DailyMeter:
+def _daily_meter(
+    settings: Settings, ledger: Ledger, engine: Engine, model: LanguageModel | None
+) -> DailyMeter:
     """The limits of the day, and what the ledger says was spent today. Local rules cost nothing."""
+    if settings.daily_cost is not None and not engine.free:
+        require_prices(model)
     limits = Budget(calls=settings.daily_calls, tokens=settings.daily_tokens, cost=settings.daily_cost)
     today = datetime.now(UTC).date()
     return DailyMeter(
         limits=Budget() if engine.free else limits,
         spent=ledger.tier1.spent_on(today),
+        has_unknown_cost=ledger.tier1.has_unknown_cost_on(today),
         day=today,
         space=ledger.space,
     )
@@ -176,6 +183,7 @@ def _endpoint(settings: Settings, model: str) -> OpenAIModel:
         base_url=settings.base_url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         roles=settings.role_models,
+        prices=settings.prices,
         embedding=settings.embedder.partition(":")[2] or "text-embedding-3-small",
         options=ModelOptions(
             timeout=settings.model_timeout,

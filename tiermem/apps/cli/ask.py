@@ -92,7 +92,7 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     if trace.engine == by_rules().name:
         rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
     if usage.calls:
-        price = "" if usage.cost is None else f", ${usage.cost:.4f}"
+        price = ", cost unknown" if usage.cost is None else f", ${usage.cost:.4f}"
         said = (
             f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
         )

@@ -8,6 +8,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import counted, pairs
+from tiermem.model import Usage
 from tiermem.text.unicode import show_controls
 
 
@@ -75,13 +76,17 @@ def _unread(figures: tiermem.Stats) -> str:
     return f"{figures.tokens_saved:,} tokens of linked pages"
 
 
+def _cost(spent: Usage) -> str:
+    return "unknown cost" if spent.cost is None and spent.calls else f"{spent.cost or 0:.4f} cost"
+
+
 def _today(figures: tiermem.Stats) -> str:
     """What was spent today, beside the limits there are."""
     spent, daily = figures.spent_today, figures.daily
     paid = (
         (counted(spent.calls - spent.failed, "call"), daily.calls),
         (f"{spent.input_tokens + spent.output_tokens:,} tokens", daily.tokens),
-        (f"{spent.cost or 0:.4f} cost", daily.cost),
+        (_cost(spent), daily.cost),
     )
     failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
     return ", ".join(amount if most is None else f"{amount} of {most:g}" for amount, most in paid) + failed

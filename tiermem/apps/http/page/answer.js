@@ -51,7 +51,7 @@ function likely({ probability }) {
 }
 
 function spent(usage) {
-  const price = usage.cost === null ? "at a price nobody told" : usage.cost ? `for ${usage.cost.toFixed(4)}` : "";
+  const price = usage.cost === null ? "at an unknown price" : usage.cost ? `for ${usage.cost.toFixed(4)}` : "";
   if (!usage.calls) return `${several(usage.embedding_tokens, "token")} embedded`;
   return `${several(usage.input_tokens + usage.output_tokens, "token")} in ${seconds(usage.seconds)} ${price}`.trim();
 }

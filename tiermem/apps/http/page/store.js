@@ -63,7 +63,7 @@ function spending(known) {
     ["Model calls", `${number(today.calls)}${of(daily.calls)}`],
     ["Tokens in and out", `${number(today.input_tokens + today.output_tokens)}${of(daily.tokens)}`],
     ["Tokens embedded", number(today.embedding_tokens)],
-    ["Cost", today.cost === null ? "unknown" : `${today.cost.toFixed(4)}${of(daily.cost)}`],
+    ["Cost", today.cost === null && today.calls ? "unknown" : `${(today.cost ?? 0).toFixed(4)}${of(daily.cost)}`],
   ];
   return [h("h2", {}, "Spent today (UTC)"), table(spent), h("h2", {}, "All told"), table(rows)];
 }
