@@ -542,3 +542,17 @@ def test_a_model_that_never_replies_in_form_is_an_error_of_one_line(
         result = tiermem(tmp_path / "memory", "ask", "What is the dog called?", code=1)
     assert "check that base_url is right" in result.stderr
     assert len(server.requests) == 2
+
+
+def test_imported_dialogue_looked_at_as_of_last_year_explains_why_it_is_empty(store: Path) -> None:
+    answer = tiermem(
+        store, "ask", "What is the name of Ann's dog?", "--as-of", "2001-01-01", "--engine", "local"
+    )
+    shown = " ".join(answer.stdout.split())
+    assert "degraded as_of: nothing was stored by 2001-01-01" in shown
+    assert "--before" not in shown  # nothing was said by then either
+    answer = tiermem(
+        store, "ask", "What is the name of Ann's dog?", "--as-of", "2025-06-01", "--engine", "local"
+    )
+    assert "Use said_before (--before)" in " ".join(answer.stdout.split())
+    assert "no summary units at that moment" in tiermem(store, "units", "--as-of", "2025-06-01").stdout

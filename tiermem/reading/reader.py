@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -42,6 +42,7 @@ from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
+from tiermem.reading.past import empty_past_notes, future_notes
 from tiermem.reading.quoting import page_evidence, roles_under
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.rerank import Reranker, reranked
@@ -160,10 +161,11 @@ class Reader:
                 )
             )
         )
-        if going.degradations:
-            Steps(on_step).done("fallback", way=outcome.way, degradations=going.degradations)
-        degradations = (*outcome.degradations, *going.degradations)
-        return replace(outcome, degradations=degradations, aside=going.aside)
+        notes = await self._past_notes(scope, is_empty=not outcome.recalled.items)
+        added = (*notes, *going.degradations)
+        if added:
+            Steps(on_step).done("fallback", way=outcome.way, degradations=added)
+        return replace(outcome, degradations=(*outcome.degradations, *added), aside=going.aside)
 
     def answered(
         self, outcome: Outcome, *, meter: Meter, recorded: bool = True
@@ -294,9 +296,14 @@ class Reader:
     async def units(
         self, session: SessionId | None = None, *, as_of: datetime | None = None
     ) -> tuple[SummaryUnit, ...]:
-        """What Tier 1 holds, now or as it stood, of that which may be seen now."""
+        """What Tier 1 holds, now or as it stood, of that which may be seen now.
+
+        The log of the process says why there is none, and when `as_of` is in the future.
+        """
         tier1 = self._ledger.tier1 if as_of is None else (await self._ledger.as_of(as_of))[0]
-        return tuple(filter(self._sees.unit, tier1.units(session)))
+        units = tuple(filter(self._sees.unit, tier1.units(session)))
+        _log(await self._past_notes(Scope(session=session, as_of=as_of), is_empty=not units))
+        return units
 
     def unit(self, unit_id: UnitId) -> SummaryUnit:
         """A unit, also one that no longer holds; raises `UnknownId`, as for one that there is not."""
@@ -418,6 +425,13 @@ class Reader:
             self._reranker, query, read.read, view=lookup.view, protected=protected
         )
         return _in_exact_order(ordered, exact)[:limit], (*ranked.degradations, *told)
+
+    async def _past_notes(self, scope: Scope, *, is_empty: bool) -> tuple[Degradation, ...]:
+        """Explain a result at a moment in the future, and an empty one at a past moment."""
+        if scope.as_of is None:
+            return ()
+        notes = future_notes(scope.as_of, now=datetime.now(UTC))
+        return notes if notes or not is_empty else await empty_past_notes(await self._view(scope))
 
     async def _view(self, scope: Scope, *, whole: bool = False) -> View:
         return await View.open(

@@ -276,6 +276,10 @@ class View:
             return False
         return self._around is None or any(self._said_by_then(line) for line in page.lines)
 
+    def has_stored(self, page: Page) -> bool:
+        """Whether any turn of the page was stored by the moment that is looked back to."""
+        return any(line.turn is not None and self._said_by_then(line) for line in page.lines)
+
     def taken_back(self, page: Page) -> tuple[TakenBack, ...]:
         """The words of the page that are no evidence, since what was made of them was taken back."""
         return () if self._whole else self.tier1.taken_back(page.id)

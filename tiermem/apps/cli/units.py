@@ -25,7 +25,8 @@ def units(
     """List the summary units and the pages they rest on."""
     with place.open(read_only=True) as memory:
         listed = memory.units(session, as_of=options.moment("--as-of", as_of))
-    looking.show({"units": listed}, lambda: _listed(listed) if listed else "no summary units yet")
+    nothing = "no summary units yet" if as_of is None else "no summary units at that moment"
+    looking.show({"units": listed}, lambda: _listed(listed) if listed else nothing)
 
 
 def _listed(listed: Sequence[SummaryUnit]) -> Table:
