@@ -96,7 +96,7 @@ if TYPE_CHECKING:
         WordsOnPage,
     )
     from tiermem.reasoning import Engine
-    from tiermem.salience import Judgement, Signals
+    from tiermem.salience import Judgement, Signals, TurnShare
     from tiermem.settings import Settings
     from tiermem.workspace import Admitted, Eviction, Item
     from tiermem.writing import (
@@ -124,7 +124,7 @@ _HOMES = {
         OmissionsAt PageOmissions Recollection Replay UnitHistory WordsOnPage
     """,
     "tiermem.reasoning": "Engine",
-    "tiermem.salience": "Judgement Signals",
+    "tiermem.salience": "Judgement Signals TurnShare",
     "tiermem.settings": "Settings",
     "tiermem.workspace": "Admitted Eviction Item",
     "tiermem.writing": """
@@ -221,6 +221,7 @@ __all__ = [
     "TurnAt",
     "TurnFilter",
     "TurnLine",
+    "TurnShare",
     "UnitHistory",
     "UnitId",
     "Usage",

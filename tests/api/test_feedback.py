@@ -67,9 +67,54 @@ def test_a_turn_that_was_cited_before_its_page_sealed_stands_for_its_units(open_
     memory.add("My rescue dog Biscuit is allergic to chicken. No treats.", speaker="Ann")
     answer = memory.ask(ASKED)
     assert answer.citations
-    assert memory.feedback(answer, outcome="success").credits == ()
+    judged = memory.feedback(answer, outcome="success")
+    assert (judged.credits, [one.share for one in judged.turns]) == ((), [1.0])
     memory.flush()
-    assert [one.after for one in memory.feedback(answer, outcome="success").credits] == [0.1]
+    (unit,) = [one for one in memory.units() if "Biscuit" in one.text]
+    assert (memory.signals(unit.id).weight, memory.signals(unit.id).uses) == (0.1, 1)
+    again = memory.feedback(answer, outcome="success")
+    assert [(one.before, one.after) for one in again.credits] == [(0.1, 0.1)]
+    assert again.turns == ()
+    assert memory.feedback(answer, outcome="failure").credits[0].after == -0.05
+
+
+def test_a_chat_without_a_model_promotes_what_helped_before_it_was_summarised(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(path=":memory:", index=ListIndex())
+    memory.add("My rescue dog Biscuit is allergic to chicken.", speaker="Ann")
+    for _ in range(3):
+        memory.feedback(memory.ask(ASKED), outcome="success")
+    memory.flush()
+    (unit,) = memory.units()
+    assert (memory.signals(unit.id).uses, memory.signals(unit.id).weight) == (3, 0.3)
+    memory.feedback(memory.ask(ASKED), outcome="neutral")
+    assert memory.signals(unit.id).uses == 4
+    assert len(memory.trail(unit.id)[0].outcomes) == 4
+
+
+def test_the_credit_of_a_turn_goes_when_the_turn_is_erased_and_counts_by_output(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(path=":memory:", index=ListIndex())
+    memory.add("My rescue dog Biscuit is allergic to chicken.", speaker="Ann", session="dogs")
+    memory.add("The lighthouse keeper plays the oboe.", speaker="Bob", session="isle")
+    sources = (*memory.search("Biscuit chicken"), *memory.search("lighthouse oboe"))
+    judged = memory.feedback(sources=sources, outcome="success", output="Chicken is bad for Biscuit.")
+    assert [one.share for one in judged.turns] == [1.0]
+    log = memory._async._open.ledger._log
+    assert len(list(log.records(kinds=frozenset({"feedback"})))) == 1
+    memory.erase(session="dogs", reason="asked to")
+    assert list(log.records(kinds=frozenset({"feedback"}))) == []
+
+
+def test_an_agent_credits_no_turn_that_it_may_not_see(open_memory: OpenMemory) -> None:
+    memory = open_memory(path=":memory:", index=ListIndex())
+    memory.as_agent("cook").add("My rescue dog Biscuit is allergic to chicken.", speaker="Ann")
+    sources = memory.search("Biscuit chicken")
+    assert sources
+    assert memory.as_agent("pilot").feedback(sources=sources, outcome="failure").turns == ()
+    assert len(memory.as_agent("cook").feedback(sources=sources, outcome="success").turns) == 1
 
 
 def test_where_nothing_was_answered_nobody_is_credited(memory: tiermem.Memory) -> None:

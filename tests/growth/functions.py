@@ -429,7 +429,7 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "supported": {"dog"},
         "is_dated": False,
     },
-    "tiermem.salience.attribute.shares": lambda text: {
+    "tiermem.salience.attribute.credit_shares": lambda text: {
         "cited": [UnitId("u1:x")],
         "in_view": {UnitId("u1:y"): text},
         "output": text,

@@ -997,7 +997,8 @@ class AsyncMemory:
         the units that it was shown; to sources by the `output`, or to all alike where none is given. A unit's
         weight, from -1 to 1, moves by a tenth of its share for a success and back by half of that for a
         failure, and by .3 a day at most. Judged again, an answer's newest outcome counts in place of the
-        earlier one. What is superseded, but for a merge, or withdrawn is not moved.
+        earlier one. What is superseded, but for a merge, or withdrawn is not moved. A cited turn on which no
+        unit rests is credited itself (`Judged.turns`), and units that are made of it inherit that.
         `by` is how far whoever judges is trusted, `assistant` at least. A weight changes no unit's trust, and
         no ranking reads it unless that is asked for. `signals` tells it, `trail` what moved it.
         Raises `UnknownId`, `InvalidInput`.

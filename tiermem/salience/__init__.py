@@ -3,7 +3,7 @@
 It reads values and gives values: it knows no ledger, no index and no clock, and writes nothing.
 """
 
-from tiermem.salience.attribute import Share, shares
+from tiermem.salience.attribute import Share, TurnShare, credit_shares
 from tiermem.salience.score import PUBLISHED, SignalWeights, order_by_signals, score, strength
 from tiermem.salience.signals import (
     Judgement,
@@ -23,12 +23,13 @@ __all__ = [
     "Share",
     "SignalWeights",
     "Signals",
+    "TurnShare",
     "Weight",
+    "credit_shares",
     "order_by_signals",
     "promoted",
     "promotion",
     "score",
-    "shares",
     "strength",
     "tier_of",
     "weight_of",

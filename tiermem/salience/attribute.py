@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
+from pagestore import Span
 from tiermem.model import UnitId
 from tiermem.text import stems
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,20 +21,29 @@ class Share:
     share: float
 
 
-def shares(
-    cited: Iterable[UnitId], in_view: Mapping[UnitId, str], output: str | None = None
-) -> tuple[Share, ...]:
-    """What part of the credit each unit has; together they have all of it, or nobody has any.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnShare:
+    """How much of the credit belongs to words of a turn on which no unit rests yet, from 0 to 1.
+
+    Units that are made of these words inherit it.
+    """
+
+    spans: tuple[Span, ...]
+    share: float
+
+
+def credit_shares(cited: Iterable[K], in_view: Mapping[K, str], output: str | None = None) -> dict[K, float]:
+    """Return the part of the credit of each source; together they have all of it, or none has any.
 
     What was cited counts 1. What was in view and not cited, by its text, counts as much as its stems are
     those of the output (Jaccard): an answer says itself what it rests on, so that comes first.
     """
     told = set(stems(output or ""))
     credit = dict.fromkeys(cited, 1.0)
-    for unit_id, text in in_view.items():
-        credit.setdefault(unit_id, _jaccard(set(stems(text)), told))
+    for source, text in in_view.items():
+        credit.setdefault(source, _jaccard(set(stems(text)), told))
     total = sum(credit.values())
-    return tuple(Share(unit_id=unit_id, share=part / total) for unit_id, part in credit.items() if part)
+    return {source: part / total for source, part in credit.items() if part}
 
 
 def _jaccard(one: set[str], other: set[str]) -> float:

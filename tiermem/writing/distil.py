@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from anyio import to_thread
 
 from pagestore import Page, PageId
+from pagestore.codec import opened_as
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
 from tiermem.model import (
@@ -71,6 +72,7 @@ async def distil(
                 usage=meter.total() if at == 0 else Usage(),
                 literals=len(page_literals(page)),
                 beside=tuple(other.id for other in pages if other is not page),
+                open_id=opened_as(page.space, page),
             )
             for at, page in enumerate(pages)
         )

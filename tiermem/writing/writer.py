@@ -313,6 +313,7 @@ class Writer:
                 Credit(unit_id=one.unit_id, share=one.share, before=was, after=now)
                 for one, was, now in zip(entry.shares, before, after, strict=True)
             ),
+            turns=entry.turns,
         )
 
     async def _feedback(
@@ -326,7 +327,7 @@ class Writer:
         tier1 = self._ledger.tier1
         if isinstance(of, str):
             answer = await self._ledger.answer(of)
-            sealed = await self._sealed_as(answer.citations)
+            sealed = await self._sealed_as(answer.citations, sees)
             return feedback_on_answer(
                 tier1, answer, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees
             )
@@ -334,15 +335,15 @@ class Writer:
             unit_id = one.unit_id if isinstance(one, Evidence) else one
             if unit_id is not None and not sees.unit(self._unit(unit_id)):
                 raise self._unknown(unit_id)
-        sealed = await self._sealed_as(one for one in of if isinstance(one, Evidence))
+        sealed = await self._sealed_as((one for one in of if isinstance(one, Evidence)), sees)
         return feedback_on_sources(tier1, of, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees)
 
-    async def _sealed_as(self, sources: Iterable[Citation | Evidence]) -> dict[PageId, PageId]:
-        """The ids of today, by those that the words of single turns were known by."""
+    async def _sealed_as(self, sources: Iterable[Citation | Evidence], sees: Sees) -> dict[PageId, PageId]:
+        """The present ids of the pages of single turns that may be seen, by the ids that the sources name."""
         spans = (span for one in sources if one.unit_id is None for span in one.spans)
         ids = tuple(dict.fromkeys(span.page_id for span in spans))
         pages = zip(ids, await self._ledger.read(ids), strict=True)
-        return {was: page.id for was, page in pages if isinstance(page, Page)}
+        return {was: page.id for was, page in pages if isinstance(page, Page) and sees.page(page)}
 
     def _weights(self, entry: Feedback) -> list[float]:
         return [self._ledger.tier1.weight(one.unit_id) for one in entry.shares]

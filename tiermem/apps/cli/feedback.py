@@ -9,7 +9,7 @@ from rich.table import Table
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.present.tables import short, table
+from tiermem.apps.present.tables import counted, short, table
 
 
 def feedback(
@@ -38,7 +38,19 @@ def feedback(
             answer = options.answer_named(memory, answer_id)
             done = memory.feedback(answer, outcome=outcome, output=made, by=by)
         told = {unit.id: unit.text for unit in memory.units()}
-    output.show(done, lambda: _judged(done, told) if done.credits else "no unit stands behind it")
+    output.show(done, lambda: (*_units(done, told), *_turns(done)) or "no unit or turn is behind it")
+
+
+def _turns(done: tiermem.Judged) -> list[str]:
+    if not done.turns:
+        return []
+    return [
+        f"{counted(len(done.turns), 'cited turn')} without a unit credited: units made of them inherit it"
+    ]
+
+
+def _units(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> list[Table]:
+    return [_judged(done, told)] if done.credits else []
 
 
 def _judged(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> Table:

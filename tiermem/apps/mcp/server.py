@@ -269,7 +269,10 @@ class _Tools:
         judged = await self._memory.feedback(
             answer_id, sources=unit_ids, outcome=outcome, output=output, by="assistant"
         )
-        return {"credited": [{"unit_id": one.unit_id, "weight": one.after} for one in judged.credits]}
+        return {
+            "credited": [{"unit_id": one.unit_id, "weight": one.after} for one in judged.credits],
+            "turns": [{"share": one.share} for one in judged.turns],
+        }
 
     async def forget(
         self,

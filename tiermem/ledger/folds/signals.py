@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from tiermem.ledger.folds.units import UnitsFold
+from pagestore import Span
+from tiermem.ledger.folds.turns import TurnJudgement, TurnsFold
 from tiermem.model import AnswerId, SummaryUnit, UnitId
 from tiermem.salience import Judgement, Weight, promoted, promotion, weight_of
 
 _UNJUDGED = Weight()
 
 
-class SignalsFold(UnitsFold):
+class SignalsFold(TurnsFold):
     """The uses of every unit, and the judgements that move its weight, in the order of the log.
 
     A judgement moves the units that hold when it is given, and takes the place of an earlier one of the same
     answer: for a unit that does not hold then, the earlier one stays. A merged unit has the uses and the
-    judgements of all that it stands for, and these hold as long as it does.
+    judgements of all that it stands for, and these hold as long as it does. A unit inherits the uses and the
+    judgements of the turns that it rests on.
     """
 
     def __init__(self) -> None:
@@ -29,20 +31,25 @@ class SignalsFold(UnitsFold):
         self._judged_by: dict[str, tuple[UnitId, ...]] = {}
 
     def uses(self, unit_id: UnitId) -> int:
-        """How many answers cited the unit, or one that it stands for."""
-        stood_for = self.merged(unit_id)
-        if not stood_for:
-            return len(self._used_by.get(unit_id, ()))
-        return len({answer for one in (unit_id, *stood_for) for answer in self._used_by.get(one, ())})
+        """How many answers cited the unit, one that it stands for, or words that these rest on."""
+        all_of_them = (unit_id, *self.merged(unit_id))
+        answers: set[AnswerId] = set()
+        return len(
+            answers.union(
+                *(self._used_by.get(one, ()) for one in all_of_them), *map(self.turn_citations, all_of_them)
+            )
+        )
 
     def last_used(self, unit_id: UnitId) -> datetime | None:
-        """When an answer last cited the unit, or one that it stands for."""
+        """When an answer last cited the unit, one that it stands for, or words that these rest on."""
         all_of_them = (unit_id, *self.merged(unit_id))
-        return max((self._last_used[one] for one in all_of_them if one in self._last_used), default=None)
+        by_unit = [self._last_used[one] for one in all_of_them if one in self._last_used]
+        by_turn = [at for one in all_of_them for at in self.turn_citations(one).values()]
+        return max((*by_unit, *by_turn), default=None)
 
     def weight(self, unit_id: UnitId) -> float:
         """How answers turned out that rested on the unit: -1 to 1, 0 where nobody said."""
-        if self.merged(unit_id):
+        if self.merged(unit_id) or self.turn_judgements(unit_id):
             return weight_of(self.judgements(unit_id)).value
         return self._weights.get(unit_id, _UNJUDGED).value
 
@@ -58,8 +65,10 @@ class SignalsFold(UnitsFold):
     def judgements(self, unit_id: UnitId) -> tuple[Judgement, ...]:
         """The judgements that make up the unit's weight, in their order."""
         all_of_them = (*self.merged(unit_id), unit_id)
-        judged = [one for of in all_of_them for one in self._judged.get(of, {}).values()]
-        return tuple(judgement for _, judgement in sorted(judged, key=lambda one: one[0]))
+        judged = [((seq, -1), one) for of in all_of_them for seq, one in self._judged.get(of, {}).values()]
+        inherited = {place: one for of in all_of_them for place, one in self.turn_judgements(of).items()}
+        ordered = sorted((*judged, *inherited.items()), key=lambda one: one[0])
+        return tuple(judgement for _, judgement in ordered)
 
     def use_units(self, answer_id: AnswerId, unit_ids: Iterable[UnitId], at: datetime) -> None:
         """An answer cites some units."""
@@ -67,9 +76,20 @@ class SignalsFold(UnitsFold):
             self._used_by.setdefault(unit_id, {})[answer_id] = None
             self._last_used[unit_id] = max(at, self._last_used.get(unit_id, at))
 
-    def judge(self, seq: int, answer_id: AnswerId | None, judged: Mapping[UnitId, Judgement]) -> None:
-        """Record `seq` says what came of an answer, or of sources, and whose that is."""
+    def judge(
+        self,
+        seq: int,
+        answer_id: AnswerId | None,
+        judged: Mapping[UnitId, Judgement],
+        turns: Sequence[tuple[tuple[Span, ...], Judgement]] = (),
+    ) -> None:
+        """Record `seq` says what came of an answer, or of sources, and whose that is: units', and turns'."""
         key = f"record {seq}" if answer_id is None else answer_id
+        of_turns = (
+            TurnJudgement(seq=seq, place=place, spans=spans, judgement=judgement)
+            for place, (spans, judgement) in enumerate(turns)
+        )
+        self.put_turn_judgements(key, tuple(of_turns))
         before = self._judged_by.get(key, ())
         for unit_id in dict.fromkeys((*before, *judged)):
             if self._counts(unit_id):

@@ -54,7 +54,9 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
     folds.put_answer(given)
     cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)
     folds.use_units(answer.id, cited, record.at)
-    folds.warm_units(cited, record.seq)
+    spans = [span for one in answer.citations if one.unit_id is None for span in one.spans]
+    folds.cite_turns(answer.id, spans, record.at)
+    folds.warm_units(dict.fromkeys((*cited, *folds.units_on(spans))), record.seq)
     folds.put_findings(entry.findings)
 
 

@@ -21,7 +21,9 @@ class Distilled(Entry):
     `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
     many claims could not be confirmed: of these the words are units, and the wording is not kept. What was
     rejected, how many were worded, and the usage of pages that were read in one call stand in the first.
-    `beside` are the other pages of that call; `None` in entries of before they were kept.
+    `beside` are the other pages of that call; `None` in entries of before they were kept. `open_id` is the
+    id that the page had while it was being filled, under which its turns may have been cited; `None` in older
+    entries.
     """
 
     page_id: PageId
@@ -34,6 +36,7 @@ class Distilled(Entry):
     literals: int | None = None
     worded: int = 0
     beside: tuple[PageId, ...] | None = None
+    open_id: PageId | None = None
 
 
 def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
@@ -51,6 +54,8 @@ def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
         worded=entry.worded,
     )
     folds.put_page(page, record.at)
+    if entry.open_id is not None:
+        folds.put_open_id(entry.page_id, entry.open_id)
     for unit in entry.units:
         if folds.unit(unit.id) is None:
             folds.put_unit(unit, record.seq)

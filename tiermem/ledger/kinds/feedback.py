@@ -4,42 +4,43 @@ It goes with its answer, and with any unit it names that goes or changes: how cr
 all their words together. What is left is folded anew, so the weights are as if it had never been said.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.model import AnswerId, Named
-from tiermem.salience import Judgement, Outcome, Share
+from tiermem.salience import Judgement, Outcome, Share, TurnShare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback(Entry):
     """An outcome that somebody reported, of an answer or of sources, and the credit of each unit.
 
-    The newest of an answer counts. `by` is the level of trust of who reported it.
+    `turns` have the credit of words on which no unit rested. The newest of an answer counts. `by` is the
+    level of trust of who reported it.
     """
 
     outcome: Outcome
     shares: tuple[Share, ...]
     by: Named
     answer_id: AnswerId | None = None
+    turns: tuple[TurnShare, ...] = ()
 
 
 def _fold(entry: Feedback, record: Record, folds: Folds) -> None:
-    judged = {
-        share.unit_id: Judgement(
-            outcome=entry.outcome, share=share.share, at=record.at, by=entry.by, answer_id=entry.answer_id
-        )
-        for share in entry.shares
-    }
-    folds.judge(record.seq, entry.answer_id, judged)
+    whole = Judgement(outcome=entry.outcome, share=1.0, at=record.at, by=entry.by, answer_id=entry.answer_id)
+    judged = {one.unit_id: replace(whole, share=one.share) for one in entry.shares}
+    turns = [(one.spans, replace(whole, share=one.share)) for one in entry.turns]
+    folds.judge(record.seq, entry.answer_id, judged, turns)
 
 
 def _may_stay(entry: Feedback, goes: WhatGoes, past: Past) -> Feedback | None:
     of_what_went = entry.answer_id is not None and entry.answer_id not in past.answers
     named = {share.unit_id for share in entry.shares}
-    return None if goes.everything or of_what_went or not past.changed.isdisjoint(named) else entry
+    of_erased_turns = any(goes.touches(span) for one in entry.turns for span in one.spans)
+    rests = goes.everything or of_what_went or of_erased_turns or not past.changed.isdisjoint(named)
+    return None if rests else entry
 
 
 KIND = Kind(name="feedback", entry=Feedback, fold=_fold, may_stay=_may_stay)
