@@ -160,6 +160,23 @@ async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.Asy
         assert "all 1 pages" in await called(client, "forget", session="dogs", reason="asked to")
 
 
+@pytest.mark.parametrize(("line", "goes", "stays"), [(1, SAID, "Beef"), (2, "Beef is fine.", "Biscuit")])
+async def test_forget_shows_the_line_that_it_destroys(
+    memory: tiermem.AsyncMemory, line: int, goes: str, stays: str
+) -> None:
+    page_id = (await memory.pages("dogs"))[0].id
+    named = {"page_id": page_id, "line": line, "reason": "asked to"}
+    async with Client(server(memory)) as client:
+        shown = (await called(client, "forget", **named)).splitlines()
+        assert shown[1].startswith(f"{line}: ")
+        assert goes in shown[1]
+        assert stays not in "".join(shown)
+        await called(client, "forget", **named, confirm=True)
+        page = await called(client, "page", page_id=page_id)
+    assert goes not in page
+    assert stays in page
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [

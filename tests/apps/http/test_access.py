@@ -171,6 +171,17 @@ def test_only_a_hash_is_kept_and_only_the_owner_reads_it(tmp_path: Path) -> None
         Keys(file).all()
 
 
+def test_a_file_of_keys_that_becomes_readable_to_others_is_used_no_more(tmp_path: Path) -> None:
+    keys = Keys(tmp_path / "keys.json")
+    token, _ = keys.make("ann", spaces=["a"], rights=["read"])
+    assert keys.known_by(token) is not None
+    (tmp_path / "keys.json").chmod(0o640)
+    with pytest.raises(InvalidInput, match="chmod 600"):
+        keys.known_by(token)
+    (tmp_path / "keys.json").chmod(0o600)
+    assert keys.known_by(token) is not None
+
+
 @pytest.mark.parametrize(
     "change",
     [

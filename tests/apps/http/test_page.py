@@ -47,6 +47,8 @@ async def test_the_page_and_each_of_its_files_are_served_and_confined(serving: S
             assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
             assert "unsafe" not in policy
             assert "require-trusted-types-for 'script'; trusted-types 'none'" in policy
+            assert "frame-ancestors 'none'" in policy
+            assert answer.headers["x-frame-options"] == "DENY"
             assert answer.headers["x-content-type-options"] == "nosniff"
             again = await client.get(path, headers={"if-none-match": answer.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import pagestore.errors
 import tiermem
 import tiermem.errors
+from pagestore.errors import Corrupt
 from tests.apps.http.conftest import SAID, SETTINGS, Serving
 from tiermem.apps.http.limits import Limits
 from tiermem.errors import TierMemError
@@ -124,6 +126,43 @@ async def test_a_body_that_is_too_long_or_no_json_is_refused(serving: Serving) -
             answer = await client.post("/v1/add", content=b'{"turns": "x"}', headers={"content-type": kind})
             assert answer.status_code == 415
         assert (await client.post("/v1/add", json={"turns": SAID})).status_code == 200
+
+
+async def test_a_body_that_does_not_end_is_refused(serving: Serving) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield b'{"turns": "'
+        await anyio.sleep_forever()
+
+    async with serving(limits=Limits(seconds=0.2)) as client:
+        headers = {"content-type": "application/json"}
+        with anyio.fail_after(30):
+            answer = await client.post("/v1/add", content=endless(), headers=headers)
+    assert answer.status_code == 408
+
+
+CHECKPOINT = {"space": "default", "size": 1, "root": "00", "format": 2}
+REFUSALS: dict[str, tuple[dict[str, Any], type[Exception], int]] = {
+    "answers": ({}, tiermem.errors.InvalidInput, 400),
+    "prove_growth": ({"old": CHECKPOINT}, Corrupt, 409),
+}
+
+
+@pytest.mark.parametrize("operation", REFUSALS)
+async def test_no_error_names_the_path_of_the_store(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    given, error, status = REFUSALS[operation]
+
+    async def refuse(self: object, *_: object, **__: object) -> None:
+        raise error(f"cannot read {tmp_path / 'store'}/spaces of {str(tmp_path / 'store')!r}")
+
+    async with serving() as client:
+        await client.post("/v1/add", json={"turns": SAID})
+        monkeypatch.setattr(tiermem.AsyncMemory, operation, refuse)
+        answer = await client.post(f"/v1/{operation}", json=given)
+    assert (answer.status_code, answer.json()["error"].rpartition(".")[2]) == (status, error.__name__)
+    assert answer.json()["detail"] == "cannot read the store/spaces of the store"
+    assert str(tmp_path) not in answer.text
 
 
 async def _parts(number: int) -> Any:

@@ -98,6 +98,52 @@ async def test_a_stream_gives_a_sign_of_life(serving: Serving, monkeypatch: pyte
     assert answer.text.endswith("event: result\ndata: []\n\n")
 
 
+async def test_a_stream_ends_when_its_client_disconnects(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def answers(self: object) -> None:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async with serving() as client:
+        await client.post("/v1/add", json={"turns": SAID})
+        monkeypatch.setattr(tiermem.AsyncMemory, "answers", answers)
+        transport = client._transport
+        assert isinstance(transport, httpx.ASGITransport)
+        messages = [{"type": "http.request", "body": b"{}"}]
+
+        async def receive() -> Any:
+            if messages:
+                return messages.pop()
+            await running.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            pass
+
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "POST",
+            "path": "/v1/answers",
+            "query_string": b"",
+            "headers": [
+                (b"host", b"127.0.0.1"),
+                (b"accept", b"text/event-stream"),
+                (b"content-type", b"application/json"),
+            ],
+        }
+        await transport.app(scope, receive, send)
+        await anyio.wait_all_tasks_blocked()
+        assert cancelled.is_set()
+
+
 async def test_a_request_that_is_sent_again_is_done_once(serving: Serving, keys: Keys) -> None:
     one, _ = keys.make("one", spaces=["*"], rights=["read", "write"])
     two, _ = keys.make("two", spaces=["*"], rights=["read", "write"])

@@ -8,6 +8,7 @@ from tests.planted.bugs import (
     index,
     ledger,
     llm,
+    mcp,
     proof,
     reading,
     reasoning,
@@ -25,5 +26,6 @@ BUGS = (
     *dialogue.BUGS,
     *api.BUGS,
     *http.BUGS,
+    *mcp.BUGS,
     *evaluation.BUGS,
 )

@@ -35,4 +35,60 @@ BUGS = (
         after="client is None",
         found_by=("tests/apps/http/test_connections.py",),
     ),
+    Bug(
+        name="the application waits for a body without end",
+        file="tiermem/apps/http/app.py",
+        function="_Handlers._body",
+        before="asyncio.timeout(self._service.limits.seconds)",
+        after="asyncio.timeout(None)",
+        found_by=("tests/apps/http/test_problems.py",),
+    ),
+    Bug(
+        name="a file of keys that becomes readable to others is used on",
+        file="tiermem/apps/http/keys.py",
+        function="Keys._look",
+        before="(found.st_mtime_ns, found.st_ino, found.st_size, found.st_mode)",
+        after="(found.st_mtime_ns, found.st_ino, found.st_size)",
+        found_by=("tests/apps/http/test_access.py",),
+    ),
+    Bug(
+        name="an error names the path of the store",
+        file="tiermem/apps/http/service.py",
+        function="Service.problem",
+        before="replace(problem, detail=self._here(problem.detail))",
+        after="problem",
+        found_by=("tests/apps/http/test_problems.py",),
+    ),
+    Bug(
+        name="an error about a checkpoint names the path of the store",
+        file="tiermem/apps/http/service.py",
+        function="Service.problem",
+        before="self._here(str(error))",
+        after="str(error)",
+        found_by=("tests/apps/http/test_problems.py",),
+    ),
+    Bug(
+        name="another site can show the page in a frame",
+        file="tiermem/apps/http/assets.py",
+        function="",
+        before=(
+            "\"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            "require-trusted-types-for 'script'; trusted-types 'none'\""
+        ),
+        after=(
+            "\"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            "base-uri 'none'; form-action 'none'; "
+            "require-trusted-types-for 'script'; trusted-types 'none'\""
+        ),
+        found_by=("tests/apps/http/test_page.py",),
+    ),
+    Bug(
+        name="a stream goes on after its client has disconnected",
+        file="tiermem/apps/http/app.py",
+        function="_Handlers._events",
+        before="if not doing.done(): doing.cancel()",
+        after="pass",
+        found_by=("tests/apps/http/test_streams.py",),
+    ),
 )

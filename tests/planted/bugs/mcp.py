@@ -1,0 +1,38 @@
+"""Bugs of `tiermem/apps/mcp`: the server for agents."""
+
+from tests.planted.bug import Bug
+
+BUGS = (
+    Bug(
+        name="forget shows the line before the one that would go",
+        file="tiermem/apps/mcp/server.py",
+        function="_Tools._named",
+        before="_line(page, line)",
+        after="_line(page, line - 1)",
+        found_by=("tests/apps/test_mcp.py",),
+    ),
+    Bug(
+        name="forget destroys the line before the one that it shows",
+        file="tiermem/apps/mcp/server.py",
+        function="_Tools._named",
+        before="page.lines[line - 1].seq",
+        after="page.lines[line - 2].seq",
+        found_by=("tests/apps/test_mcp.py",),
+    ),
+    Bug(
+        name="a message that cannot be read gets no answer",
+        file="tiermem/apps/mcp/stdio.py",
+        function="_MessageLines.__aiter__",
+        before="await self._refusals.send(refusal)",
+        after="pass",
+        found_by=("tests/apps/test_mcp_wire.py",),
+    ),
+    Bug(
+        name="a model's words are stored as the user's",
+        file="tiermem/adapters/tools.py",
+        function="MemoryTools.__init__",
+        before='self._role = None if as_user else "assistant"',
+        after="self._role = None",
+        found_by=("tests/adapters/test_tools.py",),
+    ),
+)
