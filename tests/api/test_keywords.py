@@ -15,13 +15,14 @@ from tiermem.api.requests import Attribution, Filters, Overrides
 from tiermem.embedding import Embedder
 from tiermem.index.interface import Index
 from tiermem.llm import LanguageModel
+from tiermem.llm.endpoint import Price
 from tiermem.reading import Reranker
 from tiermem.settings import Settings
 
 PARTS = {"model": LanguageModel, "embedder": Embedder, "index": Index, "reranker": Reranker}
 """Settings that are names, in place of which a ready part may be given."""
-ALSO = {SecretStr: str, Path: str}
-"""What is made of a text."""
+ALSO = {SecretStr: str, Path: str, dict[str, Price]: dict[str, dict[str, float]]}
+"""What is made of a text, or of plain values."""
 
 
 def kinds(hint: Any) -> Iterator[Any]:

@@ -32,7 +32,7 @@ class Overrides(TypedDict, total=False):
     base_url: str | None
     api_key: str | SecretStr | None
     role_models: dict[str, str]
-    prices: Mapping[str, Price | Mapping[str, float]]
+    prices: dict[str, Price] | dict[str, dict[str, float]]
     model_timeout: float
     model_deadline: float | None
     model_reply_mb: float
