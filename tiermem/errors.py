@@ -189,6 +189,17 @@ def name_in(value: object, name: str) -> str:
     return value
 
 
+def space_in(value: object, *, read_only: bool) -> str:
+    """The name of a space; a blank one, which older versions took, can be opened read-only alone."""
+    given = name_in(value, "space")
+    if not given.strip() and not read_only:
+        raise InvalidInput(
+            f"space must be a name, not {shown(value)}: users without an id would share it. A space that has "
+            "this name can be opened read-only, and its dialogue copied by `tiermem export` and `ingest`"
+        )
+    return given
+
+
 def agent_in(value: object, name: str = "agent") -> str:
     """The name of one agent; `InvalidInput` for what is no text, blank, or stands for every agent (`*`)."""
     given = name_in(value, name)

@@ -44,7 +44,7 @@ class TierMem(llm.Toolbox):  # type: ignore[no-untyped-call]  # llm leaves some 
     def __init__(self, store: str | None = None, space: str | None = None, *, as_user: bool = False) -> None:
         self._as_user = as_user
         self._store = store or os.environ.get("TIERMEM_STORE", "memory")
-        self._space = space or os.environ.get("TIERMEM_SPACE", "default")
+        self._space = (os.environ.get("TIERMEM_SPACE") or "default") if space is None else space
 
     def recall(self, question: str, max_tokens: int = 1000) -> str:
         """What memory holds on a question, as numbered evidence to read before you answer.

@@ -19,7 +19,7 @@ from pagestore import Checkpoint, CheckpointOfFormat1, PageId, SessionId, SpaceI
 from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
-from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, text_in
+from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
 from tiermem.index.interface import About, Collection
 from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
@@ -77,14 +77,14 @@ def reason_unless(dry_run: bool, value: object) -> str:
     return "" if dry_run and value == "" else reason(value)
 
 
-def session(value: object) -> SessionId:
-    """The name of a session."""
-    return SessionId(name_in(value, "session"))
+def session_to_write(value: object) -> SessionId:
+    """The name of a session that words are stored in; `InvalidInput` for a blank one."""
+    return SessionId(_unblank(value, "session"))
 
 
 def any_session(value: object) -> SessionId | None:
     """The name of a session, or `None` for all of them."""
-    return None if value is None else session(value)
+    return None if value is None else SessionId(name_in(value, "session"))
 
 
 def page(value: object, name: str = "page_id") -> PageId:
@@ -540,7 +540,7 @@ def opening(
     before = {} if settings is None else settings.model_dump()
     return Opening(
         path=place(path, "path"),
-        space=SpaceId(name_in(space, "space")),
+        space=SpaceId(space_in(space, read_only=switch(read_only, "read_only"))),
         engine=engine,
         read_only=switch(read_only, "read_only"),
         create=switch(create, "create"),

@@ -360,7 +360,7 @@ class AsyncMemory:
         Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
         among them where its last turn was long ago.
         """
-        added, _ = await self._stored(turns, arguments.session(session), said)
+        added, _ = await self._stored(turns, arguments.session_to_write(session), said)
         return added
 
     async def _stored(
@@ -572,7 +572,7 @@ class AsyncMemory:
         raises, so does the call: `CallbackFailed`, with the cause, and with the result of what is done. What
         leaves stays in memory; what is erased leaves. It is kept nowhere and ends with the memory.
         """
-        components, into = self._unclosed, arguments.session(session)
+        components, into = self._unclosed, arguments.session_to_write(session)
         active = ActiveSet(
             arguments.max_tokens(max_tokens),
             arguments.policy(policy),
@@ -896,7 +896,7 @@ class AsyncMemory:
         erased. Raises `InvalidInput`, and then stores nothing, for what cannot be a unit: a single word, more
         than 1,000 characters, words that read like an order to a model.
         """
-        components, into = self._writable, arguments.session(session)
+        components, into = self._writable, arguments.session_to_write(session)
         turn = self._statement(text_in(fact, "fact"), said)
         async with self._lock.shared():
             done = await components.writer.remember(into, turn)

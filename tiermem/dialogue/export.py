@@ -7,9 +7,11 @@ from pagestore.line import one_line
 
 
 def line_of(session: str, turn: Turn) -> bytes:
-    """The line of one turn, its end included. What nobody knows is left out, and an id without a letter."""
+    """The line of one turn, its end included. What is unknown is left out, and so are an id without a letter
+    and a blank session, which `read_dialogue` names.
+    """
     fields = {
-        "session": session,
+        "session": session if session.strip() else None,
         "id": turn.turn_id or None,
         "said_at": None if turn.said_at is None else turn.said_at.isoformat(),
         "speaker": turn.speaker,

@@ -131,12 +131,22 @@ async def test_spaces_are_opened_when_used_and_closed_when_others_are(
         tiermem.open(tmp_path / "store", space=f"person-{number}", engine="local", embedder="hashed").close()
 
 
-@pytest.mark.parametrize("space", ["a/b", "..", "Ann & Bo?", "日本", " "])
+@pytest.mark.parametrize("space", ["a/b", "..", "Ann & Bo?", "日本"])
 async def test_a_space_may_have_any_name(serving: Serving, space: str) -> None:
     async with serving() as client:
         await called(client, "add", space, turns=SAID)
         assert (await called(client, "stats", space))["space"] == space
         assert (await client.get("/v1/spaces")).json() == [space]
+
+
+@pytest.mark.parametrize("space", ["", " ", "\t"])
+async def test_a_request_that_names_a_blank_space_is_invalid(serving: Serving, space: str) -> None:
+    async with serving() as client:
+        for operation, given in (("add", {"turns": SAID}), ("stats", {})):
+            answer = await client.post(f"/v1/{operation}", params={"space": space}, json=given)
+            assert (answer.status_code, answer.json()["error"]) == (400, "InvalidInput")
+            assert "users without an id would share it" in answer.json()["detail"]
+        assert (await client.get("/v1/spaces")).json() == []
 
 
 async def test_looking_makes_no_space(serving: Serving, tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def ingest_into(
     """
     placed: dict[str, list[Conversation]] = {}
     for conversation in conversations:
-        placed.setdefault(space or conversation.space_hint or options.DEFAULT_SPACE, []).append(conversation)
+        name = (conversation.space_hint or options.DEFAULT_SPACE) if space is None else space
+        placed.setdefault(name, []).append(conversation)
     return tuple(
         _ingest(
             store, name, there, engine, apart=space is not None, said=said or {}, stamps=stamps, agent=agent

@@ -52,7 +52,7 @@ async def _opened(
     place: options.Place, engine: options.EngineName, read_only: bool
 ) -> tuple[tiermem.AsyncMemory, bool]:
     """The memory, made where there is none, and whether it can only be looked at."""
-    space = place.space or options.DEFAULT_SPACE
+    space = options.DEFAULT_SPACE if place.space is None else place.space
     if not read_only:
         try:
             return await tiermem.AsyncMemory.open(place.store, space=space, engine=engine), False

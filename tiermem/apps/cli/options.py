@@ -106,7 +106,7 @@ class Place:
 
     def open(self, *, engine: EngineName = "local", read_only: bool = False) -> Opened:
         """The memory, which must exist. Without the name of a space: the only one, or the default one."""
-        space = self.space or _only_space(self.store)
+        space = _only_space(self.store) if self.space is None else self.space
         memory = tiermem.open(self.store, space=space, engine=engine, read_only=read_only, create=False)
         return as_agent(memory, self.agent)
 

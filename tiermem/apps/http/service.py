@@ -28,7 +28,7 @@ from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
 from tiermem.apps.http.metrics import Metrics
 from tiermem.apps.http.spaces import Spaces
 from tiermem.apps.http.turns import Turns
-from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, UnknownId, unexpected
+from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, UnknownId, space_in, unexpected
 from tiermem.wire import (
     Operation,
     Problem,
@@ -191,6 +191,7 @@ class Service:
             yield memory if agent is None else memory.as_agent(agent)
 
     async def _opened(self, space: str, create: bool) -> tiermem.AsyncMemory:
+        space_in(space, read_only=self._read_only)
         try:
             return await self._open(space=space, create=create)
         except (SpaceNotFound, UnknownId) as error:
