@@ -79,6 +79,6 @@ def _is_identifier(word: str) -> bool:
 
 
 def find_phrases(query: str) -> tuple[ExactText, ...]:
-    """Find what stands in quotation marks in a query."""
+    """Find the phrases in quotation marks of a query."""
     quoted = ("".join(filter(None, match.groups())).strip() for match in _QUOTED.finditer(query))
     return tuple(dict.fromkeys(ExactText(text) for text in quoted if text))[:MOST_EXACT]

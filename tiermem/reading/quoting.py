@@ -6,11 +6,12 @@ another id and the same text, so offsets are used and ids are not compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
-from tiermem.proof import is_concluded, kept, readable, remaining
+from tiermem.proof import LEFT_OUT, is_concluded, kept, readable, remaining
 from tiermem.text import Source, stems
 from tiermem.text.unicode import replace_surrogates
 
@@ -64,6 +65,17 @@ def turn_evidence(
         said_at=turn.said_at if turn is not None else None,
         similarity=similarity,
     )
+
+
+def part_evidence(page: Page, line: PageLine, turn: Evidence, parts: Sequence[Span]) -> Evidence:
+    """Evidence of a turn cut to some parts of it, in order: an ellipsis replaces what is left out."""
+    texts = [replace_surrogates(page.text[part.start : part.end]).replace("\n\t", "\n") for part in parts]
+    if page.text[line.body : parts[0].start].strip():
+        texts.insert(0, "")
+    if page.text[parts[-1].end : line.end].strip():
+        texts.append("")
+    speaker = "" if line.turn is None else f"{replace_surrogates(line.turn.speaker)}: "
+    return replace(turn, text=speaker + f" {LEFT_OUT} ".join(texts).strip(), spans=tuple(parts))
 
 
 def quoted(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> str:

@@ -111,6 +111,12 @@ def rescore(
     return scores
 
 
+def cover_texts(question: TurnQuery, texts: Sequence[str], lexicon: Lexicon) -> list[float]:
+    """Return the share of the question's words, by rarity, that each of the texts says. Blocking."""
+    covered = lexicon.similarity(question.words, texts)
+    return [_coverage(question, covered, (place,)) for place in range(len(texts))]
+
+
 def _near(hit: TurnHit | None, own: float, coverage: float, options: RankingOptions) -> float:
     """What the index says; of a turn it has not seen, its coverage, which comes near to it (measured)."""
     if hit is None:

@@ -263,6 +263,7 @@ class Reader:
                 count=count,
                 options=options,
                 fits=lambda item: fits(item, max_tokens=max_tokens, count=count),
+                fits_cut=lambda item: fits(item, max_tokens=max_tokens // 2, count=count),
             )
             items = without_repeats(recalled.items)
             return assemble(items, max_tokens=max_tokens, count=count), recalled.degradations

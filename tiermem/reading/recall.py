@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
@@ -15,6 +15,10 @@ from tiermem.reading.turns import FoundTurn, turns_on_pages
 from tiermem.text import STOP_WORDS, stem, stems, words
 
 Count = Callable[[str], int]
+Fits = Callable[[Evidence], bool]
+"""Whether there is room for evidence."""
+MOST_CUT = 3
+"""Turns of a recall that are cut at most."""
 
 
 async def recall(
@@ -23,11 +27,13 @@ async def recall(
     *,
     count: Count,
     options: ReadingOptions,
-    fits: Callable[[Evidence], bool] = lambda _: True,
+    fits: Fits = lambda _: True,
+    fits_cut: Fits = lambda _: True,
 ) -> Recalled:
     """The best units and turns; pages where search is degraded and finds neither.
 
-    What does not fit by itself is left out. Never fails for want of an index: keywords in the log
+    A turn that does not fit by itself is cut to passages that match the question and satisfy `fits_cut`; of
+    all else that does not fit nothing is included. Never fails for want of an index: keywords in the log
     answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
@@ -35,13 +41,31 @@ async def recall(
     ranked = turns.turns if turns is not None else ()
     if found.degradations and not found.units and not ranked:
         found = await _pages_instead(question, lookup, found, limit=options.units)
-    best = tuple(islice((turn for turn in ranked if fits(turn.evidence())), options.recall_turns))
+    best = await _fitting(question, lookup, ranked, most=options.recall_turns, fits=fits, fits_cut=fits_cut)
     fetched = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     units = tuple(unit for unit in found.units if fits(with_quote(unit, best, fetched.pages)))
     items = side_by_side(units, best, fetched.pages, options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
     dropped = found.dropped + (turns.dropped if turns is not None else 0)
     return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
+
+
+async def _fitting(
+    question: str, lookup: LookUp, turns: Iterable[FoundTurn], *, most: int, fits: Fits, fits_cut: Fits
+) -> tuple[FoundTurn, ...]:
+    """The first turns that fit, and the first ones of those that do not, cut."""
+    fitting: list[FoundTurn] = []
+    cuts = 0
+    for turn in turns:
+        if len(fitting) >= most:
+            break
+        if fits(turn.evidence()):
+            fitting.append(turn)
+        elif cuts < MOST_CUT:
+            cuts += 1
+            cut = await lookup.cut(question, turn, fits_cut)
+            fitting += [cut] if cut is not None else []
+    return tuple(fitting)
 
 
 async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: int) -> Found:

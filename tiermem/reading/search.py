@@ -7,7 +7,7 @@ found by its words (`reading.backlog`); that, and every other step down, is said
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -36,9 +36,10 @@ from tiermem.reading.backlog import Waiting
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.question import Question, read_question
+from tiermem.reading.passages import cut_turn
+from tiermem.reading.question import Question, TurnQuery, read_question
 from tiermem.reading.quoting import roles_under
-from tiermem.reading.ranking import rank_groups
+from tiermem.reading.ranking import cover_texts, rank_groups
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns, turns_on_pages
 from tiermem.reading.view import View
@@ -153,6 +154,7 @@ class LookUp:
         self._reranker = judges if isinstance(judges, RanksTurns) else None
         self._usable = True
         self._ranked: dict[str, Turns] = {}
+        self._asked: dict[str, tuple[TurnQuery, Lexicon]] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
     async def units_or_turns(self, query: str, *, limit: int) -> Found:
@@ -321,6 +323,17 @@ class LookUp:
         turns = tuple(replace(turn, score=place.score) for turn, place in zip(ordered, turns, strict=True))
         return replace(found, turns=turns, degradations=(*found.degradations, *degradations))
 
+    async def cut(self, query: str, turn: FoundTurn, fits: Callable[[Evidence], bool]) -> FoundTurn | None:
+        """Cut a turn to its passages that match a query, as many as fit; `None` if none fits."""
+        asked, lexicon = self._asked.get(query) or (read_question(query).among((), {}), Stems())
+        exact = self.exact(query)
+
+        def score(texts: Sequence[str]) -> list[float]:
+            covered = cover_texts(asked, texts, lexicon)
+            return [share + exact.count_in(text) for share, text in zip(covered, texts, strict=True)]
+
+        return await to_thread.run_sync(cut_turn, turn, score, fits)
+
     async def _turns(self, question: Question) -> Turns:
         wanted = limit = self._options.ranking.candidates
         if not self.view.scope.is_open:
@@ -338,6 +351,7 @@ class LookUp:
                 break
             limit, before = limit * DEEPER, len(found.hits)
         asked = question.among(found.named, found.rarity)
+        self._asked[question.text] = asked, lexicon
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
         return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
 

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit, turn_id
 from tiermem.model import Evidence
 from tiermem.reading.question import TurnQuery
-from tiermem.reading.quoting import turn_evidence
+from tiermem.reading.quoting import part_evidence, turn_evidence
 from tiermem.reading.ranking import Candidate, RankingOptions, rescore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTurn:
-    """A turn where it stands, and its score."""
+    """A turn where it stands, and its score; `parts` are what is shown of it, if not all."""
 
     page: Page
     line: PageLine
     score: float
     similarity: float | None = None
+    parts: tuple[Span, ...] = ()
 
     def holds(self, span: Span) -> bool:
-        """Whether a span touches the turn."""
-        return span.page_id == self.page.id and self.line.touches(span)
+        """Whether a span touches the turn, or what is shown of it."""
+        if span.page_id != self.page.id or not self.line.touches(span):
+            return False
+        return not self.parts or any(part.start < span.end and span.start < part.end for part in self.parts)
 
     def words(self) -> str:
         """The text of the turn."""
@@ -33,7 +36,12 @@ class FoundTurn:
 
     def evidence(self) -> Evidence:
         """The turn as evidence."""
-        return turn_evidence(self.page, self.line, score=self.score, similarity=self.similarity)
+        found = turn_evidence(self.page, self.line, score=self.score, similarity=self.similarity)
+        return part_evidence(self.page, self.line, found, self.parts) if self.parts else found
+
+    def cut_to(self, parts: tuple[Span, ...]) -> FoundTurn:
+        """The turn, of which these parts are shown."""
+        return replace(self, parts=parts)
 
 
 def turns_on_pages(turns: Iterable[FoundTurn]) -> dict[PageId, list[FoundTurn]]:
