@@ -128,7 +128,7 @@ def fits(item: Evidence, *, max_tokens: int, count: Callable[[str], int]) -> boo
 
 def _block(number: int, item: Evidence, *same: Evidence) -> str:
     """The lines of a source; `same` are others with the same words."""
-    said = sorted({f"{one.said_at:%Y-%m-%d}" for one in (item, *same) if one.said_at})
+    said = list(dict.fromkeys(f"{one.said_at:%Y-%m-%d}" for one in (item, *same) if one.said_at))
     more = [f"{len(said) - MOST_DATES} more days"] if len(said) > MOST_DATES + 1 else []
     times = [f"said {', '.join(said[: MOST_DATES + (not more)] + more)}"] if said else []
     times += [f"happened {day}" for day in dict.fromkeys(one.event_at for one in (item, *same)) if day]
