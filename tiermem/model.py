@@ -6,6 +6,7 @@ ISO 8601 dates of the precision that is known ("2023-05-07", "2023-05", "2022").
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -401,7 +402,12 @@ class TurnFilter:
 
 
 def _alike(wanted: str | None, there: str | None) -> bool:
-    return wanted is None or (there is not None and there.casefold() == wanted.casefold())
+    """Whether a name is the one that is asked for, whatever its case and Unicode form."""
+    return wanted is None or (there is not None and _fold(there) == _fold(wanted))
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _in_order(first: datetime | None, then: datetime | None) -> bool:

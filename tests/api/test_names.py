@@ -1,58 +1,72 @@
-"""What `import tiermem` offers by name: every type that a memory takes or gives, listed and complete."""
+"""Names of speakers are compared whatever their case and Unicode form; names of agents exactly."""
 
-import dataclasses
-import inspect
-import pydoc
-import re
-import types
-from collections.abc import Iterator
-from typing import Any, get_args, get_type_hints
+import unicodedata
+from pathlib import Path
 
 import pytest
 
 import tiermem
-
-METHODS = [name for name in vars(tiermem.Memory) if not name.startswith("_")]
-
-
-def classes(hint: Any) -> Iterator[type]:
-    """Ours, among the types a hint is made of."""
-    if inspect.isclass(hint) and hint.__module__.partition(".")[0] in ("tiermem", "pagestore"):
-        yield hint
-    for part in get_args(hint):
-        if not isinstance(part, str):
-            yield from classes(part)
+from tests.api.conftest import OpenMemory
+from tiermem.errors import InvalidInput
 
 
-def mentioned(method: str) -> set[type]:
-    """Our types that a method takes or gives."""
-    found = inspect.unwrap(inspect.getattr_static(tiermem.Memory, method), stop=lambda f: False)
-    function = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
-    return {one for hint in get_type_hints(function).values() for one in classes(hint)}
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        (unicodedata.normalize("NFD", "Zoë"), "Zoë"),
+        ("Zoë", unicodedata.normalize("NFD", "zoë")),
+        (unicodedata.normalize("NFD", "Łukasz Żuk"), "łukasz żuk"),
+        ("Straße 7", "STRASSE 7"),
+        ("Ａｎｎ", "ann"),  # full width
+        ("ﬁnn", "Finn"),  # a ligature
+    ],
+)
+def test_a_speaker_is_found_in_another_case_or_unicode_form(
+    open_memory: OpenMemory, stored: str, asked: str
+) -> None:
+    memory = open_memory()
+    memory.add("I painted the shed green.", speaker=stored)
+    memory.add("I painted the shed red.", speaker="Somebody")
+    memory.flush()
+    for kind in ("any", "turns", "units"):
+        assert {one.text[-6:] for one in memory.search("shed", kind=kind, speaker=asked)} == {"green."}
+    assert "green" in memory.context("Who painted the shed?", speaker=asked).text
+    assert not memory.search("shed", speaker=f"{asked}a")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_type_that_a_memory_takes_or_gives_has_a_name_in_tiermem(method: str) -> None:
-    for one in mentioned(method):
-        assert getattr(tiermem, one.__name__, None) is one, f"export {one.__name__}, which {method} has"
+def test_whom_a_question_names_is_found_in_another_unicode_form(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    for name in ("Bo", "André", "Carl"):
+        memory.add("I like the old lighthouse.", speaker=unicodedata.normalize("NFD", name), session=name)
+    memory.flush()
+    found = memory.search(unicodedata.normalize("NFC", "What does André like?"), kind="turns", limit=1)
+    assert unicodedata.normalize("NFC", found[0].text).startswith("André:")
 
 
-def test_every_part_of_what_a_memory_gives_has_a_name_in_tiermem() -> None:
-    met: set[type] = set()
-    left = [one for method in METHODS for one in mentioned(method) if dataclasses.is_dataclass(one)]
-    while left:
-        one = left.pop()
-        met.add(one)
-        for hint in get_type_hints(one).values():
-            left += [part for part in classes(hint) if dataclasses.is_dataclass(part) and part not in met]
-    assert {one.__name__ for one in met} <= set(tiermem.__all__)
-
-
-def test_names_are_listed_and_documented_and_nothing_else_is() -> None:
-    assert set(tiermem.__all__) | {"__version__", "errors"} <= set(dir(tiermem))
-    public = [name for name in dir(tiermem) if not name.startswith("_")]
-    assert sorted(public) == sorted([*tiermem.__all__, "errors"])
-    for name in public:
-        value = getattr(tiermem, name)
-        assert isinstance(value, types.ModuleType) or value.__doc__, name
-    assert "class Memory(" in re.sub(".\b", "", pydoc.render_doc(tiermem))
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("scout", "Scout"),
+        ("Zoë", unicodedata.normalize("NFD", "Zoë")),
+        ("straße", "STRASSE"),
+        ("a-1", "a‑1"),  # another hyphen
+        ("scout", "sc\u200bout"),  # an invisible character
+    ],
+)
+def test_a_new_agent_that_looks_like_another_is_refused(tmp_path: Path, known: str, new: str) -> None:
+    with tiermem.open(tmp_path, engine="local", embedder="hashed", index="memory") as memory:
+        memory.as_agent(known).add("The vault opens at nine.", speaker="Ann")
+        for write in (
+            lambda: memory.as_agent(new).add("Mine.", speaker="Ann"),
+            lambda: memory.add(tiermem.Turn(speaker="Ann", text="Mine.", agent=new)),
+            lambda: memory.as_agent(new).remember("The boat is mine."),
+        ):
+            with pytest.raises(InvalidInput, match="choose another name"):
+                write()
+        memory.as_agent(f"{known}-b").add("The gate opens at ten.", speaker="Ann")
+        memory.as_agent(known).add("The vault closes at five.", speaker="Ann")
+    with (
+        tiermem.open(tmp_path, engine="local", embedder="hashed", index="memory") as memory,
+        pytest.raises(InvalidInput, match="choose another name"),
+    ):
+        memory.as_agent(new).add("Mine.", speaker="Ann")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,7 +69,8 @@ class Piece:
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in order, lower case, straight apostrophes."""
+    """The words of `text` in order, lower case, straight apostrophes, accents composed (NFC)."""
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
     return [word.lower() for word in WORD.findall(text.replace("’", "'"))]
 
 

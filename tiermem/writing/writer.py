@@ -64,6 +64,7 @@ from tiermem.proof import Fingerprints, searched, without
 from tiermem.reasoning.interface import Engine
 from tiermem.salience import Outcome
 from tiermem.text import omissions
+from tiermem.writing.agents import AgentNames
 from tiermem.writing.batches import batches
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate
@@ -104,6 +105,7 @@ class Writer:
         self._projection = Projection(ledger, index, unsearched=self._options.unsearched_roles)
         self._write_backs = WriteBacks(ledger, index, engine, self._projection, self._options)
         self._eraser = Eraser(ledger, self._projection)
+        self._agents = AgentNames(ledger)
         self._distilling = anyio.Lock()
         self._one_decides = anyio.Lock()  # what holds is looked at and changed in one step
         self._stating: Counter[SessionId] = Counter()  # sessions in which a statement is being stored
@@ -114,7 +116,11 @@ class Writer:
             await self._ledger.write(Bounded(hot_units=limit))
 
     async def observe(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
-        """Store turns; durable when this returns. Pages that fill up seal and wait for `distil_pending`."""
+        """Store turns; durable when this returns. Pages that fill up seal and wait for `distil_pending`.
+
+        Raises `InvalidInput` for a new agent whose name looks like that of another.
+        """
+        await self._agents.check(turn.agent for turn in turns)
         return await self._ledger.append(session, turns)
 
     async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
@@ -453,7 +459,7 @@ class Writer:
     ) -> tuple[PageId, SummaryUnit, tuple[PageId, ...]]:
         self._stating[session] += 1
         try:
-            appended = await self._ledger.append(session, (turn,))
+            appended = await self.observe(session, (turn,))
             sealed = (*appended.sealed, *await self._ledger.seal(session))
             page = await self._page_with(session, appended.seqs[0])
             older = () if corrects is None else (corrects.id, *corrects.supersedes)

@@ -96,7 +96,7 @@ async function saidBy(name) {
   const read = async () => {
     more.disabled = true;
     const some = await Promise.all(left.splice(0, PAGES_AT_ONCE).map((one) => (one.lines ? one : pageOf(one.id))));
-    turns.push(...some.flatMap((page) => page.lines.filter((line) => line.turn?.speaker.toLowerCase() === name.toLowerCase()).map((line) => asFound(page, line))));
+    turns.push(...some.flatMap((page) => page.lines.filter((line) => line.turn && folded(line.turn.speaker) === folded(name)).map((line) => asFound(page, line))));
     const sorted = turns.toSorted((a, b) => (b.said_at || "").localeCompare(a.said_at || ""));
     const whole = left.length ? `the newest ${number(known - left.length)} of ${several(known, "page")}` : "all pages";
     count.textContent = `${several(turns.length, "turn")} on ${whole}, the newest first.`;
@@ -106,6 +106,10 @@ async function saidBy(name) {
   };
   await read();
   return [count, found, more];
+}
+
+function folded(name) {
+  return name.normalize("NFKC").toLowerCase();
 }
 
 function asFound(page, line) {
