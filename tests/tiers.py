@@ -31,7 +31,6 @@ LEFT_OUT = frozenset(
     {
         "tests/index/test_qdrant.py::TestQdrantLocalMode",
         "tests/index/test_qdrant.py::TestQdrantServer",
-        "tests/index/test_qdrant_edge.py::TestQdrantEdgeIndex",
     }
 )
 """Contracts that the quick tier holds other backends to, whatever they take."""

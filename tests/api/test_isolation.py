@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tiermem
 from pagestore import Turn
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 
 CODE = "The vault code of the blue house is Zephyrine."
 
@@ -94,9 +94,9 @@ def test_the_same_words_in_two_spaces_stay_two_units(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QdrantEdgeIndex]:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteIndex]:
     """One real index for all examples: its filters are what hostile names would break."""
-    index = QdrantEdgeIndex(tmp_path_factory.mktemp("index"), HashEmbedder())
+    index = SqliteIndex(tmp_path_factory.mktemp("index"), HashEmbedder())
     yield index
     anyio.run(index.close)
 
@@ -106,7 +106,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QdrantEdgeIndex]
     sessions=st.lists(names, min_size=2, max_size=2, unique=True), speaker=names | st.sampled_from(["", " "])
 )
 def test_hostile_sessions_and_speakers_do_nothing_but_name(
-    index: QdrantEdgeIndex, sessions: list[str], speaker: str
+    index: SqliteIndex, sessions: list[str], speaker: str
 ) -> None:
     secret, other = sessions
     space = f"example {uuid4()}"

@@ -14,7 +14,6 @@ import tiermem
 from pagestore import Turn
 from tests.api.conftest import OpenMemory
 from tiermem.errors import IndexUnavailable
-from tiermem.index import embedded
 from tiermem.index.interface import Collection
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import Evidence
@@ -93,22 +92,14 @@ def hold_alike(
     assert one[1] == pytest.approx(other[1], rel=0, abs=rounding)
 
 
-@pytest.mark.parametrize(
-    ("given", "shards"), [({}, False), ({}, True), ({"hot_units": 12}, False), ({"index": "memory"}, False)]
-)
+@pytest.mark.parametrize("given", [{}, {"hot_units": 12}, {"index": "memory"}])
 def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
-    open_memory: OpenMemory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    given: dict[str, Any],
-    shards: bool,
+    open_memory: OpenMemory, tmp_path: Path, given: dict[str, Any]
 ) -> None:
-    if shards:
-        monkeypatch.setattr(embedded, "GROWN", -1)
     alone, beside = (
         got(told(open_memory(path=tmp_path / f"{hidden}", **given), hidden)) for hidden in (0, HIDDEN)
     )
-    hold_alike(alone, beside, rounding=1e-5 if shards else 0.0)
+    hold_alike(alone, beside)
     assert len(alone[0][f"turns: {ASKED}"][0]) == 20
 
 

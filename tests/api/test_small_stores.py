@@ -1,5 +1,6 @@
 """A small store is small, open to several processes, and grows; what it cannot do then it says."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,13 +10,11 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory, tell
+from tests.index.shards import make_shards
 from tiermem.embedding import minilm
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.minilm import MiniLMEmbedder
 from tiermem.errors import IndexLocked
-from tiermem.index import AbsentIndex, embedded
-from tiermem.index.folder import FILE
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.runtime.components import Components
 
@@ -74,36 +73,35 @@ def test_a_hundred_turns_take_less_than_a_megabyte_and_twenty_files(
         memory.close()
 
 
-def test_a_store_that_grows_is_copied_into_shards_and_answers_alike(
-    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_shards_of_an_earlier_version_become_one_file_and_are_found_by_words_until_then(
+    open_memory: OpenMemory, tmp_path: Path
 ) -> None:
-    spaces = ("one", "two")
-    memories = [open_memory(space=name) for name in spaces]
-    for memory in memories:
-        tell(memory)
-        memory.flush()
+    memory = open_memory()
+    tell(memory)
+    memory.flush()
     asked = "What is Biscuit allergic to?"
-    before = [memory.search(asked) for memory in memories]
-    for memory in memories:
-        memory.close()
-    monkeypatch.setattr(embedded, "GROWN", 10)
-    memories = [open_memory(space=name) for name in spaces]
-    for memory, found in zip(memories, before, strict=True):
-        assert isinstance(components_of(memory).reader._index, QdrantEdgeIndex)
-        again = memory.search(asked)
-        assert [one.text for one in again] == [one.text for one in found]
-        assert [one.score for one in again] == pytest.approx([one.score for one in found], abs=1e-4)
-        assert "chicken" in memory.ask(asked).text
-    assert not (tmp_path / "store" / "index" / FILE).exists()
+    before = memory.search(asked)
+    memory.close()
+    index = tmp_path / "store" / "index"
+    shutil.rmtree(index)
+    make_shards(index, HashEmbedder(), {}, {})
+    reader = open_memory(read_only=True)
+    (told,) = (one for one in reader.ask(asked).trace.degradations if one.stage == "search")
+    assert "kept in shards by an earlier version" in told.reason
+    assert "chicken" in reader.search("chicken")[0].text
+    reader.close()
+    memory = open_memory()
+    memory.flush()
+    assert isinstance(components_of(memory).reader._index, SqliteIndex)
+    assert [one.text for one in memory.search(asked)] == [one.text for one in before]
+    assert not (index / "units").exists()
 
 
 ANOTHER = """
 import sys
 import tiermem
-from tiermem.index import embedded
 from tiermem.embedding.hashed import HashEmbedder
 
-embedded.GROWN = int(sys.argv[2])
 with tiermem.open(sys.argv[1], space="two", engine="local", embedder=HashEmbedder()) as memory:
     memory.add("My sister Ingrid moved from Lisbon to Oslo.", speaker="Ann")
     memory.flush()
@@ -116,17 +114,7 @@ with tiermem.open(sys.argv[1], space="two", engine="local", embedder=HashEmbedde
 @pytest.fixture
 def another(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that has another space of the store open for writing."""
-    yield from _another(tmp_path / "store", grown=1000)
-
-
-@pytest.fixture
-def another_with_shards(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """The same, with the index of the store in shards."""
-    yield from _another(tmp_path / "store", grown=-1)
-
-
-def _another(store: Path, *, grown: int) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", ANOTHER, str(store), str(grown)]
+    command = [sys.executable, "-c", ANOTHER, str(tmp_path / "store")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.communicate("\n")
@@ -162,26 +150,6 @@ def test_an_index_in_use_for_another_space_is_not_made_anew_and_that_is_said(ope
     assert memory.flush().problems == ()
     memory.close()
     assert open_memory(space="two", reindex=True).stats().problems == ()
-
-
-def test_while_another_process_has_the_shards_a_space_is_found_by_its_words_and_says_so(
-    another_with_shards: subprocess.Popen[str], open_memory: OpenMemory
-) -> None:
-    assert line_of(another_with_shards).endswith("Oslo [] ()\n")
-    memory = open_memory(space="one")
-    tell(memory)
-    memory.flush()
-    answer = memory.ask("What is Biscuit allergic to?")
-    assert "chicken" in answer.text
-    (reason,) = {one.reason for one in answer.trace.degradations if one.stage == "search"}
-    assert "words alone" in reason
-    assert f"process {another_with_shards.pid}" in reason
-    assert any("words alone" in problem for problem in memory.stats().problems)
-    reader = open_memory(space="two", read_only=True)
-    assert isinstance(components_of(reader).reader._index, AbsentIndex)
-    assert "Ingrid" in reader.search("Where did Ingrid move to?", kind="turns")[0].text
-    with pytest.raises(IndexLocked, match=f"process {another_with_shards.pid}"):
-        open_memory(space="three", reindex=True)
 
 
 def test_what_is_read_only_searches_by_meaning_and_loads_no_weights_before(

@@ -1,4 +1,4 @@
-"""An index changes its form as it grows: nothing is embedded again, and one form is whole at every moment."""
+"""Shards of earlier versions become one file: nothing is embedded again, whenever the process ends."""
 
 import itertools
 import json
@@ -14,19 +14,24 @@ import anyio
 import pytest
 
 from pagestore import History
-from tests.index.test_room import nearly_full
+from tests.index.shards import make_shards
 from tests.index.test_sqlite import found_in
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import embedded
+from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index.embedded import open_embedded
 from tiermem.index.engine import COLLECTIONS
-from tiermem.index.folder import FILE, GROWING
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.folder import COPY, FILE
+from tiermem.index.interface import Collection, Entry
+from tiermem.index.ownership import owned
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, entry, upto
 
 Found = list[tuple[str, float]]
+ENTRIES: dict[Collection, Sequence[Entry]] = {
+    "units": [*GARDEN, entry("old", "beans of before", active=False)],
+    "turns": TALK,
+    "pages": [entry("p1", "a page on beans")],
+}
 
 
 class Unasked(HashEmbedder):
@@ -38,27 +43,36 @@ class Unasked(HashEmbedder):
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """An index in one file, of two spaces, each with a mark."""
+def shards(tmp_path: Path) -> Path:
+    """An index in shards, of two spaces, each with a mark."""
+    path = tmp_path / "index"
+    make_shards(path, HashEmbedder(), {ANN: ENTRIES, BOB: ENTRIES}, {ANN: upto(0), BOB: upto(1)})
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The same in one file, filled as it is used."""
 
     async def fill() -> None:
-        index = open_embedded(tmp_path / "index", HashEmbedder())
-        assert isinstance(index, SqliteIndex)
+        index = open_embedded(tmp_path / "file", HashEmbedder())
         for seq, space in enumerate((ANN, BOB)):
-            await index.put(space, "units", [*GARDEN, entry("old", "beans of before", active=False)])
-            await index.put(space, "turns", TALK)
-            await index.put(space, "pages", [entry("p1", "a page on beans")])
+            for collection in COLLECTIONS:
+                await index.put(space, collection, ENTRIES[collection])
             await index.set_mark(space, upto(seq))
         await index.close()
 
     anyio.run(fill)
-    return tmp_path / "index"
+    return tmp_path / "file"
 
 
-def looked_at(index: SqliteIndex | QdrantEdgeIndex) -> tuple[list[History], list[int], Found]:
+Looked = tuple[list[History], list[int], Found]
+
+
+def looked_at(index: SqliteIndex) -> Looked:
     """The marks, the counts and what is found; the index is closed."""
 
-    async def look() -> tuple[list[History], list[int], Found]:
+    async def look() -> Looked:
         marks = [await index.mark(space) for space in (ANN, BOB)]
         counts = [await index.count(space, name) for space in (ANN, BOB) for name in COLLECTIONS]
         found = await found_in(index)
@@ -68,7 +82,8 @@ def looked_at(index: SqliteIndex | QdrantEdgeIndex) -> tuple[list[History], list
     return anyio.run(look)
 
 
-def as_before(index: SqliteIndex | QdrantEdgeIndex, before: tuple[list[History], list[int], Found]) -> None:
+def hold_same(index: SqliteIndex, before: Looked) -> None:
+    """Check that an index holds and finds the same."""
     marks, counts, found = looked_at(index)
     assert (marks, counts) == before[:2]
     assert [name for name, _ in found] == [name for name, _ in before[2]]
@@ -76,43 +91,82 @@ def as_before(index: SqliteIndex | QdrantEdgeIndex, before: tuple[list[History],
 
 
 def forms_in(place: Path) -> set[str]:
-    return {one.name for one in place.iterdir()} & {FILE, GROWING, *COLLECTIONS}
+    return {one.name for one in place.iterdir()} & {FILE, COPY, *COLLECTIONS}
 
 
-def test_a_grown_index_opens_as_shards_that_hold_what_the_file_held(
-    small: Path, monkeypatch: pytest.MonkeyPatch
+def test_shards_are_copied_into_one_file_that_finds_the_same(
+    shards: Path, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = looked_at(open_embedded(small, Unasked()))
+    before = looked_at(open_embedded(file, Unasked()))
     assert before[0] == [upto(0), upto(1)]
-    monkeypatch.setattr(embedded, "GROWN", 23)
-    index = open_embedded(small, Unasked())
-    assert isinstance(index, QdrantEdgeIndex)
-    as_before(index, before)
-    assert forms_in(small) == set(COLLECTIONS)
+    assert json.loads((shards / "index.json").read_text()).keys() == {"schema", "embedder", "dimensions"}
+    hold_same(open_embedded(shards, Unasked()), before)
+    assert forms_in(shards) == {FILE}
+    assert "becomes one file: 26 entries are copied" in caplog.text
+    assert {(entry.stat().st_mode & 0o777) for entry in shards.iterdir()} == {0o600}
+    hold_same(open_embedded(shards, Unasked()), before)
+
+
+def test_shards_made_again_are_one_empty_file(shards: Path) -> None:
+    assert looked_at(open_embedded(shards, HashEmbedder(), fresh=True))[0] == [History(), History()]
+    assert forms_in(shards) == {FILE}
+
+
+def test_shards_are_not_read_by_a_memory_that_writes_nothing(shards: Path) -> None:
+    with pytest.raises(IndexUnavailable, match="kept in shards by an earlier version"):
+        open_embedded(shards, HashEmbedder(), read_only=True)
+    assert forms_in(shards) == set(COLLECTIONS)
+
+
+def test_shards_of_another_embedder_are_refused(shards: Path) -> None:
+    class Other(HashEmbedder):
+        name = "other"
+
+    with pytest.raises(IndexMismatch, match="built with"):
+        open_embedded(shards, Other())
+    assert forms_in(shards) == set(COLLECTIONS)
+
+
+def test_shards_that_another_process_has_open_are_not_copied(shards: Path) -> None:
+    ownership = owned(shards)
+    try:
+        with pytest.raises(IndexLocked):
+            open_embedded(shards, HashEmbedder())
+    finally:
+        ownership.release()
+    assert forms_in(shards) == set(COLLECTIONS)
+
+
+def test_without_the_engine_shards_are_an_error_that_says_what_to_install(
+    shards: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "qdrant_edge", None)
+    with pytest.raises(IndexMismatch, match=r"install 'tiermem\[shards\]'.*or rebuild it by `reindex`"):
+        open_embedded(shards, HashEmbedder())
+    assert forms_in(shards) == set(COLLECTIONS)
     monkeypatch.undo()
-    as_before(open_embedded(small, Unasked()), before)
+    anyio.run(open_embedded(shards, Unasked()).close)
+    assert forms_in(shards) == {FILE}
 
 
-def test_up_to_the_limit_it_stays_as_it_is(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "GROWN", 24)
-    looked_at(open_embedded(small, Unasked()))
-    assert forms_in(small) == {FILE}
+def test_shards_that_are_damaged_are_an_error(shards: Path) -> None:
+    shutil.rmtree(shards / "turns" / "segments")
+    with pytest.raises(IndexMismatch, match="turns: its segments are gone"):
+        open_embedded(shards, HashEmbedder())
 
 
-def test_an_index_of_before_is_opened_as_it_is_and_made_anew_it_is_small(tmp_path: Path) -> None:
-    async def before() -> None:
-        index = QdrantEdgeIndex(tmp_path, HashEmbedder())
-        await index.put(ANN, "units", GARDEN)
-        await index.set_mark(ANN, upto(4))
-        await index.close()
+def test_without_room_for_the_copy_shards_stay_as_they_are(
+    shards: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise IndexFull("the disk is full")
 
-    anyio.run(before)
-    assert json.loads((tmp_path / "index.json").read_text()).keys() == {"schema", "embedder", "dimensions"}
-    index = open_embedded(tmp_path, HashEmbedder())
-    assert isinstance(index, QdrantEdgeIndex)
-    assert looked_at(index)[0] == [upto(4), History()]
-    assert looked_at(open_embedded(tmp_path, HashEmbedder(), fresh=True))[0] == [History(), History()]
-    assert forms_in(tmp_path) == {FILE}
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteIndex, "_write", full)
+        with pytest.raises(IndexFull):
+            open_embedded(shards, HashEmbedder())
+    assert forms_in(shards) == set(COLLECTIONS)
+    assert looked_at(open_embedded(shards, Unasked()))[0] == [upto(0), upto(1)]
 
 
 class Crash(BaseException):
@@ -120,28 +174,25 @@ class Crash(BaseException):
 
 
 STEPS: tuple[tuple[object, str], ...] = (
-    (Path, "rename"),
     (Path, "replace"),
     (Path, "unlink"),
     (shutil, "rmtree"),
     (os, "fsync"),
-    (QdrantEdgeIndex, "_upsert"),
+    (SqliteIndex, "_write"),
+    (SqliteIndex, "_record"),
 )
 
 
 def crash_at(step: int, patch: pytest.MonkeyPatch) -> list[str]:
-    """Let the process end before a step that changes something on the disk; the steps that were come to."""
-    came_to: list[str] = []
+    """Let the process end before a step that changes something on the disk; the steps that were reached."""
+    reached: list[str] = []
 
     def before(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def stepped(*args: Any, **given: Any) -> Any:
-            places = [one for one in args if isinstance(one, Path)]
-            if name in ("rename", "rmtree") and all(GROWING in one.parent.parts for one in places):
-                return real(*args, **given)  # of the making of one shard, which nobody sees
-            came_to.append(name)
-            if len(came_to) == step:
+            reached.append(name)
+            if len(reached) == step:
                 raise Crash(name)
-            if len(came_to) > step:
+            if len(reached) > step:
                 raise Crash("nothing is done after the end")
             return real(*args, **given)
 
@@ -149,116 +200,51 @@ def crash_at(step: int, patch: pytest.MonkeyPatch) -> list[str]:
 
     for owner, name in STEPS:
         patch.setattr(owner, name, before(name, getattr(owner, name)))
-    return came_to
+    return reached
 
 
-def crashed(small: Path, step: int) -> tuple[str, Path] | None:
-    """At what a growth of a copy was ended, and what it left; `None` once it comes to its end."""
-    place = small.with_name(f"crashed at {step}")
-    shutil.copytree(small, place)
+def crashed(shards: Path, step: int) -> tuple[str, Path] | None:
+    """At what the copying of some shards was ended, and what it left; `None` once it comes to its end."""
+    place = shards.with_name(f"crashed at {step}")
+    shutil.copytree(shards, place)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embedded, "GROWN", 3)
-        came_to = crash_at(step, patch)
+        reached = crash_at(step, patch)
         try:
             index = open_embedded(place, Unasked())
         except Crash:
-            return came_to[step - 1], place
+            return reached[step - 1], place
     anyio.run(index.close)
     return None
 
 
-def test_a_crash_anywhere_in_the_change_of_forms_loses_nothing(small: Path) -> None:
-    before, seen = looked_at(open_embedded(small, Unasked())), set()
+def test_a_crash_anywhere_in_the_copying_loses_nothing(shards: Path, file: Path) -> None:
+    before, seen = looked_at(open_embedded(file, Unasked())), set()
     left_behind: set[frozenset[str]] = set()
     for step in itertools.count(1):
-        ended = crashed(small, step)
+        ended = crashed(shards, step)
         if ended is None:
             break
         at, place = ended
-        left = frozenset(forms_in(place))
-        as_before(open_embedded(place, Unasked()), before)
-        assert forms_in(place) in ({FILE}, set(COLLECTIONS))
+        left_behind.add(frozenset(forms_in(place)))
+        hold_same(open_embedded(place, Unasked()), before)
+        assert forms_in(place) == {FILE}
         shutil.rmtree(place)
-        if left not in left_behind:
-            crashed(small, step)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(embedded, "GROWN", 3)
-                as_before(open_embedded(place, Unasked()), before)
-            assert forms_in(place) == set(COLLECTIONS)
-            shutil.rmtree(place)
         seen.add(at)
-        left_behind.add(left)
-    assert seen >= {"rename", "replace", "unlink", "rmtree", "fsync", "_upsert"}
+    assert seen >= {"replace", "unlink", "rmtree", "fsync", "_write", "_record"}
     assert len(left_behind) > 4
-
-
-def test_it_does_not_change_its_form_while_another_has_it_open(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "GROWN", 3)
-    other = SqliteIndex(small, HashEmbedder())
-    index = open_embedded(small, Unasked())
-    assert isinstance(index, SqliteIndex)
-    before = looked_at(index)
-    anyio.run(other.close)
-    assert forms_in(small) == {FILE}
-    as_before(open_embedded(small, Unasked()), before)
-    assert forms_in(small) == set(COLLECTIONS)
-
-
-def test_it_does_not_change_its_form_where_there_is_no_room(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = looked_at(open_embedded(small, Unasked()))
-    with monkeypatch.context() as patch:
-        patch.setattr(embedded, "GROWN", 3)
-        nearly_full(patch, 60_000)
-        as_before(open_embedded(small, Unasked()), before)
-    assert forms_in(small) == {FILE}
-
-
-def test_where_there_was_no_room_to_change_its_form_others_can_open_it(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "GROWN", 3)
-    nearly_full(monkeypatch, 60_000)
-    index = open_embedded(small, Unasked())
-    other = open_embedded(small, Unasked())
-    assert isinstance(other, SqliteIndex)
-    for one in (index, other):
-        anyio.run(one.close)
-
-
-def test_shards_are_left_to_the_one_that_has_them_and_readers_are_told(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "GROWN", 3)
-    index = open_embedded(small, HashEmbedder())
-    for read_only in (False, True):
-        with pytest.raises((IndexLocked, IndexUnavailable), match=r"owned by this process|one process uses"):
-            open_embedded(small, HashEmbedder(), read_only=read_only)
-    with pytest.raises(IndexLocked):
-        open_embedded(small, HashEmbedder(), fresh=True)
-    anyio.run(index.close)
-
-
-def test_the_file_is_no_shards_to_who_asks_for_shards(small: Path) -> None:
-    with pytest.raises(IndexMismatch, match="in one file"):
-        QdrantEdgeIndex(small, HashEmbedder())
 
 
 OPENS = """
 import sys
 from pathlib import Path
-from tiermem.index import embedded
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.embedded import open_embedded
 
-embedded.GROWN = int(sys.argv[2])
-print(type(embedded.open_embedded(Path(sys.argv[1]), HashEmbedder())).__name__)
+print(open_embedded(Path(sys.argv[1]), HashEmbedder()).entries())
 """
 
 
-def test_processes_that_open_it_at_once_agree_on_its_form(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", OPENS, str(tmp_path / "index"), "100"]
+def test_processes_that_open_shards_at_once_copy_them_once(shards: Path) -> None:
+    command = [sys.executable, "-c", OPENS, str(shards)]
     opened = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
-    assert [one.communicate()[0] for one in opened] == [b"SqliteIndex\n"] * 3
+    assert [one.communicate()[0] for one in opened] == [b"24\n"] * 3

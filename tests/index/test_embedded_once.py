@@ -14,7 +14,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import engine as of_index
 from tiermem.index.interface import Entry, TurnContext
 from tiermem.index.memory import MemoryIndex
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +48,7 @@ def turns(page: str) -> list[Entry]:
 
 async def test_words_put_again_are_not_embedded_again(tmp_path: Path) -> None:
     embedder = Counting()
-    index = QdrantEdgeIndex(tmp_path, embedder)
+    index = SqliteIndex(tmp_path, embedder)
     await index.put(SPACE, "turns", turns("o1:a"))
     once = sorted(embedder.given)
     assert len(set(once)) == len(once)
@@ -63,7 +63,7 @@ async def test_words_put_again_are_not_embedded_again(tmp_path: Path) -> None:
 
 async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> None:
     embedder = Counting()
-    index = QdrantEdgeIndex(tmp_path, embedder)
+    index = SqliteIndex(tmp_path, embedder)
     await index.put(SPACE, "turns", turns("o1:a"))
     once = len(embedder.given)
     await index.drop(SPACE)
@@ -85,7 +85,7 @@ async def test_words_of_another_owner_are_embedded_by_themselves() -> None:
 async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_index, "KEPT", 2)
     embedder = Counting()
-    index = QdrantEdgeIndex(tmp_path, embedder)
+    index = SqliteIndex(tmp_path, embedder)
     await index.put(SPACE, "turns", turns("o1:a"))
     once = len(set(embedder.given))
     assert once > 2

@@ -9,7 +9,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import engine
 from tiermem.index.interface import Entry, Index, Mode
 from tiermem.index.memory import MemoryIndex
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
 
 pytestmark = pytest.mark.anyio
@@ -33,8 +33,8 @@ class TestMemoryIndex(IndexContract):
         assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240  # nobody waits
 
 
-async def test_scores_are_those_of_the_embedded_engine(tmp_path: Path) -> None:
-    mine, engine = MemoryIndex(HashEmbedder()), QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
+async def test_scores_are_those_of_qdrant() -> None:
+    mine, engine = MemoryIndex(HashEmbedder()), QdrantIndex(":memory:", HashEmbedder())
     crowd = [" ".join(f"word{at}" for at in range(n)) for n in range(40)]
     more = [entry(f"m{n}", f"Ann met a neighbour in the garden, by the beans: {crowd[n]}") for n in range(40)]
     for index in (mine, engine):

@@ -6,58 +6,56 @@ from pathlib import Path
 import pytest
 
 from pagestore import SessionId, SpaceId
+from tests.index.shards import make_shards
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
-from tiermem.index import qdrant_edge
+from tiermem.index.embedded import open_embedded
 from tiermem.index.interface import Entry
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.sqlite import SqliteIndex
 
-pytestmark = pytest.mark.anyio
 ONE = SpaceId("one")
 NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.") for n in range(300)]
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("mode", [0o700, 0o755, 0o2770])
-async def test_files_and_directories_are_their_owners_alone(
-    tmp_path: Path, mode: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(qdrant_edge, "SEGMENT", 100)
+async def test_files_and_directories_are_their_owners_alone(tmp_path: Path, mode: int) -> None:
     folder = tmp_path / "index"
     folder.mkdir()
     folder.chmod(mode)
-    index = QdrantEdgeIndex(folder, HashEmbedder())
+    index = SqliteIndex(folder, HashEmbedder())
     await index.put(ONE, "units", NOTES)
     await index.compact()
     await index.close()
     found = {file: stat.S_IMODE(file.stat().st_mode) for file in folder.rglob("*")}
-    assert len(found) > 100
-    assert {found[file] for file in found if file.is_dir()} == {0o700}
-    assert {found[file] for file in found if file.is_file()} == {0o600}
+    assert set(found.values()) == {0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+@pytest.mark.anyio
 async def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("precious")
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "LOCK").symlink_to(tmp_path / "theirs")
     with pytest.raises(IndexUnavailable, match="cannot use"):
-        QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
+        SqliteIndex(tmp_path / "index", HashEmbedder())
     assert (tmp_path / "theirs").read_text() == "precious"
 
 
+@pytest.mark.anyio
 async def test_a_description_does_not_overwrite_what_a_link_leads_to(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("precious")
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "index.new").symlink_to(tmp_path / "theirs")
-    await QdrantEdgeIndex(tmp_path / "index", HashEmbedder()).close()
+    await SqliteIndex(tmp_path / "index", HashEmbedder()).close()
     assert (tmp_path / "theirs").read_text() == "precious"
 
 
 @pytest.mark.parametrize("linked", ["units", "units/segments"])
-async def test_a_shard_that_lies_elsewhere_is_not_opened(tmp_path: Path, linked: str) -> None:
-    index = QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
-    await index.close()
-    (tmp_path / "index" / linked).rename(tmp_path / "elsewhere")
-    (tmp_path / "index" / linked).symlink_to(tmp_path / "elsewhere")
+def test_a_shard_that_lies_elsewhere_is_not_opened(tmp_path: Path, linked: str) -> None:
+    index = tmp_path / "index"
+    make_shards(index, HashEmbedder(), {ONE: {"units": NOTES}}, {})
+    (index / linked).rename(tmp_path / "elsewhere")
+    (index / linked).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(IndexMismatch, match="a link is not followed"):
-        QdrantEdgeIndex(tmp_path / "index", HashEmbedder())
+        open_embedded(index, HashEmbedder())

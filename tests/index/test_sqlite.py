@@ -1,35 +1,56 @@
-"""The small form of the embedded index: one file, several processes, nothing mapped, nothing left behind."""
+"""The embedded index: one file, several processes, nothing mapped, nothing left behind."""
 
+import itertools
 import sqlite3
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from uuid import UUID
 
 import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import History, SpaceId
+from pagestore import History, SessionId, SpaceId
 from tests.index.conftest import QUICK
-from tests.index.test_compact import KEPT, ONE, OTHER, SECRET, TWO, files_with, point_of
 from tests.torture import full
+from tiermem.api.leftovers import _written
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import arrays
 from tiermem.index.arrays import packed
 from tiermem.index.bm25 import unit_terms
-from tiermem.index.engine import Point
+from tiermem.index.encoding import point_id
+from tiermem.index.engine import COLLECTIONS, Point
 from tiermem.index.folder import FILE
-from tiermem.index.interface import Compacts, Entry, Exclusive, Index, Shows
+from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Mode, Shows
 from tiermem.index.memory import MemoryIndex
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto
+
+ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
+KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.")
+SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue house.")
+OTHER = Entry(id="other", session=S1, text="A ferry of another space.")
+
+
+def point_of(entry: Entry) -> bytes:
+    """The engine's id of an entry, as it stores it."""
+    return UUID(point_id(ONE, entry.id)).bytes
+
+
+def files_with(path: Path, needles: list[bytes]) -> list[str]:
+    return [
+        str(file.relative_to(path))
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and (held := b"".join(_written(file))) and any(needle in held for needle in needles)
+    ]
 
 
 class TestSqliteIndex(IndexContract):
@@ -51,10 +72,9 @@ async def found_in(index: Index) -> list[tuple[str, float]]:
 
 
 @pytest.mark.anyio
-async def test_scores_are_those_of_the_other_form_and_of_the_index_of_a_process(tmp_path: Path) -> None:
-    small = SqliteIndex(tmp_path / "small", HashEmbedder())
-    shards = QdrantEdgeIndex(tmp_path / "shards", HashEmbedder())
-    indexes: Sequence[Index] = (small, shards, MemoryIndex(HashEmbedder()))
+async def test_scores_are_those_of_qdrant_and_of_the_index_of_a_process(tmp_path: Path) -> None:
+    file, qdrant = SqliteIndex(tmp_path, HashEmbedder()), QdrantIndex(":memory:", HashEmbedder())
+    indexes: Sequence[Index] = (file, qdrant, MemoryIndex(HashEmbedder()))
     for index in indexes:
         await index.put(ANN, "units", GARDEN)
         await index.put(ANN, "turns", TALK)
@@ -451,3 +471,52 @@ async def test_what_is_shown_is_marked_until_it_is_dropped_or_the_process_ends(t
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(5), len(GARDEN))
     await elsewhere.close()
     await index.close()
+
+
+names = st.sampled_from(["ann", "bob", "Ann", "ann ", "", "a/b", "a%2Fb", "\ud83d\ude00", "😀", "null"])
+texts = st.sampled_from(["the red bicycle", "a garden of tomatoes", "thunderstorms at night"])
+puts = st.lists(st.tuples(names, st.sampled_from(COLLECTIONS), st.integers(0, 5), texts), max_size=12)
+
+
+runs = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Iterator[SqliteIndex]:
+    """One index for all examples of a property; each example names its spaces after its run."""
+    with tempfile.TemporaryDirectory(dir=QUICK) as directory:
+        index = SqliteIndex(directory, HashEmbedder())
+        yield index
+        anyio.run(index.close)
+
+
+@given(puts=puts)
+@settings(max_examples=25)
+def test_no_space_ever_sees_another(
+    crowded: SqliteIndex, puts: list[tuple[str, Collection, int, str]]
+) -> None:
+    """The same ids and the same words in many spaces: each call with one space returns only its own."""
+
+    async def scenario(run: str) -> None:
+        stored: dict[tuple[str, str], dict[str, str]] = {}
+        for name, collection, number, text in puts:
+            stored.setdefault((name, collection), {})[f"u{number}"] = text
+            made = Entry(id=f"u{number}", session=SessionId(name), text=text)
+            await crowded.put(SpaceId(run + name), collection, [made])
+        for name, collection in {(name, other) for name, *_ in puts for other in COLLECTIONS}:
+            own = stored.get((name, collection), {})
+            assert await crowded.count(SpaceId(run + name), collection) == len(own)
+            await _only_own(crowded, SpaceId(run + name), collection, own)
+
+    anyio.run(scenario, f"{next(runs)} ")
+
+
+async def _only_own(index: Index, space: SpaceId, collection: Collection, own: dict[str, str]) -> None:
+    modes: tuple[Mode, ...] = ("hybrid", "words") if collection == "pages" else ("hybrid", "dense", "words")
+    for mode in modes:
+        for query in ("the red bicycle", "garden", "thunderstorms"):
+            hits = await index.search(space, collection, query, limit=99, mode=mode, inactive=True)
+            assert set(ids(hits)) <= own.keys()
+            wanted = {id_ for id_, text in own.items() if query in text}
+            assert wanted <= set(ids(hits))
+            assert set(ids(hits)[: len(wanted)]) == wanted

@@ -20,9 +20,6 @@ PLACES = (
 )
 """The size of a file system in kB, and how much of it a memory that was filled finds left: all at first."""
 
-FORMS = {"one file": 10_000, "shards": -1}
-"""The forms of an embedded index, and beyond how many entries it is kept in shards there."""
-
 USE = """
 import faulthandler
 import os
@@ -31,10 +28,8 @@ from pathlib import Path
 import tiermem
 from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError
-from tiermem.index import embedded
 from tiermem.embedding.hashed import HashEmbedder
 
-embedded.GROWN = int(sys.argv[3])
 faulthandler.enable()  # says where, on the error output
 place, left = Path(sys.argv[1]), int(sys.argv[2])
 
@@ -79,10 +74,10 @@ def can_mount() -> bool:
         return subprocess.run(_mounted(place, 300, "true"), capture_output=True, check=False).returncode == 0
 
 
-def on_a_small_disk(*, kilobytes: int, left: int | None, form: str = "one file") -> str:
+def on_a_small_disk(*, kilobytes: int, left: int | None) -> str:
     """What a memory says at the end of its use there; the number of the signal where one ended it."""
     with TemporaryDirectory() as place:
-        use = [sys.executable, "-c", USE, place, "-1" if left is None else str(left), str(FORMS[form])]
+        use = [sys.executable, "-c", USE, place, "-1" if left is None else str(left)]
         ran = subprocess.run(_mounted(place, kilobytes, *use), capture_output=True, text=True, check=False)
         return ran.stdout.strip() if ran.returncode == 0 else f"ended by {ran.returncode}: {ran.stderr[:600]}"
 
@@ -100,10 +95,8 @@ def nearly_full(share: Share) -> Outcome:
     for case in share.cases:
         outcome.count += 1
         kilobytes, left = PLACES[case % len(PLACES)]
-        form = tuple(FORMS)[case // len(PLACES) % len(FORMS)]
-        ended = on_a_small_disk(kilobytes=kilobytes, left=left, form=form)
-        outcome.seen[form] += 1
-        outcome.demand(ended == "done", f"{form}, of {kilobytes} kB {left or 'all'} left: {ended}")
+        ended = on_a_small_disk(kilobytes=kilobytes, left=left)
+        outcome.demand(ended == "done", f"of {kilobytes} kB {left or 'all'} left: {ended}")
     return outcome
 
 
@@ -111,9 +104,8 @@ ROWS = (
     Row(
         name="small-disks",
         failure="a disk that is nearly full, under the embedded index",
-        done="a memory, its index in one file or in shards, opened, used, erased from and reopened on file "
-        "systems of 300 kB to 140 MB, and of 400 MB with 20, 60, 100, 1,000, 40,000 kB left; each in a "
-        "process of its own, which no signal ends",
+        done="a memory opened, used, erased from and reopened on file systems of 300 kB to 140 MB, and of "
+        "400 MB with 20, 60, 100, 1,000, 40,000 kB left; each in a process of its own, which no signal ends",
         unit="lives",
         count=90,
         share=9,

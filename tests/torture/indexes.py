@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +18,6 @@ from pagestore import Turn
 from tests.index.conftest import QUICK
 from tests.torture.harness import Outcome, Row, Share
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import embedded
 from tiermem.model import Evidence
 
 PLACES = ("Lisbon", "Oslo", "Krakow", "Nairobi", "Quito", "Hanoi", "Turin", "Bergen")
@@ -37,26 +35,6 @@ def turn(number: int, chance: random.Random) -> Turn:
     return Turn(speaker=("Ann", "Bob")[number % 2], text=text, turn_id=f"t{number}")
 
 
-FORMS = {"a file that grows": 30, "shards": -1, "one file": 10_000}
-"""The forms of an embedded index, and beyond how many entries it is kept in shards there."""
-
-
-@contextmanager
-def kept_as(form: str) -> Iterator[None]:
-    """Embedded indexes are kept in this form."""
-    before = embedded.GROWN
-    embedded.GROWN = FORMS[form]
-    try:
-        yield
-    finally:
-        embedded.GROWN = before
-
-
-def form_of_case(case: int) -> str:
-    """Each form in turn, so that every harm is done to every form."""
-    return tuple(FORMS)[(case + case // len(HARMS)) % len(FORMS)]
-
-
 def local(store: Path, *, index: str = "embedded") -> tiermem.Memory:
     """A memory with the embedded index, or with one of its own that leaves that as it is."""
     return tiermem.open(
@@ -69,12 +47,10 @@ def lost_index(share: Share) -> Outcome:
     outcome, chance = Outcome(), share.chance()
     for case in share.cases:
         name, harm = HARMS[case % len(HARMS)]
-        form = form_of_case(case)
-        with TemporaryDirectory(dir=QUICK) as folder, kept_as(form):
+        with TemporaryDirectory(dir=QUICK) as folder:
             _lose(Path(folder), harm, chance, outcome)
         outcome.count += 1
         outcome.seen[name] += 1
-        outcome.seen[form] += 1
     return outcome
 
 
@@ -187,11 +163,9 @@ LIVES = 6
 KILLED = """
 import random, sys
 from pathlib import Path
-from tests.torture.indexes import FORMS, local, turn
-from tiermem.index import embedded
+from tests.torture.indexes import local, turn
 
 store, seed, first = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-embedded.GROWN = FORMS[sys.argv[4]]
 chance = random.Random(seed)
 with local(store) as memory:
     print("open", flush=True)
@@ -211,20 +185,18 @@ def killed_with_index(share: Share) -> Outcome:
     """SIGKILL to processes that add, flush, ask and reindex with the embedded index open."""
     outcome, chance = Outcome(), share.chance()
     while outcome.count < share.count:
-        form = tuple(FORMS)[outcome.count // LIVES % len(FORMS)]
-        with TemporaryDirectory(dir=QUICK) as folder, kept_as(form):
+        with TemporaryDirectory(dir=QUICK) as folder:
             store, acknowledged = Path(folder) / "store", -1
             for _ in range(min(LIVES, share.count - outcome.count)):
-                acknowledged = max(acknowledged, _one_life(store, chance, acknowledged + 1, form))
+                acknowledged = max(acknowledged, _one_life(store, chance, acknowledged + 1))
                 outcome.count += 1
-                outcome.seen[form] += 1
                 _look(store, acknowledged, chance, outcome)
     return outcome
 
 
-def _one_life(store: Path, chance: random.Random, first: int, form: str) -> int:
+def _one_life(store: Path, chance: random.Random, first: int) -> int:
     """Kill a process some time after it opened the store; the last turn it said was stored."""
-    command = [sys.executable, "-c", KILLED, str(store), str(chance.randrange(2**32)), str(first), form]
+    command = [sys.executable, "-c", KILLED, str(store), str(chance.randrange(2**32)), str(first)]
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout is not None
@@ -262,8 +234,7 @@ ROWS = (
     Row(
         name="lost-index",
         failure="index gone, emptied, older, of another store, of another past of the same one",
-        done="kept in one file, in shards, and growing from the one to the others; searched and answered "
-        "from at once; once it has caught up, as one made anew finds it",
+        done="searched and answered from at once; once it has caught up, as one made anew finds it",
         unit="indexes",
         count=120,
         share=6,
@@ -272,8 +243,7 @@ ROWS = (
     Row(
         name="kill-index",
         failure="kill -9 at any instant, with the embedded index open",
-        done="kept in one file, in shards, and growing from the one to the others; SIGKILL to real processes "
-        "that add, flush, ask and reindex, each going on where the last one "
+        done="SIGKILL to real processes that add, flush, ask and reindex, each going on where the last one "
         "died; opened again, every turn is there once, is found, and answers are the log's",
         unit="kills",
         count=600,

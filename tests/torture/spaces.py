@@ -18,7 +18,6 @@ from pagestore import DiskLog, LogOptions, Page, PageId, SessionId, SpaceId, Tur
 from pagestore.testing import proves
 from tests.reading.world import ListIndex
 from tests.torture.harness import Outcome, Row, Share
-from tests.torture.indexes import FORMS, kept_as
 from tests.writing.test_erase import random_life
 from tiermem import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
@@ -295,10 +294,7 @@ def erased_memories(share: Share) -> Outcome:
         with TemporaryDirectory() as folder:
             model = FunctionModel(repeats) if chance.random() < 0.5 else None
             outcome.seen["memories of a model that repeats"] += model is not None
-            form = chance.choice(tuple(FORMS))
-            outcome.seen[f"index: {form}"] += 1
-            with kept_as(form):
-                _erase_through_the_api(Path(folder, "store"), chance, outcome, model)
+            _erase_through_the_api(Path(folder, "store"), chance, outcome, model)
     return outcome
 
 
@@ -487,7 +483,7 @@ ROWS = (
     Row(
         name="erased-memory",
         failure="erasure through the API",
-        done="turns, pages and sessions erased beside answers and the embedded index in either form, half of "
+        done="turns, pages and sessions erased beside answers and the embedded index, half of "
         "it by a model that repeats all it is shown; every file searched, open and after closing",
         unit="canaries",
         count=200,

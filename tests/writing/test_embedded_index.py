@@ -1,4 +1,4 @@
-"""Writing on the index used by default, in either form: behind, gone or copied back, it ends up the same."""
+"""Writing on the index used by default: behind, gone or copied back, it ends up the same."""
 
 import shutil
 from collections.abc import Sequence
@@ -12,22 +12,19 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import Hit
 from tiermem.index.engine import COLLECTIONS, Point
 from tiermem.index.interface import Collection
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 from tiermem.writing.values import Projected
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("form", [SqliteIndex, QdrantEdgeIndex])]
-
-Form = type[SqliteIndex] | type[QdrantEdgeIndex]
+pytestmark = pytest.mark.anyio
 
 QUESTIONS = ("Which bicycle did Ann buy?", "tomatoes in the garden", "Who is Clara?", "80 euros")
 SOLD = turn("Ann sold the red bicycle to Clara for 80 euros.", day=9)
 
 
-async def results(index: SqliteIndex | QdrantEdgeIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
+async def results(index: SqliteIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     return [
         await index.search(space, collection, question, limit=5, inactive=inactive)
         for question in QUESTIONS
@@ -36,14 +33,12 @@ async def results(index: SqliteIndex | QdrantEdgeIndex, space: SpaceId) -> list[
     ]
 
 
-async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
-    tmp_path: Path, form: Form
-) -> None:
+async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tmp_path: Path) -> None:
     def replaces_the_nearest(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
         return Operation(op="ADD", reason="sold", supersedes=(neighbours[0].id,))
 
     ledger, rules = await opened(), Rules(reconciles=replaces_the_nearest)
-    index = form(tmp_path / "index", HashEmbedder())
+    index = SqliteIndex(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     for said in (GARDEN, [SOLD]):
         await writer.observe(S1, said)
@@ -58,7 +53,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
     await index.close()
 
     shutil.rmtree(tmp_path / "index")
-    index = form(tmp_path / "index", HashEmbedder())
+    index = SqliteIndex(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
     assert await results(index, ledger.indexed_as) == before
@@ -69,9 +64,9 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(
     await index.close()
 
 
-async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path, form: Form) -> None:
+async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
-    index = form(tmp_path / "index", HashEmbedder())
+    index = SqliteIndex(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
@@ -79,26 +74,24 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path,
     await index.close()
     shutil.copytree(tmp_path / "index", tmp_path / "backup")
 
-    index = form(tmp_path / "index", HashEmbedder())
+    index = SqliteIndex(tmp_path / "index", HashEmbedder())
     await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
     await Writer(ledger, index, rules.engine).distil_pending()
     before = await results(index, ledger.indexed_as)
     await index.close()
 
-    index = form(tmp_path / "backup", HashEmbedder())
+    index = SqliteIndex(tmp_path / "backup", HashEmbedder())
     assert await results(index, ledger.indexed_as) != before
     await Writer(ledger, index, rules.engine).project()
     assert await results(index, ledger.indexed_as) == before
     await index.close()
 
 
-async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(
-    tmp_path: Path, form: Form
-) -> None:
+async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
     space = ledger.indexed_as
-    index = form(tmp_path / "index", HashEmbedder())
+    index = SqliteIndex(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     said = [turn(f"Ann planted {n} tomatoes by the shed {n % 4}.", day=1 + n // 4) for n in range(40)]
     for start in range(0, 40, 10):
@@ -121,7 +114,7 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         assert len(put) < 30
         shown = await results(index, space), await index.turns(space, "tomatoes by the shed 3", limit=40)
         counts = [await index.count(space, collection) for collection in COLLECTIONS]
-        fresh = form(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
+        fresh = SqliteIndex(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
         await Writer(ledger, fresh, rules.engine).project()
         assert shown == (
             await results(fresh, space),
@@ -132,9 +125,13 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
     await index.close()
 
 
-async def test_an_erased_session_leaves_its_name_in_no_file(tmp_path: Path, form: Form) -> None:
+async def test_an_erased_session_leaves_its_name_in_no_file(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
-    index, folder, name = form(tmp_path / "index", HashEmbedder()), tmp_path / "index", "call with Clara"
+    index, folder, name = (
+        SqliteIndex(tmp_path / "index", HashEmbedder()),
+        tmp_path / "index",
+        "call with Clara",
+    )
 
     def files_with_the_name() -> list[str]:
         files = [file for file in folder.rglob("*") if file.is_file()]

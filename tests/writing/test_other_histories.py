@@ -15,7 +15,6 @@ from tiermem.index import Entry
 from tiermem.index.interface import Exclusive, Index
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.ledger import Ledger
 from tiermem.writing import Selection, Writer
@@ -23,7 +22,7 @@ from tiermem.writing.values import Projected
 
 pytestmark = pytest.mark.anyio
 
-BACKENDS = ("memory", "one file", "shards", "server")
+BACKENDS = ("memory", "one file", "server")
 """Local mode stands for a server: the same adapter, which other processes may use."""
 
 HARBOUR = (
@@ -42,8 +41,6 @@ async def index_of(kind: str, folder: Path) -> AsyncIterator[Index]:
             index = MemoryIndex(HashEmbedder())
         case "one file":
             index = SqliteIndex(folder, HashEmbedder())
-        case "shards":
-            index = QdrantEdgeIndex(folder, HashEmbedder())
         case _:
             index = QdrantIndex(":memory:", HashEmbedder())
     try:
@@ -113,7 +110,7 @@ class Restored:
 
 
 @pytest.mark.parametrize("sealed_before", [True, False], ids=["sealed", "open"])
-@pytest.mark.parametrize("kind", ["memory", "one file", "shards"])
+@pytest.mark.parametrize("kind", ["memory", "one file"])
 async def test_an_index_newer_than_a_log_that_was_restored_is_made_anew(
     tmp_path: Path, kind: str, sealed_before: bool
 ) -> None:

@@ -1,15 +1,16 @@
-"""The embedded index of a store, in the form that fits its size: one file, or the shards of Qdrant's engine.
+"""The embedded index of a store: one SQLite file.
 
-A small index is one SQLite file. One that has grown is copied into shards when it is next opened by the
-only process that has it open: vectors, terms and marks as they are, nothing is embedded again. Until
-`index.json` says so the file counts and the shards are nothing; from then on the shards count and the file
-is nothing. Whatever a crash leaves of the other form is deleted at the next opening.
+Earlier versions kept a large index in shards of Qdrant's engine. They are copied into the file when a
+memory opens the index for writing: vectors, terms and marks as they are, nothing is embedded again. Until
+`index.json` names the form of the file, the shards count; from then on the file counts, and what is left
+of the shards is deleted.
 """
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from anyio import to_thread
@@ -17,68 +18,68 @@ from anyio import to_thread
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable, SummaryIndexError
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.arrays import Packed, unpacked
-from tiermem.index.engine import BATCH, COLLECTIONS, Point, ProjectedIndex
+from tiermem.index.engine import Point, ProjectedIndex
 from tiermem.index.folder import (
-    GROWING,
-    forget_left_overs,
+    COPY,
+    FILE,
+    agree,
+    description,
+    forget_copy,
+    forget_file,
     forget_shards,
     form_of,
     give_description,
     sync,
 )
-from tiermem.index.interface import Index, IndexRequest
+from tiermem.index.interface import Collection, Index, IndexRequest
 from tiermem.index.memory import open_in_process
-from tiermem.index.ownership import opening
-from tiermem.index.qdrant_edge import QdrantEdgeIndex
+from tiermem.index.ownership import opening, owned
+from tiermem.index.shards import Shards
 from tiermem.index.shared import InUse, SharedParts
 from tiermem.index.sqlite import SqliteIndex
 
-GROWN = 10_000
-"""Entries, of all spaces, beyond which an index is kept in shards: about 5,000 turns with their units.
+log = logging.getLogger("tiermem")
 
-Measured with vectors of 384 numbers: up to 5,000 turns opening and a first question take no more of the
-processor than with shards (0.2 s), later ones as much (12 ms), and some 80 MB of memory; at twice as many,
-searching takes half as long again as with shards, and opening twice as long.
-"""
+_SECONDS = 10.0
+"""Between two messages about how much is copied."""
 
 
 def open_embedded(
     path: Path, embedder: Embedder, *, fresh: bool = False, read_only: bool = False
-) -> SqliteIndex | QdrantEdgeIndex:
+) -> SqliteIndex:
     """The index of a directory, made where there is none. Blocking.
 
-    Raises as the two forms do. With `read_only=True` shards are `IndexUnavailable`: one process has them.
+    Raises as `SqliteIndex` does. With `read_only=True` shards are `IndexUnavailable`: they are copied when
+    the index is opened for writing.
     """
     if read_only:
         if form_of(path) == "shards":
             raise IndexUnavailable(
-                f"the index at {str(path)!r} is kept in shards, which one process uses at a time: "
-                "a memory opened read-only leaves them to the one that writes"
+                f"the index at {str(path)!r} is kept in shards by an earlier version, until a memory is "
+                "opened for writing; what is stored is searched by its words"
             )
         return SqliteIndex(path, embedder, read_only=True)
     with opening(path):
         if form_of(path) == "shards" and not fresh:
-            shards = QdrantEdgeIndex(path, embedder)
-            forget_left_overs(path)
-            return shards
-        small = SqliteIndex(path, embedder, fresh=fresh)
+            _copy_shards(path, embedder)
+        index = SqliteIndex(path, embedder, fresh=fresh)
         try:
             forget_shards(path)
-            return _in_shards(small, path, embedder) if small.entries() > GROWN else small
+            forget_copy(path)
         except BaseException:
-            small.let_go()
+            index.let_go()
             raise
+        return index
 
 
-_opened: SharedParts[SqliteIndex | QdrantEdgeIndex] = SharedParts()
+_opened: SharedParts[SqliteIndex] = SharedParts()
 
 
 async def open_in_folder(request: IndexRequest) -> Index:
     """`embedded`: the one index of a folder, which the spaces of a store share; in this process without one.
 
-    None while the disk is full, and where it has grown into shards that another process uses: then what was
-    said is found by its words. One that is to be made anew has to be there, and nobody else's.
+    None while the disk is full: then what was said is found by its words. One that is to be made anew has to
+    be there, and no other memory may use it.
     """
     folder, embedder = request.folder, request.embedder
     if folder is None:
@@ -115,35 +116,35 @@ async def _looked_at(folder: Path, request: IndexRequest) -> Index:
     return index
 
 
-def _in_shards(small: SqliteIndex, path: Path, embedder: Embedder) -> SqliteIndex | QdrantEdgeIndex:
-    """The same index in shards; as it is where another process has it open or there is no room."""
+def _copy_shards(path: Path, embedder: Embedder) -> None:
+    """Copy shards into the file; if that fails, they are as before."""
+    ownership = owned(path)
     try:
-        small.own()
-        _copy(small, path / GROWING, embedder)
-    except (IndexLocked, IndexFull):
-        forget_shards(path)
-        small.share()
-        return small
-    for collection in COLLECTIONS:
-        (path / GROWING / collection).rename(path / collection)
-    sync(path)
-    give_description(path / GROWING, path)  # from here on the shards count
-    small.let_go()
-    forget_left_overs(path)
-    return QdrantEdgeIndex(path, embedder)
+        agree(path, description(embedder))
+        forget_copy(path)
+        forget_file(path)
+        shards = Shards(path)
+        copy = SqliteIndex(path / COPY, embedder)
+        try:
+            copy.take_over(_report(path, shards), shards.marks)
+        except BaseException:
+            copy.let_go()
+            forget_copy(path)
+            raise
+        (path / COPY / FILE).replace(path / FILE)
+        sync(path)
+        give_description(path / COPY, path)  # from here on the file counts
+    finally:
+        ownership.release()
 
 
-def _copy(small: SqliteIndex, place: Path, embedder: Embedder) -> None:
-    """Everything the file holds, put into new shards; durable when this returns."""
-    points = (
-        (collection, batch)
-        for collection in COLLECTIONS
-        for batch in _batches(small.kept(collection), embedder.dimensions)
-    )
-    QdrantEdgeIndex(place, embedder).take_over(points, small.marks())
-
-
-def _batches(entries: Iterator[Packed], dimensions: int) -> Iterator[list[Point]]:
-    points = (unpacked(entry, dimensions) for entry in entries)
-    while batch := list(islice(points, BATCH)):
-        yield batch
+def _report(path: Path, shards: Shards) -> Iterator[tuple[Collection, list[Point]]]:
+    """What shards hold; the log of the process says how much of it was read."""
+    total, read, reported = shards.count(), 0, time.monotonic()
+    log.warning("the index at %r becomes one file: %s entries are copied", str(path), f"{total:,}")
+    for collection, points in shards.read():
+        yield collection, points
+        read += len(points)
+        if time.monotonic() - reported > _SECONDS:
+            reported = time.monotonic()
+            log.warning("%s of %s entries are copied", f"{read:,}", f"{total:,}")

@@ -1,8 +1,8 @@
-"""The folder of an embedded index: what it was built with, in which of two forms, and whose it is.
+"""The folder of an embedded index: what it was built with, in which form, and whose it is.
 
 `index.json` says with which embedder and schema an index was built, and which form counts: one file
-(`sqlite`), or the shards of Qdrant's engine, of which an index of before says nothing. What else lies
-there is left from a change of forms that was cut short.
+(`sqlite`), or the shards of earlier versions, if it names none. Everything else there is left from a copy
+that was cut short.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,11 @@ from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch
 from tiermem.index import encoding
 from tiermem.index.engine import COLLECTIONS
-from tiermem.index.room import below
 
 FILE = "entries.sqlite"
 JOURNAL = FILE + "-journal"
-GROWING = "growing"
-"""Where shards are made that are to take the place of the file."""
+COPY = "copy"
+"""Where the file is made that shards are copied into."""
 
 _DESCRIPTION = "index.json"
 
@@ -84,6 +83,7 @@ def forget_everything(path: Path) -> None:
     """Delete an index of whatever form."""
     forget_file(path)
     forget_shards(path)
+    forget_copy(path)
     # Last, so that half of this is done again.
     (path / _DESCRIPTION).unlink(missing_ok=True)
 
@@ -95,15 +95,14 @@ def forget_file(path: Path) -> None:
 
 
 def forget_shards(path: Path) -> None:
-    """Delete shards: units first, for the marks are with them."""
-    for name in (*COLLECTIONS, GROWING):
+    """Delete shards: units first, for the marks are with them; and what earlier versions left of a copy."""
+    for name in (*COLLECTIONS, "growing"):
         _forget_folder(path / name)
 
 
-def forget_left_overs(path: Path) -> None:
-    """Delete what is left of the file that these shards took the place of."""
-    forget_file(path)
-    _forget_folder(path / GROWING)
+def forget_copy(path: Path) -> None:
+    """Delete a copy that was cut short."""
+    _forget_folder(path / COPY)
 
 
 def _forget_folder(place: Path) -> None:
@@ -113,12 +112,21 @@ def _forget_folder(place: Path) -> None:
         shutil.rmtree(place)
 
 
-def restrict_access(path: Path, part: str = ".") -> None:
-    """Restrict the folder of an index and its files, or one part of them, to their owner.
+def _below(path: Path) -> Iterator[os.DirEntry[str]]:
+    """Every file and directory below one; links are not followed."""
+    with os.scandir(path) as entries:
+        for entry in entries:
+            yield entry
+            if entry.is_dir(follow_symlinks=False):
+                yield from _below(Path(entry))
+
+
+def restrict_access(path: Path) -> None:
+    """Restrict the folder of an index and its files to their owner.
 
     Directories get mode 700 and files 600. Links and entries of other users keep their mode.
     """
-    entries = [Path(entry) for entry in below(path / part)]
+    entries = [Path(entry) for entry in _below(path)]
     for entry, status in ((path, path.stat()), *((entry, entry.lstat()) for entry in entries)):
         mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
         is_ours = status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)

@@ -1,4 +1,4 @@
-"""The small form of the embedded index: one SQLite file, searched in the memory of this process.
+"""The embedded index: one SQLite file, searched in the memory of this process.
 
     index/
       LOCK            shared by the processes that have the index open for writing
@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -222,33 +222,24 @@ class SqliteIndex(ArraysIndex):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
-    def own(self) -> None:
-        """Keep other processes from opening the index; `IndexLocked` where one has it open."""
-        if self._ownership is not None:
-            self._ownership.alone()
-
-    def share(self) -> None:
-        """Let other processes open the index again."""
-        if self._ownership is not None:
-            self._ownership.share()
-
     def entries(self) -> int:
         """How many entries the file holds, of all spaces."""
         with self._open() as connection:
             return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
 
-    def kept(self, collection: Collection) -> Iterator[Packed]:
-        """Every entry of a collection as it was written, of all spaces."""
-        with self._open() as connection:
-            spaces = dict(connection.execute("SELECT number, name FROM spaces"))
-            for number, name in spaces.items():
-                yield from self._rows(connection, number, name, collection)
+    def take_over(
+        self, points: Iterable[tuple[Collection, Sequence[Point]]], marks: Mapping[str, History]
+    ) -> None:
+        """Put what an index of another form holds, then its marks, and close; durable when this returns.
 
-    def marks(self) -> dict[str, History]:
-        """The mark of every space that has one."""
-        with self._open() as connection:
-            found = connection.execute("SELECT name, seq, digest FROM spaces WHERE seq IS NOT NULL")
-            return {encoding.name_of(name): History(seq=seq, digest=digest) for name, seq, digest in found}
+        `marks` are read after all points.
+        """
+        for collection, some in points:
+            self._upsert(collection, some)
+        for space, mark in marks.items():
+            self._record(space, mark)
+        self._sync()
+        self.let_go()
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:
