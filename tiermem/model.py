@@ -310,7 +310,8 @@ class Usage:
     """Cost of one step or one whole ask. `cost` is `None` where nobody knows the price.
 
     `calls` are requests that were made; `failed` are those of them that an endpoint rejected or that nobody
-    received, which no limit of a day counts.
+    received, which no limit of a day counts. `repairs` counts replies of a model
+    that were read after their JSON was repaired.
     """
 
     input_tokens: int = 0
@@ -319,6 +320,7 @@ class Usage:
     embedding_tokens: int = 0
     calls: int = 0
     failed: int = 0
+    repairs: int = 0
     seconds: float = 0.0
     cost: float | None = None
 

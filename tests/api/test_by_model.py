@@ -80,6 +80,23 @@ def test_one_call_answers_and_says_itself_whether_it_is_enough(
     assert [step.step for step in answer.trace.usage if step.usage.calls] == ["compose"]
 
 
+def test_replies_in_nearly_json_are_read_at_once_and_counted(
+    open_memory: OpenMemory, server: ModelServer
+) -> None:
+    """Python's literals and a trailing comma, as small models write them."""
+    server.answer = lambda request: f"{json.loads(play(request))!r}"[:-1] + ",}  # done"
+    memory = open_memory(**at(server), router="llm")
+    tell(memory)
+    memory.flush()
+    answer = memory.ask(QUESTION)
+    assert answer.text == "1,450 dollars"
+    paid = {step.step: step.usage for step in answer.trace.usage if step.usage.input_tokens}
+    assert {name: usage.repairs for name, usage in paid.items()} == {
+        name: usage.calls for name, usage in paid.items()
+    }
+    assert sum(step.usage.repairs for step in memory.stats().usage) == server.counts.replies
+
+
 def test_a_page_whose_summarising_fails_stays_pending_and_is_done_later(
     open_memory: OpenMemory, server: ModelServer
 ) -> None:

@@ -77,6 +77,7 @@ ROOTS = (
     "tiermem.index.encoding",
     "pagestore.unicode",
     "tiermem.llm.json_reply",
+    "tiermem.llm.near_json",
     "pagestore.tokens",
     "pagestore.pager",
     "pagestore.rendering",

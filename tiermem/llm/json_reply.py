@@ -1,7 +1,7 @@
 """Finds the JSON in a model's reply: inside fences, after thinking, between prose.
 
 Tolerant of what surrounds a value, never of the value itself: nothing is completed or guessed, and a
-piece of a value that was cut off is not a value.
+piece of a value that was cut off is not a value. With repairs, punctuation of a whole value may be wrong.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from tiermem.llm.near_json import find_end, repair_json
 from tiermem.text.unicode import join_surrogates
 
 _MOST_FAILURES = 500
@@ -29,18 +31,36 @@ def _no_constant(name: str) -> Any:
 _decoder = json.JSONDecoder(parse_constant=_no_constant, strict=False)
 
 
+@dataclass(frozen=True, slots=True)
+class JsonInReply:
+    """A value in a reply, whether its punctuation was repaired, and whether a broken value is around it."""
+
+    value: Any
+    is_repaired: bool = False
+    is_inner: bool = False
+
+
 def json_values(text: str) -> Iterator[Any]:
     """Every complete top-level JSON object or array in `text`, in order; never raises.
 
     Thinking is left out unless the whole text is JSON. Lone surrogates in strings become U+FFFD.
     """
+    return (one.value for one in _values_in(text, repair=False))
+
+
+def json_or_nearly(text: str) -> Iterator[JsonInReply]:
+    """The same values, and those that are whole objects or arrays once their punctuation is repaired."""
+    return _values_in(text, repair=True)
+
+
+def _values_in(text: str, *, repair: bool) -> Iterator[JsonInReply]:
     text = text.strip().removeprefix("\ufeff")
     try:
         whole = _with_joined_surrogates(_decoder.decode(text))
     except (ValueError, RecursionError):
-        yield from _scan(_after_thinking(text))
+        yield from _scan(_after_thinking(text), repair=repair)
     else:
-        yield whole
+        yield JsonInReply(whole)
 
 
 def _after_thinking(text: str) -> str:
@@ -51,24 +71,51 @@ def _after_thinking(text: str) -> str:
     return text[: start.start()] if start else text
 
 
-def _scan(text: str) -> Iterator[Any]:
+def _scan(text: str, *, repair: bool) -> Iterator[JsonInReply]:
     """Values from left to right.
 
     After one that does not parse the scan goes on where the decoder gave up, not one character on:
     so the whole inner values of a truncated reply are not taken for the reply.
     """
     position = failures = 0
+    repairs = _Repairs(text) if repair else None
     while (opening := _OPENING.search(text, position)) and failures < _MOST_FAILURES:
         try:
             value, position = _decoder.raw_decode(text, opening.start())
-            yield _with_joined_surrogates(value)
+            is_inner = repairs is not None and opening.start() < repairs.position
+            yield JsonInReply(_with_joined_surrogates(value), is_inner=is_inner)
         except json.JSONDecodeError as error:
+            value = repairs.value_at(opening.start()) if repairs else None
+            if repairs and value is not None:
+                yield JsonInReply(_with_joined_surrogates(value), is_repaired=True)
+                position = repairs.position
+                continue
             if error.msg.startswith("Unterminated string"):
                 return
             position = max(error.pos, opening.start() + 1)
             failures += 1
         except (ValueError, RecursionError):
             return
+
+
+class _Repairs:
+    """Repairs of values in a text, from left to right; each part of the text is read once.
+
+    Nothing is repaired inside a value that could not be repaired, or after one that was cut off.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.position = 0
+        """The end of the last value that was read."""
+
+    def value_at(self, start: int) -> Any:
+        """Return the object or array at this position; `None` if it cannot be repaired."""
+        if start < self.position:
+            return None
+        end = find_end(self._text, start)
+        self.position = len(self._text) if end is None else end
+        return None if end is None else repair_json(self._text[start:end])
 
 
 def _with_joined_surrogates(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """Typed questions: a prompt and a reply type go in, a validated value comes out.
 
-Parsed tolerantly, validated strictly, repaired once: a reply that does not fit is shown back to the
-model with what is wrong. What still does not fit is `MalformedReply`, never a guess.
+A reply that is right but for its punctuation, or for the form of its numbers and flags, is repaired here
+and counted. One that does not fit is shown back to the model once, with what is wrong. What still does not
+fit is `MalformedReply`, never a guess.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from tiermem.errors import BudgetExceeded, MalformedReply
 from tiermem.llm.interface import Call, LanguageModel, Message, Role
-from tiermem.llm.json_reply import json_values
-from tiermem.llm.meter import tokens_left
+from tiermem.llm.json_reply import JsonInReply, json_or_nearly
+from tiermem.llm.meter import pay, tokens_left
 from tiermem.llm.prompts import Prompt, load
+from tiermem.llm.reply_shape import fit_to_schema
 from tiermem.llm.tokens import token_counter
+from tiermem.model import Usage
 from tiermem.observing import Done, Observer, observed
 
 T = TypeVar("T", bound=BaseModel)
@@ -41,6 +44,14 @@ class Unusable:
 
     text: str
     problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TypedReply(Generic[T]):
+    """The value of a reply, and whether the reply had to be repaired."""
+
+    value: T
+    is_repaired: bool
 
 
 async def ask_typed(
@@ -94,7 +105,12 @@ async def _ask_once(model: LanguageModel, call: Call, reply_type: type[T]) -> T 
             done(reply)
     except MalformedReply as error:
         return Unusable(text="", problem=str(error))
-    return read_reply(reply.text, reply_type)
+    parsed = _parse_reply(reply.text, reply_type)
+    if isinstance(parsed, Unusable):
+        return parsed
+    if parsed.is_repaired:
+        pay(Usage(repairs=1))
+    return parsed.value
 
 
 def _around(call: Call, model: str, observer: Observer) -> AbstractContextManager[Done]:
@@ -121,21 +137,48 @@ def within_budget(call: Call) -> Call:
 
 def read_reply(text: str, reply_type: type[T]) -> T | Unusable:
     """The one value of `reply_type` in a reply. Two different ones are no answer: which was meant?"""
-    fitting: list[T] = []
+    parsed = _parse_reply(text, reply_type)
+    return parsed if isinstance(parsed, Unusable) else parsed.value
+
+
+def _parse_reply(text: str, reply_type: type[T]) -> _TypedReply[T] | Unusable:
+    """Values that fit as they are count before values that had to be repaired."""
+    as_written: list[T] = []
+    repaired: list[T] = []
     problem = "there is no JSON object in it"
-    for value in json_values(text):
+    for item in json_or_nearly(text):
         try:
-            candidate = reply_type.model_validate(value)
+            candidate, is_fitted = _validate(item, reply_type)
         except ValidationError as error:
             problem = _in_words(error)
             continue
-        if candidate not in fitting:
-            fitting.append(candidate)
+        candidates = repaired if item.is_repaired or is_fitted else as_written
+        if candidate not in candidates:
+            candidates.append(candidate)
+    fitting = as_written or repaired
     if len(fitting) == 1:
-        return fitting[0]
+        return _TypedReply(value=fitting[0], is_repaired=not as_written)
     if fitting:
         problem = f"it holds {len(fitting)} different answers; give one"
     return Unusable(text=text, problem=problem)
+
+
+def _validate(item: JsonInReply, reply_type: type[T]) -> tuple[T, bool]:
+    """The reply, and whether its value was fitted to the schema; `ValidationError` tells of the value given.
+
+    A part of a broken reply is not fitted: it would be taken for the whole.
+    """
+    try:
+        return reply_type.model_validate(item.value), False
+    except ValidationError:
+        if item.is_inner:
+            raise
+        fitted_value = fit_to_schema(item.value, reply_schema(reply_type))
+        try:
+            return reply_type.model_validate(fitted_value), True
+        except ValidationError:
+            pass
+        raise
 
 
 def _in_words(error: ValidationError) -> str:

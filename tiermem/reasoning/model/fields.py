@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
+from tiermem.llm.reply_shape import read_number
+
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?(?:T.*)?")
 
 
@@ -28,6 +30,7 @@ def _date_or_unknown(value: Any) -> str | None:
 
 
 def _share_or_unknown(value: Any) -> float | None:
+    value = read_number(value)
     is_share = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
     return float(value) if is_share else None
 
