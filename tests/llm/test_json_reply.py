@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiermem.llm import json_reply
-from tiermem.llm.json_reply import json_values
+from tiermem.llm.json_reply import json_or_nearly, json_values
 
 plain_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -47,6 +47,72 @@ objects = st.dictionaries(st.text(st.characters(codec="utf-8")), plain_json, min
 )
 def test_the_values_of_a_reply_are_found_whatever_surrounds_them(text: str, values: list[Any]) -> None:
     assert list(json_values(text)) == values
+
+
+ANALYSIS = '<|channel|>analysis<|message|>maybe {"a": 2}<|end|><|start|>assistant'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<thought>maybe {"a": 2}</thought>{"a": 1}',
+        '<THOUGHTS>\n{"a": 2}\n</THOUGHTS>\n```json\n{"a": 1}\n```',
+        '<seed:think>{"a": 2}<seed:cot_budget_reflect>3</seed:cot_budget_reflect></seed:think>{"a": 1}',
+        '<vendor:thinking>{"a": 2}</vendor:thinking>\n{"a": 1}',
+        '{"a": 2} so\n</seed:think>{"a": 1}',
+        '{"a": 1}\n<scratchpad>or {"a": 2}',
+        '[THINK]maybe [{"a": 2}][/THINK]{"a": 1}',
+        '[think]{"a": 2}[/think]{"a": 1}[THINK]or {"a": 3}',
+        '◁think▷{"a": 2}◁/think▷{"a": 1}',
+        '<|begin_of_thought|>{"a": 2}<|end_of_thought|>{"a": 1}',
+        '<|START_THINKING|>{"a": 2}<|END_THINKING|><|START_RESPONSE|>{"a": 1}<|END_RESPONSE|>',
+        '<|inner_prefix|>{"a": 2}<|inner_suffix|>{"a": 1}',
+        '<|channel>thought\n{"a": 2}<channel|>{"a": 1}',
+        ANALYSIS + '<|channel|>final<|message|>{"a": 1}<|return|>',
+        ANALYSIS + '<|channel|>final <|constrain|>json<|message|>{"a": 1}',
+        ANALYSIS + '<|channel|>commentary to=functions.reply <|constrain|>json<|message|>{"a": 1}<|call|>',
+        'analysisWe could say {"a": 2}.assistantfinal{"a": 1}',
+        'analysisNot [2].assistantfinal ```json\n{"a": 1}\n```',
+        "<thought>{'a': 2}</thought>{'a': 1,}",
+    ],
+)
+def test_thinking_is_left_out_as_each_family_of_models_marks_it(text: str) -> None:
+    assert [found.value for found in json_or_nearly(text)] == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<|channel|>analysis<|message|>{"a": 2}',
+        'analysisIt may be {"a": 2}',
+        '<thought>{"a": 2}',
+        '[THINK]{"a": 2}',
+        '<|START_THINKING|>{"a": 2}',
+    ],
+)
+def test_thinking_without_a_reply_after_it_has_no_value(text: str) -> None:
+    assert list(json_values(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "<thought> and [/THINK]"}',
+        '{"a": "<|channel|>analysis"}',
+        '{"a": "assistantfinal {"}',
+        '{"a": "</seed:think>"}',
+        '{"a": "◁/think▷"}',
+    ],
+)
+def test_marks_in_the_words_of_a_whole_reply_are_words(text: str) -> None:
+    assert list(json_values(text)) == [json.loads(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ['analysis: {"a": 1}', 'Analysis {"a": 1}', '[thinker] {"a": 1}', '<i>{"a": 1}']
+)
+def test_words_that_are_no_marks_are_prose(text: str) -> None:
+    assert list(json_values(text)) == [{"a": 1}]
 
 
 @given(objects)

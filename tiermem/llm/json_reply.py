@@ -19,8 +19,22 @@ _MOST_FAILURES = 500
 """Openings that lead to no value before the scan gives up; a decoder's failure costs time in the length."""
 
 _OPENING = re.compile(r"[{\[]")
-_END_OF_THOUGHT = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
-_THOUGHT = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THINKING = "(?:[a-z]{1,20}:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)"
+"""The names of XML-like tags around thinking, with the prefix of a vendor or without."""
+_END_OF_THOUGHT = re.compile(
+    rf"""</{_THINKING}> | \[/think(?:ing)?\] | ◁/think▷
+      | <\|end_(?:of_)?(?:thought|thinking)\|> | <\|inner_suffix\|> | <channel\|>
+      | <\|channel\|>(?:final|commentary)[^<]{{0,80}}(?:<\|constrain\|>[^<]{{0,80}})?<\|message\|>
+      | assistantfinal(?=\s{{0,9}}[{{\[`])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The channels are those of gpt-oss; some servers drop its marks and leave the names of the channels."""
+_THOUGHT = re.compile(
+    rf"""<{_THINKING}> | \[think(?:ing)?\] | ◁think▷
+      | <\|(?:begin_of|start)_(?:thought|thinking)\|> | <\|inner_prefix\|> | <\|channel>thought
+      | <\|channel\|>analysis | \Aanalysis(?-i:(?=[A-Z]))""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 def _no_constant(name: str) -> Any:

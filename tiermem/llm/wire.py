@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -23,6 +23,9 @@ _START = 2_000
 _CHARACTERS_QUOTED = 200
 _BYTES_A_TOKEN = 4
 """Bytes of UTF-8 counted as a token where an endpoint tells no count."""
+_TEXT_PARTS = {"text": "text", "output_text": "text"}
+"""Types of the parts of a message that are words, and under which key."""
+_REFUSAL_PARTS = {"refusal": "refusal"}
 _PARTS_A_VECTOR = 8
 _PARTS_BESIDE = 100
 """Lists and objects that a body of embeddings may have, for each vector and beside them."""
@@ -35,8 +38,11 @@ class _Read(BaseModel):
 
 
 class _Message(_Read):
-    content: str | None = None
+    content: str | list[Any] | None = None
+    """The words, or parts of them, which are taken as they are: a model of each would take much memory."""
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class _Choice(_Read):
@@ -98,15 +104,42 @@ def answer_in(body: Any, redact: Callable[[str], str]) -> str:
         choice = _Completion.model_validate(body).choices[0]
     except ValidationError as error:
         raise MalformedReply(f"this is no chat completion{_excerpt(body, redact)}") from error
-    if choice.message.refusal:
-        raise MalformedReply(f"the model declined: {redact(join_surrogates(choice.message.refusal))[:200]!r}")
+    refusal = choice.message.refusal or _text_of_parts(choice.message.content, _REFUSAL_PARTS)
+    if refusal:
+        raise MalformedReply(f"the model declined: {redact(join_surrogates(refusal))[:200]!r}")
     if choice.finish_reason == "content_filter":
         raise MalformedReply("the endpoint's content filter withheld the reply")
     if choice.finish_reason == "length":
         raise MalformedReply("the reply was cut off at its token limit; answer more briefly")
-    if not (choice.message.content or "").strip():
+    text = _text_of(choice.message)
+    if not text.strip():
         raise MalformedReply("the reply is empty")
-    return redact(join_surrogates(choice.message.content or ""))
+    return redact(join_surrogates(text))
+
+
+def _text_of(message: _Message) -> str:
+    """The words of a message; its reasoning where it has no others: some servers put the reply there."""
+    content = message.content
+    text = content if isinstance(content, str) else _text_of_parts(content, _TEXT_PARTS)
+    if text.strip():
+        return text
+    reasons = (message.reasoning_content, message.reasoning)
+    return next((one for one in reasons if isinstance(one, str) and one.strip()), "")
+
+
+def _text_of_parts(content: str | list[Any] | None, keys: Mapping[str, str]) -> str:
+    """The words of the parts of some types, joined; other parts (thinking, images) have none."""
+    parts = content if isinstance(content, list) else ()
+    return "".join(filter(None, (_text_of_part(part, keys) for part in parts)))
+
+
+def _text_of_part(part: Any, keys: Mapping[str, str]) -> str | None:
+    if isinstance(part, str):
+        return part if keys is _TEXT_PARTS else None
+    key = keys.get(str(part.get("type", "text"))) if isinstance(part, dict) else None
+    text = part.get(key) if key is not None else None
+    text = text.get("value") if isinstance(text, dict) else text
+    return text if isinstance(text, str) else None
 
 
 def _excerpt(body: Any, redact: Callable[[str], str]) -> str:
@@ -155,7 +188,7 @@ def _estimated_answer(body: Any) -> int:
         completion = _Completion.model_validate(body)
     except ValidationError:
         return 0
-    return estimated_tokens([completion.choices[0].message.content or ""])
+    return estimated_tokens([_text_of(completion.choices[0].message)])
 
 
 def _tokens(body: Any) -> _Tokens | None:
