@@ -5,6 +5,7 @@ import functools
 import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from tests.apps.http.conftest import SETTINGS, Running, keys_of
 from tiermem.apps.http import limits
 from tiermem.apps.http.connections import LimitedServer, group_address
-from tiermem.apps.http.limits import ConnectionLimits, Limits, default_connection_total
+from tiermem.apps.http.limits import ConnectionLimits, Limits, default_backlog, default_connection_total
 from tiermem.apps.http.service import Service
 from tiermem.errors import InvalidInput
 
@@ -244,6 +245,42 @@ def test_a_new_connection_closes_the_oldest_idle_one_of_all_at_the_limit_of_the_
     assert is_open(busy)
 
 
+def begin_body(connection: socket.socket) -> socket.socket:
+    """Send headers, and wait until the server waits for the body."""
+    connection.sendall(HEADERS + b"Content-Length: 10000\r\nExpect: 100-continue\r\n\r\n")
+    assert connection.recv(2**16).startswith(b"HTTP/1.1 100 ")
+    return connection
+
+
+@pytest.mark.parametrize("given", [{"per_client": 3}, {"total": 3}])
+def test_a_connection_that_waits_long_for_its_body_gives_way_at_a_limit(
+    serve: Serve, connect: Connect, given: dict[str, int]
+) -> None:
+    running = serve(slow_body_seconds=SHORT, body_seconds=SECONDS, **given)
+    slow = [begin_body(connect(running)) for _ in range(3)]
+    time.sleep(2 * SHORT)
+    assert fetch_health(running) == 200
+    assert read_to_end(slow[0]).startswith(TOO_LATE)
+    assert all(map(is_open, slow[1:]))
+
+
+def test_a_connection_that_waits_briefly_for_its_body_keeps_its_place(serve: Serve, connect: Connect) -> None:
+    running = serve(total=1)
+    waiting = begin_body(connect(running))
+    assert fetch_health(running) == 503
+    assert is_open(waiting)
+
+
+def test_an_answer_under_way_is_not_a_body_that_is_awaited(
+    serve: Serve, connect: Connect, app: BlockingApp
+) -> None:
+    running = serve(app, total=1, slow_body_seconds=SHORT)
+    busy = app.begin(connect(running))
+    time.sleep(2 * SHORT)
+    assert read_to_end(connect(running)).startswith(TOO_MANY)
+    assert is_open(busy)
+
+
 def test_a_proxy_has_no_limit_of_its_own(serve: Serve, connect: Connect, app: BlockingApp) -> None:
     running = serve(app, per_client=1, proxies=frozenset({"127.0.0.1"}))
     connections = [app.begin(connect(running)) for _ in range(4)]
@@ -275,9 +312,26 @@ def test_the_limit_of_all_connections_leaves_file_descriptors_for_the_store(
     assert limits.ConnectionLimits().total == total
 
 
+@pytest.mark.parametrize(("soft", "backlog"), [(20_000, 2048), (1024, 256), (256, 128), (-1, 2048)])
+def test_connections_that_wait_to_be_accepted_leave_file_descriptors_too(
+    monkeypatch: pytest.MonkeyPatch, soft: int, backlog: int
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, soft))
+    assert default_backlog() == backlog
+    assert LimitedServer(None, ConnectionLimits()).config.backlog == backlog
+
+
 @pytest.mark.parametrize(
     "given",
-    [{"header_seconds": 0}, {"body_seconds": -1}, {"per_client": 0}, {"proxies": frozenset({"proxy.test"})}],
+    [
+        {"header_seconds": 0},
+        {"body_seconds": -1},
+        {"per_client": 0},
+        {"slow_body_seconds": 0},
+        {"backlog": 0},
+        {"proxies": frozenset({"proxy.test"})},
+    ],
 )
 def test_limits_that_cannot_be_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):

@@ -15,8 +15,9 @@ import pagestore.errors
 import tiermem
 import tiermem.errors
 from pagestore.errors import Corrupt
-from tests.apps.http.conftest import SAID, SETTINGS, Serving
+from tests.apps.http.conftest import SAID, SETTINGS, Serving, keys_of
 from tiermem.apps.http.limits import Limits
+from tiermem.apps.http.service import Service
 from tiermem.errors import TierMemError
 from tiermem.wire import error_of, problem_of
 
@@ -163,6 +164,16 @@ async def test_no_error_names_the_path_of_the_store(
     assert (answer.status_code, answer.json()["error"].rpartition(".")[2]) == (status, error.__name__)
     assert answer.json()["detail"] == "cannot read the store/spaces of the store"
     assert str(tmp_path) not in answer.text
+
+
+async def test_a_word_of_the_request_that_is_the_name_of_the_store_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    service = Service(Path("memory"), keys=keys_of(tmp_path / "memory"))
+    folder = tmp_path / "memory"
+    error = tiermem.errors.UnknownId(f"no 'memory' page in {folder}/a, {str(folder)!r} or {folder}-2")
+    assert service.problem(error).detail == f"no 'memory' page in the store/a, the store or {folder}-2"
 
 
 async def _parts(number: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import TimerHandle, Transport
-from collections.abc import Iterable
+from collections.abc import Collection
 from ipaddress import IPv6Address, ip_address
 from itertools import chain
 from typing import Any
@@ -18,8 +18,6 @@ try:
 except ImportError as error:
     raise InvalidInput(f"serving over HTTP needs an extra: pip install 'tiermem[serve]' ({error})") from error
 
-_BACKLOG = 128
-"""Connections that the system accepts before the server does; each needs a file descriptor at once."""
 _MIN_PROGRESS = 2**16
 """Bytes that a client reads within the write deadline at least, or else all that is left."""
 _TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -36,6 +34,7 @@ class LimitedProtocol(H11Protocol):
     _read_timer: TimerHandle | None = None
     _write_timer: TimerHandle | None = None
     _phase: tuple[str, object] | None = None
+    _phase_since = 0.0
     idle_since = 0.0
 
     @property
@@ -52,6 +51,12 @@ class LimitedProtocol(H11Protocol):
         return not (
             self._is_answering or self.transport.is_closing() or self.transport.get_write_buffer_size()
         )
+
+    @property
+    def body_wait(self) -> float:
+        """The seconds that the server has waited for the body of a request it has not begun to answer."""
+        is_waiting = self._phase is not None and self._phase[0] == "body" and not self.cycle.response_started
+        return self.loop.time() - self._phase_since if is_waiting else 0.0
 
     @property
     def _is_answering(self) -> bool:
@@ -106,6 +111,18 @@ class LimitedProtocol(H11Protocol):
         self._set_read_deadline(None)
         self.transport.close()
 
+    def close_late(self) -> None:
+        """Close the connection, with status 408 if no response to this request was begun."""
+        if self.transport.is_closing():
+            return
+        if self._is_answering:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        is_in_body = self.conn.their_state is h11.SEND_BODY
+        if not (is_in_body and self.cycle.response_started):
+            self.transport.write(_TOO_LATE)
+        self.transport.close()
+
     def _update_read_deadline(self) -> None:
         phase = self._current_phase()
         if phase != self._phase:
@@ -126,22 +143,11 @@ class LimitedProtocol(H11Protocol):
             self._read_timer.cancel()
             self._read_timer = None
         self._phase = phase
+        self._phase_since = self.loop.time()
         if phase is not None:
             limits = self.table.limits
             seconds = limits.body_seconds if phase[0] == "body" else limits.header_seconds
-            self._read_timer = self.loop.call_later(seconds, self._close_late_request)
-
-    def _close_late_request(self) -> None:
-        """Close the connection, with status 408 if no response to this request was begun."""
-        if self.transport.is_closing():
-            return
-        if self._is_answering:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        is_in_body = self.conn.their_state is h11.SEND_BODY
-        if not (is_in_body and self.cycle.response_started):
-            self.transport.write(_TOO_LATE)
-        self.transport.close()
+            self._read_timer = self.loop.call_later(seconds, self.close_late)
 
     def _start_write_deadline(self) -> None:
         self._stop_write_deadline()
@@ -172,13 +178,14 @@ class ConnectionTable:
     def add(self, connection: LimitedProtocol) -> bool:
         """Add a connection, or return `False` at a limit.
 
-        At a limit the connection that is idle for the longest time is closed to make room.
+        At a limit the connection that is idle for the longest time is closed to make room. If none is idle,
+        it is the one whose body is awaited for the longest time, if that is `slow_body_seconds` or more.
         """
         client = connection.client_group
         peers = self._clients.get(client, {})
-        if client is not None and len(peers) >= self.limits.per_client and not self._close_oldest(peers):
+        if client is not None and len(peers) >= self.limits.per_client and not self._make_room(peers):
             return False
-        if len(self) >= self.limits.total and not self._close_oldest(chain(*self._clients.values())):
+        if len(self) >= self.limits.total and not self._make_room(tuple(chain(*self._clients.values()))):
             return False
         self._clients.setdefault(client, {})[connection] = None
         return True
@@ -194,13 +201,18 @@ class ConnectionTable:
     def __len__(self) -> int:
         return sum(map(len, self._clients.values()))
 
-    def _close_oldest(self, connections: Iterable[LimitedProtocol]) -> bool:
-        idle = [connection for connection in connections if connection.is_idle]
-        if not idle:
+    def _make_room(self, connections: Collection[LimitedProtocol]) -> bool:
+        """Close the connection that is idle or waits for its body for the longest time, if there is one."""
+        if idle := [connection for connection in connections if connection.is_idle]:
+            oldest = min(idle, key=lambda connection: connection.idle_since)
+            self.remove(oldest)
+            oldest.close_idle()
+            return True
+        slowest = max(connections, key=lambda connection: connection.body_wait)
+        if slowest.body_wait < self.limits.slow_body_seconds:
             return False
-        oldest = min(idle, key=lambda connection: connection.idle_since)
-        self.remove(oldest)
-        oldest.close_idle()
+        self.remove(slowest)
+        slowest.close_late()
         return True
 
 
@@ -217,7 +229,8 @@ class LimitedServer(uvicorn.Server):
     """A server of uvicorn with these limits of connections, and without WebSockets."""
 
     def __init__(self, app: Any, limits: ConnectionLimits, **options: Any) -> None:
-        config = uvicorn.Config(app, http=protocol_class(limits), ws="none", backlog=_BACKLOG, **options)
+        backlog = limits.backlog
+        config = uvicorn.Config(app, http=protocol_class(limits), ws="none", backlog=backlog, **options)
         super().__init__(config)
 
 

@@ -15,20 +15,36 @@ _MOST_CALLERS = 10_000
 """Callers whose rate is kept track of."""
 
 _MAX_CONNECTIONS = 1000
+_MIN_BACKLOG, _MAX_BACKLOG = 128, 2048
 _FILE_RESERVE = 512
 """File descriptors that stay for the store and for connections that are not counted yet."""
 
 
 def default_connection_total() -> int:
     """Return how many connections the file descriptors of this process allow, at most 1,000."""
+    files = _file_limit()
+    return min(_MAX_CONNECTIONS, max(files - _FILE_RESERVE, files // 4, 1))
+
+
+def default_backlog() -> int:
+    """Return how many connections may wait to be accepted, 128 to 2,048.
+
+    asyncio accepts as many at once before any of them is counted, so each needs a file descriptor beside
+    those of the counted connections and of the store.
+    """
+    free = _file_limit() - default_connection_total() - _FILE_RESERVE // 2
+    return min(_MAX_BACKLOG, max(free, _MIN_BACKLOG))
+
+
+def _file_limit() -> int:
+    """The number of file descriptors that this process may have open; a high one where none is set."""
+    unlimited = 2**20
     try:
         from resource import RLIMIT_NOFILE, getrlimit
     except ImportError:  # not on Windows
-        return _MAX_CONNECTIONS
+        return unlimited
     soft, _ = getrlimit(RLIMIT_NOFILE)
-    if soft < 0:  # RLIM_INFINITY on some systems
-        return _MAX_CONNECTIONS
-    return min(_MAX_CONNECTIONS, max(soft - _FILE_RESERVE, soft // 4, 1))
+    return unlimited if soft < 0 else soft  # RLIM_INFINITY is negative on some systems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +53,23 @@ class ConnectionLimits:
 
     `header_seconds` and `body_seconds` are the time in which headers and body of a request arrive.
     `write_seconds` is the time in which a client reads what is sent, or 64 KiB of it. `per_client` counts
-    connections of one address; addresses in `proxies` have no such limit.
+    connections of one address; addresses in `proxies` have no such limit. At these limits a connection whose
+    body has been awaited for `slow_body_seconds` gives way to a new one. `backlog` is how many connections
+    may wait to be accepted.
     """
 
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    slow_body_seconds: float = 10.0
     write_seconds: float = 30.0
     per_client: int = 50
     total: int = field(default_factory=default_connection_total)
+    backlog: int = field(default_factory=default_backlog)
     proxies: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for name in ("header_seconds", "body_seconds", "write_seconds", "per_client", "total"):
+        seconds = ("header_seconds", "body_seconds", "slow_body_seconds", "write_seconds")
+        for name in (*seconds, "per_client", "total", "backlog"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name} must be more than 0")
         for proxy in self.proxies:

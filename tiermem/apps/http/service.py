@@ -94,6 +94,7 @@ class Service:
     ) -> None:
         """`overrides` are those of `tiermem.open`. Raises `InvalidInput` as `Access` does."""
         self.limits = limits or Limits()
+        store = store.absolute()  # errors name no path that could be a word of the request
         Store(store, read_only=read_only)  # makes it, or says what is there in its place
         self.access = Access(keys, host=host)
         self.metrics = Metrics()
@@ -258,12 +259,20 @@ class Service:
             task.exception()  # whoever asked is told; that nobody waits any more is no fault
 
     def _here(self, text: str) -> str:
-        """A text without the places of this machine."""
-        for place in (str(self._store.resolve()), str(self._store)):
-            text = (
-                text.replace(repr(place), "the store").replace(place, "the store") if len(place) > 1 else text
-            )
+        """A text without the paths of this machine."""
+        for path in {str(self._store.resolve()), str(self._store)}:
+            if len(path) > 1:
+                text = _without_path(text.replace(repr(path), "the store"), path)
         return text
+
+
+def _without_path(text: str, path: str) -> str:
+    """A text with "the store" in place of a path, but not in place of the start or end of another path."""
+    done, *rest = text.split(path)
+    for part in rest:
+        is_other = done[-1:].isalnum() or part[:1].isalnum() or part[:1] in ("-", "_")
+        done += (path if is_other else "the store") + part
+    return done
 
 
 _CHECKPOINT = "the checkpoint is not of this log as it is: take it as evidence, or send the one you kept"
