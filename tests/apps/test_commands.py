@@ -406,6 +406,23 @@ def test_ingest_says_what_was_erased_and_stays_away(tmp_path: Path) -> None:
     assert (again["new"], again["known"], again["erased"], again["empty"]) == (0, 3, 1, 1)
 
 
+def test_ingest_stores_a_message_that_was_edited_between_two_exports(tmp_path: Path) -> None:
+    path, memory = tmp_path / "band.json", tmp_path / "memory"
+    turns = [
+        {"speaker": "Ines", "text": "I booked the studio for 9 June 2025.", "id": "s1"},
+        {"speaker": "Rui", "text": "I bring two guitars.", "id": "s2"},
+    ]
+    path.write_text(json.dumps(turns))
+    tiermem(memory, "ingest", str(path))
+    turns[0]["text"] = "I booked the studio for 12 June 2025."
+    path.write_text(json.dumps([*turns, {"speaker": "Ines", "text": "The drums are there.", "id": "s3"}]))
+    shown = tiermem(memory, "ingest", str(path)).stdout
+    assert "1 message edited since: the new words stored as later versions" in shown
+    (again,) = as_json(memory, "ingest", str(path))["spaces"]
+    assert (again["new"], again["edited"], again["known"]) == (0, 0, 3)
+    assert "9 June" not in tiermem(memory, "search", "studio").stdout
+
+
 @pytest.mark.parametrize(("asked_at", "day"), [("2023-05-08", "2023-05-03"), ("2023-05-29", "2023-05-24")])
 def test_search_sees_dates_from_when_it_is_asked(tmp_path: Path, asked_at: str, day: str) -> None:
     path = tmp_path / "concerts.jsonl"

@@ -352,7 +352,8 @@ class AsyncMemory:
         Takes a string (with `speaker`), a `Turn`, an OpenAI-style message, or several of them. A turn
         without a time gets `said_at`, or now; one without a role gets `role`, or none. A turn whose `turn_id`
         is known is stored once; one that was erased, and one without words, is not stored, and `Added` says
-        so.
+        so. Known with other words raises `Conflict`; an `ImportedTurn`, which importers give, is stored as a
+        later version under another id (`ID~2`), and `flush` supersedes the units of older versions.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
         a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
         `where` asks for; a turn or message that has some of its own keeps it. `importance`, from 0 to 1, is
@@ -371,6 +372,8 @@ class AsyncMemory:
         given = self._attributed(turns, said)
         worded = tuple(turn for turn in given if turn.text.strip())
         known = await placed(components.ledger, into, worded)
+        if known.has_versions:
+            components.writer.note_versions(into)
         idle = await self._sealed(await components.writer.seal_idle(components.clock()))
         appended = await components.writer.observe(into, known.turns)
         added_turns = (
@@ -387,6 +390,7 @@ class AsyncMemory:
             new=appended.new,
             erased=known.erased,
             empty=len(given) - len(worded),
+            edited=known.edited,
             sealed=await self._seen_pages((*idle, *appended.sealed, *behind)),
         )
         return added, appended.seqs

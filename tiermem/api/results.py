@@ -18,6 +18,7 @@ class Added:
 
     Not stored were those that were `known`, that were `erased` before, and that were `empty`, without words.
     What was erased stays away: to have it back, give it another `turn_id`, or its file another session.
+    Of those that are new, `edited` are later versions of messages that are stored already.
     """
 
     turns: int
@@ -25,6 +26,7 @@ class Added:
     sealed: tuple[PageId, ...]
     erased: int = 0
     empty: int = 0
+    edited: int = 0
 
     @property
     def known(self) -> int:

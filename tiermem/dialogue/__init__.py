@@ -2,7 +2,7 @@
 
 from tiermem.dialogue.export import line_of
 from tiermem.dialogue.identity import alternatives, is_placed
-from tiermem.dialogue.interface import Conversation, DialogueSession, Format
+from tiermem.dialogue.interface import Conversation, DialogueSession, Format, ImportedTurn, Rendering
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
 from tiermem.dialogue.times import TimeLike, parse_time, until
@@ -11,6 +11,8 @@ __all__ = [
     "Conversation",
     "DialogueSession",
     "Format",
+    "ImportedTurn",
+    "Rendering",
     "TimeLike",
     "alternatives",
     "as_turns",

@@ -15,19 +15,25 @@ from dataclasses import replace
 from itertools import count
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 
 _PLACE = re.compile(r"@(?P<position>\d{1,9})(?: (?P<moment>[0-9T:.+-]{1,40}))?")
 
 
 def identified(session: str, turns: Iterable[Turn]) -> DialogueSession:
     """A session in which every turn has an id."""
+    named = [
+        turn if turn.turn_id is not None else replace(turn, turn_id=_place(position, turn))
+        for position, turn in enumerate(turns, start=1)
+    ]
     return DialogueSession(
         session=SessionId(session),
-        turns=tuple(
-            turn if turn.turn_id is not None else replace(turn, turn_id=_place(position, turn))
-            for position, turn in enumerate(turns, start=1)
-        ),
+        turns=tuple(turn.plain() if isinstance(turn, ImportedTurn) else turn for turn in named),
+        earlier={
+            turn.turn_id or "": turn.earlier
+            for turn in named
+            if isinstance(turn, ImportedTurn) and turn.earlier
+        },
     )
 
 

@@ -6,7 +6,8 @@ it, so a bad line never leaves half a session behind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from pagestore import SessionId, Turn
@@ -37,12 +38,45 @@ Format = Literal[
 """What a file may hold; `auto` finds out."""
 
 
+Rendering = tuple[str, str]
+"""The speaker and the text of a turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedTurn(Turn):
+    """A turn of a file, as importers give it to `add`.
+
+    If its id is stored with other words, the turn is stored as a later version. `earlier` are the renderings
+    of the same record by earlier versions of this library: a stored turn with one of them is the same turn.
+    """
+
+    earlier: tuple[Rendering, ...] = ()
+
+    def plain(self) -> Turn:
+        """Return the turn without its earlier renderings."""
+        return Turn(**{one.name: getattr(self, one.name) for one in fields(Turn)})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueSession:
-    """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`."""
+    """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`.
+
+    `earlier` are earlier renderings by turn id, see `ImportedTurn`.
+    """
 
     session: SessionId
     turns: tuple[Turn, ...]
+    earlier: Mapping[str, tuple[Rendering, ...]] = field(default_factory=dict, hash=False)
+
+    def imported_turns(self) -> tuple[ImportedTurn, ...]:
+        """Return the turns as importers give them to `add`."""
+        return tuple(
+            ImportedTurn(
+                **{one.name: getattr(turn, one.name) for one in fields(Turn)},
+                earlier=self.earlier.get(turn.turn_id or "", ()),
+            )
+            for turn in self.turns
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

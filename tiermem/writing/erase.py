@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from typing import Literal
 
 from anyio import from_thread, to_thread
@@ -26,11 +27,15 @@ from tiermem.model import AnswerId, FindingId, UnitId
 from tiermem.proof import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, ErasedTurns, closure
 from tiermem.writing.projection import Projection
+from tiermem.writing.versions import is_version_of, version_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to erase: one turn (by record number, or by its id in a session), a page, a session, or all."""
+    """What to erase: one turn (by record number, or by its id in a session), a page, a session, or all.
+
+    With a message by its id go all of its versions.
+    """
 
     turn: int | str | None = None
     page: PageId | None = None
@@ -166,6 +171,7 @@ class Eraser:
             wanted = [info for info in infos if self._goes(selection, info)]
         else:
             found = set(await self._ledger.pages_of_turn(selection.turn))
+            found |= await self._pages_of_versions(selection, [info for info in infos if info.id in found])
             # A page on which nothing is found may be one that cannot be read.
             wanted = [info for info in infos if info.id in found] or list(infos)
         read = await self._ledger.read([info.id for info in wanted])
@@ -183,6 +189,22 @@ class Eraser:
         read = (*read, *await self._ledger.read(near))
         pages = tuple(page for page in read if isinstance(page, Page))
         return pages, tuple(page for page in read if not isinstance(page, Page))
+
+    async def _pages_of_versions(
+        self, selection: Selection, infos: Sequence[PageInfo | OpenInfo]
+    ) -> set[PageId]:
+        """The pages of later versions of the message that is selected by its id."""
+        found: set[PageId] = set()
+        if not isinstance(selection.turn, str):
+            return found
+        for session, agent in dict.fromkeys((info.session, info.agent) for info in infos):
+            for number in count(2):
+                named = version_id(selection.turn, number)
+                later = Turn(speaker="", text="", turn_id=named, agent=agent)
+                if (await self._ledger.taken(session, (later,))) == ("free",):
+                    break
+                found |= set(await self._ledger.pages_of_turn(named))
+        return found
 
     def _goes(self, selection: Selection, info: PageInfo | OpenInfo) -> bool:
         """Whether a selection names a page, its session, or the space."""
@@ -251,7 +273,10 @@ def _announced(
         for line in page.lines
         if selection.turn is None
         or selection.turn == line.seq
-        or (line.turn is not None and selection.turn == line.turn.turn_id)
+        or (
+            line.turn is not None
+            and (selection.turn == line.turn.turn_id or is_version_of(line.turn, selection.turn))
+        )
     ]
     if not found and unread:
         raise unread[0]

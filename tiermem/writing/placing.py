@@ -18,8 +18,9 @@ from itertools import islice, pairwise
 
 from pagestore import Page, PageLine, SessionId, Turn
 from pagestore.rendering import render_turn
-from tiermem.dialogue import alternatives, is_placed
+from tiermem.dialogue import ImportedTurn, alternatives, is_placed
 from tiermem.ledger import Ledger
+from tiermem.writing.versions import known_version, later_versions, versions_by_message
 
 _OF_A_FILE = re.compile(r"@\d{1,9}( [0-9T:.+-]{1,40})?(~\d+)?|\d{1,9}-[0-9a-f]{12}")
 """The ids that turns of files are stored by; the last ones are of versions before."""
@@ -32,6 +33,10 @@ class Placed:
 
     turns: tuple[Turn, ...]
     erased: int
+    edited: int = 0
+    """How many are later versions that are new."""
+    has_versions: bool = False
+    """Whether some are versions of a message whose id is stored with other words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +50,11 @@ class _Stored:
 
 async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> Placed:
     """The turns, those with a place for an id under the id their words have in the session, or a new one."""
+    edits = await _edits(ledger, session, turns)
+    turns = await _in_stored_words(ledger, session, turns)
     how = dict(enumerate(await ledger.taken(session, turns)))
     found = {n: None if how[n] == "erased" else turn for n, turn in enumerate(turns) if not is_placed(turn)}
+    found |= edits.turns
     files = {n: turn for n, turn in enumerate(turns) if n not in found}
     by_words = {n: next(alternatives(turn)) for n, turn in files.items()}
     for (n, turn), taken in zip(
@@ -56,6 +64,7 @@ async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> P
             found[n] = turn if taken == "same" else None
     if any(n not in found and how[n] in ("free", "other") for n in files):
         stored = await _stored(ledger, session, {turn.agent for turn in turns})
+        files = {n: _in_words_of(turn, stored) for n, turn in files.items()}
         beside = _beside(files, stored)
         for n, place in _elsewhere(files, stored, beside).items():
             known = stored[place].turn
@@ -73,8 +82,83 @@ async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> P
         new = {n: turn for n, turn in unknown.items() if n not in stays_away}
         found |= await _new(ledger, session, new, claimed)
     ordered = (found.get(n, None if how[n] == "erased" else turn) for n, turn in enumerate(turns))
-    kept = tuple(turn for turn in ordered if turn is not None)
-    return Placed(turns=kept, erased=len(turns) - len(kept))
+    kept = tuple(_plain(turn) for turn in ordered if turn is not None)
+    return Placed(turns=kept, erased=len(turns) - len(kept), edited=edits.new, has_versions=bool(edits.turns))
+
+
+def _plain(turn: Turn) -> Turn:
+    return turn.plain() if isinstance(turn, ImportedTurn) else turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edits:
+    """Turns whose ids are stored with other words, by place, as the versions to store; `None` if erased."""
+
+    turns: dict[int, Turn | None]
+    new: int
+
+
+async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _Edits:
+    """Find imported turns whose ids are stored with other words, and the version that each of them is."""
+    messages = {
+        n: turn for n, turn in enumerate(turns) if isinstance(turn, ImportedTurn) and not is_placed(turn)
+    }
+    how = await ledger.taken(session, tuple(messages.values()))
+    edited = {n: turn for (n, turn), taken in zip(messages.items(), how, strict=True) if taken == "other"}
+    if not edited:
+        return _Edits(turns={}, new=0)
+    stored = await _stored(ledger, session, {turn.agent for turn in edited.values()})
+    versions = versions_by_message(one.turn for one in stored if one.turn is not None)
+    found: dict[int, Turn | None] = {}
+    new = 0
+    for n, turn in edited.items():
+        known = versions.setdefault((turn.agent, turn.turn_id or ""), [])
+        found[n] = known_version(turn, known)
+        if found[n] is None:
+            found[n] = later = await _first_free(ledger, session, turn)
+            known += [] if later is None else [later]
+            new += later is not None
+    return _Edits(turns=found, new=new)
+
+
+async def _first_free(ledger: Ledger, session: SessionId, turn: ImportedTurn) -> Turn | None:
+    """The turn under the first id of a later version that is free; `None` if the next one was erased."""
+    for later in later_versions(turn):
+        (how,) = await ledger.taken(session, (later,))
+        if how in ("free", "erased"):
+            return later if how == "free" else None
+    return None
+
+
+async def _in_stored_words(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns, those that are stored in an earlier rendering in that one."""
+    renderings = [
+        (n, earlier) for n, turn in enumerate(turns) for one in _earlier(turn) for earlier in _under_ids(one)
+    ]
+    how = await ledger.taken(session, tuple(turn for _, turn in renderings))
+    stored = {n: turn for (n, turn), taken in zip(renderings, how, strict=True) if taken == "same"}
+    return tuple(stored.get(n, turn) for n, turn in enumerate(turns))
+
+
+def _in_words_of(turn: Turn, stored: Sequence[_Stored]) -> Turn:
+    """A turn of a file in the rendering, its own or an earlier one, that is stored."""
+    renderings = _earlier(turn)
+    if not renderings:
+        return turn
+    words = {_words(one.turn) for one in stored if one.turn is not None}
+    return next((one for one in (turn, *renderings) if _words(one) in words), turn)
+
+
+def _earlier(turn: Turn) -> tuple[Turn, ...]:
+    """A turn in its earlier renderings."""
+    if not isinstance(turn, ImportedTurn):
+        return ()
+    return tuple(replace(turn.plain(), speaker=speaker, text=text) for speaker, text in turn.earlier)
+
+
+def _under_ids(turn: Turn) -> tuple[Turn, ...]:
+    """A turn under the ids that it may be stored by where its file is unchanged."""
+    return (next(alternatives(turn)), turn) if is_placed(turn) else (turn,)
 
 
 async def _new(

@@ -85,6 +85,7 @@ from tiermem.writing.values import (
     WriteBackReport,
     WriterOptions,
 )
+from tiermem.writing.versions import Older, older_versions
 from tiermem.writing.write_back import WriteBacks
 
 _SLICE = 32
@@ -109,6 +110,7 @@ class Writer:
         self._distilling = anyio.Lock()
         self._one_decides = anyio.Lock()  # what holds is looked at and changed in one step
         self._stating: Counter[SessionId] = Counter()  # sessions in which a statement is being stored
+        self._edited: set[SessionId] = set()  # sessions in which a message has a later version
 
     async def limit_hot_units(self, limit: int | None) -> None:
         """Have the index hold no more than `limit` units from now on; `None` leaves it as it was."""
@@ -122,6 +124,10 @@ class Writer:
         """
         await self._agents.check(turn.agent for turn in turns)
         return await self._ledger.append(session, turns)
+
+    def note_versions(self, session: SessionId) -> None:
+        """Note that messages of a session have later versions, for `distil_pending`."""
+        self._edited.add(session)
 
     async def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """Seal the open page of one session, or of all."""
@@ -185,6 +191,8 @@ class Writer:
         async with self._distilling:
             if again:
                 await self._ask_again()
+            edited = bool(self._edited)
+            await self._supersede_older_versions()
             pending = await self.pending_pages(aside=again)
             if only is not None:
                 pending = tuple(info for info in pending if info.id in only)
@@ -199,7 +207,9 @@ class Writer:
                 )
                 run.index = await self._projection.attempt(again=again)
                 again = False
-            if not pending:
+            if self._edited:
+                await self._supersede_older_versions()
+            if edited or not pending:
                 run.index = await self._projection.attempt(again=again)
         return run.report(self._projection.aside())
 
@@ -478,6 +488,69 @@ class Writer:
             if any(line.seq == seq for line in page.lines):
                 return page
         raise UnknownId(f"no sealed page of session {session!r} holds turn {seq}")
+
+    async def _supersede_older_versions(self) -> None:
+        """Take back the words of older versions of messages, and retire the units that rest on them alone.
+
+        A unit that was restored since is left as it is. A session is looked at until all of it is summarised.
+        """
+        waiting = {info.session for info in await self.pending_pages()}
+        for session in tuple(self._edited):
+            async with self._one_decides:
+                infos = await self._ledger.pages(session)
+                read = await self._ledger.read([info.id for info in infos])
+                pages = {page.id: page for page in read if isinstance(page, Page)}
+                older = older_versions(tuple(pages.values()))
+                restored = await self._restored_units() if older else frozenset()
+                for unit_id, newest_id in self._resting_on(older).items():
+                    await self._retire_version(unit_id, newest_id, restored)
+                for one in older:
+                    await self._take_back(pages[one.page_id], one, restored)
+            if session not in waiting:
+                self._edited.discard(session)
+
+    async def _retire_version(self, unit_id: UnitId, newest_id: str, restored: Collection[UnitId]) -> None:
+        if unit_id not in restored:
+            reason = f"the message was edited: turn {newest_id!r} is its newest version"
+            await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
+
+    async def _take_back(self, page: Page, older: Older, restored: Collection[UnitId]) -> None:
+        """Take back the words of an older version that no unit rests on, where they can be a unit."""
+        tier1, line = self._ledger.tier1, older.line
+        if any(line.touches(span) for unit in tier1.units_of_page(page.id) for span in unit.spans):
+            return
+        if any(line.touches(one.span) for one in tier1.taken_back(page.id)):
+            return
+        try:
+            unit = stated_unit(page, line.seq, self._options.trust)
+        except InvalidInput:
+            return
+        if tier1.unit(unit.id) is None:
+            await self._ledger.write(Stated(unit=unit))
+        await self._retire_version(unit.id, older.newest_id, restored)
+
+    async def _restored_units(self) -> frozenset[UnitId]:
+        """Return every unit that was ever restored."""
+        entries = await self._ledger.logged_entries()
+        return frozenset(
+            unit_id for entry in entries if entry.kind == "reinstated" for unit_id in entry.body["unit_ids"]
+        )
+
+    def _resting_on(self, older: Sequence[Older]) -> dict[UnitId, str]:
+        """Active units all of whose spans are in these lines, with the id of the newest version."""
+        tier1 = self._ledger.tier1
+        found = {}
+        for page_id in dict.fromkeys(one.page_id for one in older):
+            for unit in tier1.units_of_page(page_id):
+                lines = [
+                    next(
+                        (one for one in older if one.page_id == span.page_id and one.line.touches(span)), None
+                    )
+                    for span in unit.spans
+                ]
+                if lines and None not in lines:
+                    found[unit.id] = next(one.newest_id for one in lines if one is not None)
+        return found
 
     def _unit(self, unit_id: UnitId) -> SummaryUnit:
         unit = self._ledger.tier1.unit(unit_id)

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 class Ingested:
     """What one space got: turns read, how many were new, and what it holds now.
 
-    Turns that were `erased` before, and those without words (`empty`), are not stored.
+    Turns that were `erased` before, and those without words (`empty`), are not stored. Of the new ones
+    `edited` are later versions of messages that are stored already.
     """
 
     space: str
     turns: int
     new: int
+    edited: int
     known: int
     erased: int
     empty: int
@@ -165,6 +167,7 @@ def _ingest(
         space=space,
         turns=turns,
         new=sum(one.new for one in added),
+        edited=sum(one.edited for one in added),
         known=sum(one.known for one in added),
         erased=sum(one.erased for one in added),
         empty=sum(one.empty for one in added),
@@ -226,7 +229,7 @@ def _store(
         for session in conversation.sessions:
             # Whole, however long: an edited file is laid beside what is stored of it.
             name = prefix + session.session
-            added.append(memory.add(session.turns, session=name, **said))
+            added.append(memory.add(session.imported_turns(), session=name, **said))
             done += len(session.turns)
             report(done, total)
     return added
@@ -251,7 +254,11 @@ def _row(space: str, results: Sequence[Ingested]) -> tuple[str, ...]:
 
 
 def _left_out(results: Sequence[Ingested]) -> Iterator[str]:
-    erased, empty = (sum(getattr(result, name) for result in results) for name in ("erased", "empty"))
+    edited, erased, empty = (
+        sum(getattr(result, name) for result in results) for name in ("edited", "erased", "empty")
+    )
+    if edited:
+        yield f"{counted(edited, 'message')} edited since: the new words stored as later versions"
     if erased:
         yield (
             f"{counted(erased, 'turn')} erased before: not stored again "

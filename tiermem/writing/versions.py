@@ -1,0 +1,88 @@
+"""Versions of a turn that was edited between two exports of the same chat.
+
+The first version has the id of the message. A later one is stored under `ID~2`, `ID~3`, … and names the id of
+the message under `version_of` in its metadata, so that it is distinguished from a message of that very id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from pagestore import Page, PageId, PageLine, Turn
+from tiermem.dialogue import ImportedTurn
+
+VERSION_OF = "version_of"
+"""The key of the metadata of a later version under which the id of the message is."""
+
+
+def version_id(turn_id: str, number: int) -> str:
+    """The id under which version `number` of a message is stored."""
+    return f"{turn_id}~{number}"
+
+
+def is_version_of(turn: Turn, turn_id: object) -> bool:
+    """Whether a turn is the message of this id, or a later version of it."""
+    return bool(turn.metadata.get(VERSION_OF, turn.turn_id) == turn_id)
+
+
+def known_version(turn: ImportedTurn, versions: Iterable[Turn]) -> Turn | None:
+    """The version with the words of `turn`, or with one of its earlier renderings; `None` without.
+
+    A speaker who was renamed does not make another version.
+    """
+    texts = {turn.text, *(text for _, text in turn.earlier)}
+    return next((one for one in versions if one.text in texts), None)
+
+
+def later_versions(turn: ImportedTurn) -> Iterator[Turn]:
+    """The turn under every id that a later version of it may have, in order."""
+    of = turn.turn_id or ""
+    later = replace(turn.plain(), metadata={**turn.metadata, VERSION_OF: of})
+    return (replace(later, turn_id=version_id(of, number)) for number in count(2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Older:
+    """Lines of a page with an older version of a message, and the id of the newest version."""
+
+    page_id: PageId
+    line: PageLine
+    newest_id: str
+
+
+def older_versions(pages: Sequence[Page]) -> tuple[Older, ...]:
+    """The lines of versions that a newer one supersedes: of the same speaker, with the same trust.
+
+    `pages` are all pages of one session.
+    """
+    lines = sorted(
+        ((page, line, line.turn) for page in pages for line in page.lines if line.turn is not None),
+        key=lambda found: found[1].seq,
+    )
+    newest: dict[tuple[str | None, str], Turn] = {}
+    for page, _, turn in lines:
+        if VERSION_OF in turn.metadata:
+            newest[page.agent, str(turn.metadata[VERSION_OF])] = turn
+    found = []
+    for page, line, turn in lines:
+        later = newest.get((page.agent, str(turn.metadata.get(VERSION_OF, turn.turn_id))))
+        if later is not None and later.turn_id != turn.turn_id and supersedes(later, turn):
+            found.append(Older(page_id=page.id, line=line, newest_id=later.turn_id or ""))
+    return tuple(found)
+
+
+def supersedes(later: Turn, older: Turn) -> bool:
+    """Whether a later version supersedes an older one: the same speaker said it, with the same trust."""
+    return (later.speaker, later.trust) == (older.speaker, older.trust)
+
+
+def versions_by_message(turns: Iterable[Turn]) -> dict[tuple[str | None, str], list[Turn]]:
+    """The versions of each message in order, by agent and id."""
+    versions: dict[tuple[str | None, str], list[Turn]] = {}
+    for turn in turns:
+        if turn.turn_id is not None:
+            of = str(turn.metadata.get(VERSION_OF, turn.turn_id))
+            versions.setdefault((turn.agent, of), []).append(turn)
+    return versions
