@@ -24,6 +24,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import UnknownId
 from tiermem.llm.interface import Call
 from tiermem.llm.scripted import FunctionModel
+from tiermem.text import normalise
 
 _CANARY = re.compile(r"canary[a-z]{12}|[a-z]{12}yranac")
 _LINE = re.compile(r"^\[[^\]]*\] ([^:\n]+): (.+)$", re.MULTILINE)
@@ -147,7 +148,10 @@ class _Agents:
     def __init__(self, memory: AsyncMemory, chance: random.Random) -> None:
         self.memory = memory
         self.chance = chance
-        self.names = chance.sample([name for name in NAMES if name.strip() and name != "*"], 4)
+        usable = [name for name in NAMES if name.strip() and name != "*"]
+        # An agent whose name looks like that of another is refused.
+        different = {normalise(name).text: name for name in chance.sample(usable, len(usable))}
+        self.names = list(different.values())[:4]
         self.views = {name: memory.as_agent(name) for name in self.names}
         self.owner: dict[str, str] = {}
         self.grants: set[tuple[str, str]] = set()
