@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test test-quick test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture eval eval-qa train docs check fix clean
+.PHONY: help demo test test-quick test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture bench eval eval-qa train docs check fix clean
 
 # Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
 unexport PYTHONDONTWRITEBYTECODE
@@ -101,6 +101,9 @@ LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
 $(VENV)/.mem0: $(VENV)/.installed
 	$(PIP) --quiet --editable '.[dev,mem0]'
 	touch $@
+
+bench: $(VENV)/.mem0  ## set up, then measure time, memory and disk by the number of turns (an hour for the largest)
+	$(EVAL) bench --sizes 100,1000,10000,100000 --page build/speed.md
 
 eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key
 	@test -f $(LOCOMO) -a -f $(LME) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from eval.bench.command import bench_command
 from eval.ear.command import ear_command
 from eval.htm.command import htm_command
 from eval.memtier.command import memtier_command
@@ -427,6 +428,7 @@ def audit_command(
     raise typer.Exit(int(bool(found.differing)))
 
 
+app.command("bench")(bench_command)
 app.command("ear")(ear_command)
 app.command("htm")(htm_command)
 app.command("learn")(learn_command)

@@ -63,7 +63,9 @@ class Mem0:
         # One call embeds the lot; Mem0 then asks for one text at a time and is served from here.
         texts = [said(turn) for session in sessions for turn in session.turns]
         vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True))
-        self._memory = await to_thread.run_sync(_opened, self._directory, _InProcess(self._embedder, vectors))
+        self._memory = await to_thread.run_sync(
+            open_store, self._directory, _InProcess(self._embedder, vectors)
+        )
         await to_thread.run_sync(self._store, sessions)
 
     def _store(self, sessions: Sequence[Session]) -> None:
@@ -121,7 +123,8 @@ class _InProcess:
         return [self.embed(text) for text in texts]
 
 
-def _opened(directory: Path, embedder: _InProcess) -> Memory:
+def open_store(directory: Path, embedder: Any) -> Memory:
+    """Open Mem0 on a directory, with an embedder of ours in the place of its own."""
     memory_type, config_type = _package(directory)
     config = config_type(
         vector_store={

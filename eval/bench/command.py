@@ -1,0 +1,37 @@
+"""`python -m eval bench`: time, memory and disk by the number of turns."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eval.options import AsJson
+
+
+def bench_command(
+    *,
+    sizes: Annotated[str, typer.Option(help="Numbers of turns.")] = "100,1000,10000",
+    engines: Annotated[
+        str, typer.Option(help="Which; mem0 needs its extra.")
+    ] = "tiermem,bm25+dense,fts5,mem0",
+    page: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file too.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure add, open, search, context and erase beside rank-bm25 with vectors, SQLite FTS5 and Mem0."""
+    from eval.bench.measure import Measured, measure
+    from eval.bench.page import render_page
+
+    measured: list[Measured] = []
+    for engine in engines.split(","):
+        for size in map(int, sizes.split(",")):
+            print(f"{engine}: {size:,} turns", file=sys.stderr)  # noqa: T201
+            measured.append(measure(engine, size))
+    text = json.dumps([asdict(one) for one in measured], indent=2) if as_json else render_page(measured)
+    print(text)  # noqa: T201
+    if page is not None:
+        page.write_text(render_page(measured), encoding="utf-8")
