@@ -47,7 +47,7 @@ from tiermem.proof.support import Ground, QuotedTurn
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
-from tiermem.reasoning.interface import PageView
+from tiermem.reasoning.interface import Draft, PageView
 from tiermem.reasoning.learned.answering import Words
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.learned.pieces import Pieces, encode
@@ -284,6 +284,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Callable[[PageLine], bool]": lambda _: lambda line: line.seq % 2 == 0,
     "ParsedQuestion": lambda _: parse_question(QUESTION),
     "Scored": scored,
+    "Draft": lambda text: Draft(text=text[:LONGEST_QUESTION], cited=(0, 1), abstained=False),
     "Evidence": evidence,
     "Sequence[Words]": lambda text: [Words(text=text, turn=0, start=0, end=len(text), margin=0.0)],
     "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),

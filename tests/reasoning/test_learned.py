@@ -31,7 +31,7 @@ SAID_BY = (
     ("Ann", "I adopted a rescue dog called Biscuit."),
     ("Bo", "The new roof of the pottery studio cost 1,450 dollars."),
     ("Ann", "Biscuit is allergic to chicken."),
-    ("Bo", "I never learned to swim."),
+    ("Bo", "I learned to swim last year."),
 )
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 TURNS = [

@@ -28,6 +28,7 @@ from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
 from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
+from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extracted
 from tiermem.text import negated, sentences, stems
 
@@ -152,10 +153,11 @@ class ComposeByReader:
 
     def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
         if not self.named and not self.opened.possible:
-            return extracted(question, evidence)
+            return require_assertion(question, extracted(question, evidence), evidence)
         reader = self.opened.get()
         try:
-            return self._draft_from(propose(reader, question, evidence))
+            draft = self._draft_from(propose(reader, question, evidence))
+            return require_assertion(question, draft, evidence)
         except FloatingPointError as error:
             raise self.opened.refusal(error) from error
 

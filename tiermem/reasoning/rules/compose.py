@@ -10,6 +10,7 @@ from typing import Final
 
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
+from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.extract import answer_from
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
 from tiermem.reasoning.rules.sentences import Matcher, Scored, evidence_sentences
@@ -37,7 +38,7 @@ _ABSTAINED = Draft(text="", cited=(), abstained=True, complete=False)
 
 async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
     """A short extract of the best statement, or an abstention."""
-    return extracted(question, evidence)
+    return require_assertion(question, extracted(question, evidence), evidence)
 
 
 def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
