@@ -262,6 +262,50 @@ async def test_a_rejection_is_final(code: int) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("code", [404, 405])
+@pytest.mark.parametrize(
+    ("path", "called", "advice"),
+    [
+        ("", "/chat/completions", "check base_url, which on most servers ends in '/v1'"),
+        ("/", "/chat/completions", "check base_url, which on most servers ends in '/v1'"),
+        ("/api", "/api/chat/completions", "check base_url, which on most servers ends in '/v1'"),
+        ("/v1", "/v1/chat/completions", "check its path and the model's name"),
+        ("/v1/chat/completions", "/v1/chat/completions/chat/completions", "leave '/chat/completions' out"),
+        ("/v1/completions/", "/v1/completions/chat/completions", "leave '/completions' out of base_url"),
+        ("/v1/embeddings", "/v1/embeddings/chat/completions", "leave '/embeddings' out of base_url"),
+        ("/v1?token=hidden-in-query", "/v1/", "check base_url"),
+        ("/hidden-in-key-0123/v1", "/[redacted]/v1/chat/completions", "check its path"),
+    ],
+)
+async def test_a_path_that_is_not_found_is_named_with_what_to_check(
+    code: int, path: str, called: str, advice: str
+) -> None:
+    with ModelServer() as server:
+        server.then(Status(code, "page not found"))
+        address = server.url.removesuffix("/v1")
+        url = address.replace("http://", "http://ann:hidden-in-userinfo@") + path
+        model = OpenAIModel("m", base_url=url, api_key="hidden-in-key-0123", options=QUICK)
+        with pytest.raises(ModelRefused) as raised:
+            await model.complete(call())
+        await model.close()
+    told = str(raised.value).partition("rejected the call: ")[2]
+    assert told.startswith(f"Error code: {code} - page not found; called ")
+    assert f"; called {address}{called}: " in told
+    assert advice in told
+    assert "/v1" in told
+    assert "hidden" not in told
+
+
+async def test_the_url_of_embeddings_that_are_not_found_is_named() -> None:
+    with ModelServer() as server:
+        server.then(Status(404, "page not found"))
+        async with model_at(server) as model:
+            with pytest.raises(
+                ModelRefused, match=rf"called {server.url}/embeddings: base_url ends in '/v1'"
+            ):
+                await model.embed(["x"])
+
+
 async def test_a_quota_that_is_used_up_is_not_asked_again() -> None:
     with ModelServer() as server:
         server.then(Status(429, error_code="insufficient_quota"))

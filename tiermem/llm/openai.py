@@ -22,7 +22,7 @@ from tiermem.llm import wire
 from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
-from tiermem.llm.redaction import Redaction
+from tiermem.llm.redaction import Redaction, shown_url
 from tiermem.llm.request_format import RequestFormat
 from tiermem.llm.retry import Transient, retry, seconds_of_rest
 from tiermem.model import Usage
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 _NEEDED = ("openai", "tenacity")
 """Packages of the extra `model`."""
+
+_NO_SUCH_PATH = (404, 405)
+"""HTTP statuses of a path that the server does not have, or has for something else."""
+_PATHS = ("/chat/completions", "/completions", "/embeddings")
+"""What is added to base_url, and what users copy into it."""
 
 _Send = Callable[[], Awaitable[Any]]
 _Decode = Callable[[bytes], Any]
@@ -296,4 +301,20 @@ def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> E
         return Transient(f"{reason} (asks for {wait:g} s of rest)" if wait else reason, wait=wait)
     if error.status_code in (400, 422):
         return _NotUnderstood(reason)
-    return ModelRefused(f"{endpoint} rejected the call: {reason}")
+    advice = ""
+    if error.status_code in _NO_SUCH_PATH:
+        advice = f"; {_url_advice(redaction.in_error(shown_url(str(error.request.url))))}"
+    return ModelRefused(f"{endpoint} rejected the call: {reason}{advice}")
+
+
+def _url_advice(url: str) -> str:
+    """Which URL was called, and what to check where it is not found."""
+    base = next((url.removesuffix(path) for path in _PATHS if url.endswith(path)), url)
+    twice = next((path for path in _PATHS if base.endswith(path)), None)
+    if twice is not None:
+        check = f"leave {twice!r} out of base_url, which on most servers ends in '/v1'"
+    elif base.endswith("/v1"):
+        check = "base_url ends in '/v1', as on most servers; check its path and the model's name"
+    else:
+        check = "check base_url, which on most servers ends in '/v1'"
+    return f"called {url}: {check}"
