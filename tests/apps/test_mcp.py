@@ -190,6 +190,7 @@ async def test_forget_shows_the_line_that_it_destroys(
         ("recall", {}, "question"),
         ("recall", {"question": "x", "sesion": "main"}, "argument 'sesion' is not known: give 'question'"),
         ("stats", {"nosuch": 1}, "argument 'nosuch' is not known: leave it out"),
+        ("serch", {"query": "x"}, "tool 'serch' is not known: give 'recall'"),
     ],
 )
 async def test_what_is_refused_is_told_to_the_model(
@@ -199,6 +200,83 @@ async def test_what_is_refused_is_told_to_the_model(
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert told in text(result)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("recall", {}, "argument 'question' is missing"),
+        ("recall", {"question": None}, "argument 'question' is not valid: input should be a valid string"),
+        (
+            "recall",
+            {"question": "x", "max_tokens": 0},
+            "argument 'max_tokens' is not valid: input should be greater than or equal to 1",
+        ),
+        (
+            "search",
+            {"query": "x", "kind": "facts"},
+            "argument 'kind' is not valid: input should be 'any', 'units', 'turns' or 'pages'",
+        ),
+        (
+            "search",
+            {"limit": 0, "query": ["x"]},
+            "argument 'query' is not valid: input should be a valid string; "
+            "argument 'limit' is not valid: input should be greater than or equal to 1",
+        ),
+        (
+            "feedback",
+            {"outcome": "success", "unit_ids": [1, 2, 3, "u1:a", 5, 6]},
+            "argument 'unit_ids.0' is not valid: input should be a valid string; "
+            "argument 'unit_ids.1' is not valid: input should be a valid string; "
+            "argument 'unit_ids.2' is not valid: input should be a valid string; 2 more",
+        ),
+        ("forget", {"reason": None}, "argument 'reason' is not valid: input should be a valid string"),
+        ("forget", {"reason": "asked to", "session": "cats"}, "no session 'cats'"),
+    ],
+)
+async def test_an_error_is_one_sentence(
+    memory: tiermem.AsyncMemory, tool: str, arguments: dict[str, Any], sentence: str
+) -> None:
+    async with Client(server(memory)) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert text(result) == sentence
+
+
+async def test_the_words_of_a_crash_are_not_shown_to_the_model(
+    memory: tiermem.AsyncMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def crash(self: object) -> None:
+        raise OSError("a secret path")
+
+    monkeypatch.setattr(tiermem.AsyncMemory, "stats", crash)
+    async with Client(server(memory)) as client:
+        result = await client.call_tool("stats", {})
+    assert (result.is_error, text(result)) == (True, "Error executing tool stats")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("recall", {"question": "What is Biscuit allergic to?", "max_tokens": None, "session": None}),
+        ("ask", {"question": "What is Biscuit allergic to?", "asked_at": None, "min_trust": None}),
+        ("search", {"query": "chicken", "kind": None, "limit": None, "speaker": None, "said_after": None}),
+        ("remember", {"fact": "The spare key hangs in the shed.", "session": None, "trust": None}),
+        ("remember", {"fact": "The shed is green and old.", "speaker": None, "said_at": None}),
+        ("forget", {"reason": "asked to", "session": "dogs", "confirm": None, "page_id": None, "line": None}),
+    ],
+)
+async def test_null_for_an_optional_argument_is_as_if_it_was_not_given(
+    memory: tiermem.AsyncMemory, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with Client(server(memory)) as client:
+        result = await client.call_tool(tool, arguments)
+        assert not result.is_error, text(result)
+        without = {key: value for key, value in arguments.items() if value is not None}
+        again = await client.call_tool(tool, without)
+    assert (len(text(again)) > 20, again.is_error) == (len(text(result)) > 20, False)
+    if tool in {"recall", "search", "forget"}:
+        assert text(result) == text(again)
 
 
 async def test_a_resource_that_is_not_there_is_an_error(memory: tiermem.AsyncMemory) -> None:

@@ -288,12 +288,12 @@ async def test_a_path_that_is_not_found_is_named_with_what_to_check(
         with pytest.raises(ModelRefused) as raised:
             await model.complete(call())
         await model.close()
-    told = str(raised.value).partition("rejected the call: ")[2]
-    assert told.startswith(f"Error code: {code} - page not found; called ")
-    assert f"; called {address}{called}: " in told
-    assert advice in told
-    assert "/v1" in told
-    assert "hidden" not in told
+    message = str(raised.value).partition("rejected the call: ")[2]
+    assert message.startswith(f"Error code: {code} - page not found; called ")
+    assert f"; called {address}{called}: " in message
+    assert advice in message
+    assert "/v1" in message
+    assert "hidden" not in message
 
 
 async def test_the_url_of_embeddings_that_are_not_found_is_named() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 import tiermem
 from pagestore import Page
@@ -25,7 +25,7 @@ from tiermem.trust import DEFAULT_TRUST
 
 try:
     from mcp.server.mcpserver import MCPServer
-    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
     from mcp.types import ToolAnnotations
 
     from tiermem.apps.mcp.stdio import open_stdio
@@ -33,6 +33,9 @@ except ImportError as error:
     raise InvalidInput(
         f"the Model Context Protocol needs an extra: pip install 'tiermem[mcp]' ({error})"
     ) from error
+
+_ERRORS_SHOWN = 3
+"""Wrong arguments of a call that an error names."""
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -62,19 +65,52 @@ class _Server(MCPServer[Any]):
     """A server that refuses arguments which a tool does not have, and answers all messages."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *context: Any, **keywords: Any) -> Any:
-        """See `MCPServer.call_tool`; raises `ToolError` for an argument that the tool does not have."""
+        """See `MCPServer.call_tool`; null for an optional argument counts as not given.
+
+        Raises `ToolError` with one sentence for what the tool cannot take or the memory refuses.
+        """
         schemas = {tool.name: tool.input_schema for tool in await self.list_tools()}
-        known = schemas[name]["properties"] if name in schemas else arguments
+        if name not in schemas:
+            raise ToolError(f"tool {not_one_of(name, schemas)}")
+        known = schemas[name]["properties"]
         for argument in arguments.keys() - known.keys():
             other = not_one_of(argument, known) if known else f"{argument!r} is not known: leave it out"
             raise ToolError(f"argument {other}")
-        return await super().call_tool(name, arguments, *context, **keywords)
+        required = schemas[name].get("required", ())
+        given = {key: value for key, value in arguments.items() if value is not None or key in required}
+        try:
+            return await super().call_tool(name, given, *context, **keywords)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            raise _explain_refusal(error) from error
 
     async def run_stdio_async(self) -> None:
         """See `MCPServer.run_stdio_async`."""
         options = self._lowlevel_server.create_initialization_options()
         async with open_stdio() as (read, write):
             await self._lowlevel_server.run(read, write, options)
+
+
+def _explain_refusal(error: ToolError) -> ToolError:
+    """The error of a tool in one sentence, without the words that the SDK puts around it."""
+    match error.__cause__:
+        case ValidationError() as invalid:
+            errors = invalid.errors(include_url=False, include_context=False, include_input=False)
+            more = [f"{len(errors) - _ERRORS_SHOWN} more"] if len(errors) > _ERRORS_SHOWN else []
+            return ToolError("; ".join([*map(_explain_argument, errors[:_ERRORS_SHOWN]), *more]))
+        case ToolError() as refusal:
+            return ToolError(str(refusal))
+        case _:
+            return error
+
+
+def _explain_argument(error: Any) -> str:
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"argument {name!r} is missing"
+    message = str(error["msg"])
+    return f"argument {name!r} is not valid: {message[:1].lower()}{message[1:]}"
 
 
 def server(
