@@ -128,8 +128,30 @@ def test_standard_input_is_a_file_too(tmp_path: Path) -> None:
 def test_one_bad_file_and_nothing_is_stored(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"speaker": "Ann", "text": "Hi"}\n{"speaker": "Ann"}\n')
-    refused = tiermem(tmp_path / "memory", "ingest", str(chat_file(tmp_path)), str(bad), code=1)
+    refused = tiermem(tmp_path / "memory", "ingest", "--strict", str(chat_file(tmp_path)), str(bad), code=1)
     assert "bad.jsonl' is not dialogue: line 2: no words" in refused.stderr
+    assert not (tmp_path / "memory").exists()
+
+
+def test_a_record_that_cannot_be_read_is_skipped_with_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "club.jsonl"
+    lines = [
+        json.dumps({"speaker": "Ines", "text": f"Rehearsal number {n}", "id": f"s{n}"}) for n in range(4)
+    ]
+    file.write_text("\n".join([*lines[:2], '{"speaker": "Rui", "te', *lines[2:]]) + "\n")
+    shown = tiermem(tmp_path / "memory", "ingest", str(file))
+    assert f"note: skipped: {str(file)!r}, line 3: not JSON" in shown.stderr
+    assert "note: 1 record was skipped as unreadable" in shown.stderr
+    told = as_json(tmp_path / "memory", "ingest", str(file))
+    assert told["spaces"][0]["known"] == 4
+    assert [one.partition(", ")[2].partition(":")[0] for one in told["skipped"]] == ["line 3"]
+
+
+def test_a_file_of_which_most_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "club.jsonl"
+    file.write_text('{"speaker": "Ines", "text": "Yes"}\n{"speaker": 7}\n{"text": []}\n')
+    refused = tiermem(tmp_path / "memory", "ingest", str(file), code=1)
+    assert "2 of 3 records cannot be read, the first of them line 2: no speaker" in refused.stderr
     assert not (tmp_path / "memory").exists()
 
 

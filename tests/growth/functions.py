@@ -97,6 +97,8 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.formats.source.alone": "takes sessions",
     "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.places.place": "names where an error lies, around other work",
+    "tiermem.dialogue.places.record": "names where an error lies, around other work",
+    "tiermem.dialogue.places.skip_unreadable": "takes a list",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.reasoning.rules.extract.date_words": "takes a date that was found",
     "tiermem.reasoning.learned.decode.best_span": "takes numbers",

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import codecs
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, get_args
 
@@ -19,6 +21,7 @@ from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.dialogue.packed import unpacked
+from tiermem.dialogue.places import record, skip_unreadable
 from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
 
 STDIN = "-"
@@ -30,6 +33,7 @@ def read_dialogue(
     *,
     session: str | None = None,
     stamps: bool = False,
+    on_skipped: Callable[[str], None] | None = None,
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
 
@@ -37,6 +41,9 @@ def read_dialogue(
     without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`: that is
     for files of your own, since whoever writes a file can name any. The whole source is read first:
     `NotDialogue` means nothing of it came through.
+
+    One record that cannot be read refuses the file. With `on_skipped` the others are read, and it is called
+    for each record that was skipped with its place and the reason; more of these than turns refuse the file.
     """
     if format not in get_args(Format):
         raise InvalidInput(f"format {not_one_of(format, get_args(Format))}")
@@ -44,20 +51,45 @@ def read_dialogue(
         name_in(session, "session")
     name, data = _fetch(source)
     session = session or _stem(name)
+    skipped: list[str] = []
     try:
-        conversations = _read(data, format, name, session, stamps=stamps)
+        with skip_unreadable(skipped if on_skipped is not None else None):
+            conversations = _read(data, format, name, session, stamps=stamps)
+            conversations = tuple(map(_with_short_names, conversations))
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
-    if not any(conversation.sessions for conversation in conversations):
-        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
-    sessions = (session for conversation in conversations for session in conversation.sessions)
-    longest = max((len(turn.speaker) for session in sessions for turn in session.turns), default=0)
-    if longest > LONGEST_SPEAKER:
+    turns = sum(conversation.turns for conversation in conversations)
+    if skipped and not turns:
+        raise NotDialogue(f"{name!r} is not dialogue: {skipped[0]}")
+    if len(skipped) > turns:
         raise NotDialogue(
-            f"{name!r} names a speaker in {longest:,} characters, and {LONGEST_SPEAKER} is the most: "
-            "shorten the name"
+            f"{name!r} is not dialogue: {len(skipped):,} of {len(skipped) + turns:,} records cannot be read, "
+            f"the first of them {skipped[0]}"
         )
+    if not turns:
+        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
+    if on_skipped is not None:
+        for reason in skipped:
+            on_skipped(f"{name!r}, {reason}")
     return conversations
+
+
+def _with_short_names(conversation: Conversation) -> Conversation:
+    """The conversation without turns whose speaker has too long a name; raises outside of skipping."""
+    sessions = []
+    for session in conversation.sessions:
+        turns = []
+        for turn in session.turns:
+            with record(f"session {session.session!r}"):
+                if len(turn.speaker) > LONGEST_SPEAKER:
+                    raise InvalidInput(
+                        f"it names a speaker in {len(turn.speaker):,} characters, and {LONGEST_SPEAKER} "
+                        "is the most: shorten the name"
+                    )
+                turns.append(turn)
+        sessions.append(session if len(turns) == len(session.turns) else replace(session, turns=tuple(turns)))
+    kept = tuple(session for session in sessions if session.turns)
+    return replace(conversation, sessions=kept)
 
 
 def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
@@ -113,4 +145,6 @@ def _read(data: bytes, form: Format, name: str, session: str, *, stamps: bool) -
 def _parse(text: str, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:
     source = Source(name=name, text=text, session=session, stamps=stamps)
     readers = [reader for reader in READERS if form in ("auto", reader.name)]
-    return next((reader for reader in readers if reader.knows(source)), readers[-1]).read(source)
+    with skip_unreadable(None):
+        reader = next((reader for reader in readers if reader.knows(source)), readers[-1])
+    return reader.read(source)

@@ -14,7 +14,7 @@ from datetime import datetime
 from pagestore import Turn
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.dialogue.times import parse_clock, parse_time
 from tiermem.errors import InvalidInput
 
@@ -54,7 +54,7 @@ def parse_transcript(text: str, session: str) -> tuple[DialogueSession, ...]:
     """Sessions named `session`, `session-2`, …; `NotDialogue` names the line that is no dialogue."""
     reading = _Reading()
     for number, line in enumerate(text.split("\n"), start=1):
-        with place(f"line {number}"):
+        with record(f"line {number}"):
             _read_line(reading, line.removesuffix("\r"))
     return tuple(
         identified(

@@ -15,7 +15,7 @@ from pagestore import Turn
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.messages import session_of, turn_of
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput, NotDialogue
 
 
@@ -48,9 +48,10 @@ def json_lines(text: str, read: Callable[[Any], Any] = lambda value: value) -> I
     """What `read` makes of each line of JSON, with where it stands; `NotDialogue` names the line."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            with place(f"line {number}"):
-                value = read(load_json(line))
-            yield f"line {number}", value
+            values = []
+            with record(f"line {number}"):
+                values.append(read(load_json(line)))
+            yield from ((f"line {number}", value) for value in values)
 
 
 def grouped(
@@ -63,14 +64,14 @@ def grouped(
     sessions: dict[str, list[Turn]] = {}
     by_id: dict[tuple[str, str, str | None], tuple[str, Turn]] = {}
     for where, message in messages:
-        with place(where):
+        with record(where):
             turn, session = turn_of(message), session_of(message) or default
             turn = replace(turn, trust=_stamp_of(message)) if stamps else turn
             if turn.turn_id is not None:
                 first, known = by_id.setdefault((session, turn.turn_id, turn.agent), (where, turn))
                 if known != turn:
                     raise InvalidInput(f"turn id {turn.turn_id!r} already stands on {first} with other words")
-        sessions.setdefault(session, []).append(turn)
+            sessions.setdefault(session, []).append(turn)
     return tuple(identified(session, turns) for session, turns in sessions.items())
 
 

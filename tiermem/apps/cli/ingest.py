@@ -74,6 +74,10 @@ def ingest(
         bool,
         typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse a file in which one record cannot be read."),
+    ] = False,
     agent: options.Agent = None,
     engine: options.Engine = "auto",
     output: options.Output,
@@ -83,10 +87,16 @@ def ingest(
     Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, memories of Mem0, Zep,
     Graphiti, Letta, LangMem and Hindsight, JSON lines of turns or of OpenAI's fine-tuning, CSV, subtitles,
     "Name: text" and Markdown transcripts, LoCoMo and LongMemEval (also .gz, .xz, .zip). Which of them a file
-    is, is seen from what it holds.
+    is, is seen from what it holds. Records that cannot be read are listed and skipped, as long as most can.
     """
     known = options.key_values("--metadata", metadata)
-    conversations = [one for file in files for one in read_dialogue(file, form, session=session, stamps=True)]
+    skipped: list[str] = []
+    on_skipped = None if strict else skipped.append
+    conversations = [
+        one
+        for file in files
+        for one in read_dialogue(file, form, session=session, stamps=True, on_skipped=on_skipped)
+    ]
     results = ingest_into(
         store,
         conversations,
@@ -96,7 +106,8 @@ def ingest(
         stamps=stamps,
         agent=agent,
     )
-    output.show({"store": store, "spaces": results}, lambda: _ingested(results))
+    output.show({"store": store, "spaces": results, "skipped": skipped}, lambda: _ingested(results))
+    _warn_of_skipped(skipped)
     raising = sum(result.raising for result in results)
     if raising:
         remark(f"{raising} turns name a higher trust than is theirs without; --stamps believes it")
@@ -107,6 +118,20 @@ def ingest(
         waiting = "1 page is" if pages == 1 else f"{pages:,} pages are"
         complain(f"{waiting} stored but not summarised yet: {reason} (run the same command again)")
         raise typer.Exit(EXIT_ERROR)
+
+
+_MOST_LISTED = 20
+"""Skipped records that are listed on a terminal; `--json` has all."""
+
+
+def _warn_of_skipped(skipped: Sequence[str]) -> None:
+    for reason in skipped[:_MOST_LISTED]:
+        remark(f"skipped: {reason}")
+    if len(skipped) > _MOST_LISTED:
+        remark(f"skipped: {len(skipped) - _MOST_LISTED:,} more, which --json lists")
+    if skipped:
+        counts = "1 record was" if len(skipped) == 1 else f"{len(skipped):,} records were"
+        remark(f"{counts} skipped as unreadable; --strict refuses such a file")
 
 
 def ingest_into(

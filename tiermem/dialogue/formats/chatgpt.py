@@ -14,7 +14,7 @@ from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput
 
 
@@ -23,33 +23,35 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(_chat(chat, number) for number, chat in enumerate(source.elements, start=1))
+    chats = enumerate(source.elements, start=1)
+    return alone(session for number, chat in chats for session in _chat(chat, number))
 
 
-def _chat(chat: object, number: int) -> DialogueSession:
-    with place(f"chat {number}"):
+def _chat(chat: object, number: int) -> Iterator[DialogueSession]:
+    with record(f"chat {number}"):
         if not isinstance(chat, Mapping) or not isinstance(chat.get("mapping"), Mapping):
             raise InvalidInput("not a chat with a 'mapping'")
         name = chat.get("conversation_id") or chat.get("id") or f"chat-{number}"
-        return identified(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat)))
+        yield identified(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat)))
 
 
 def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
-    for message in _branch(chat):
-        author = message.get("author")
-        role = author.get("role") if isinstance(author, Mapping) else None
-        words = _words(message.get("content"))
-        metadata = message.get("metadata")
-        hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation")
-        if words and isinstance(role, str) and not hidden:
-            turn = turn_of({"role": role, "content": words, "id": message.get("id")})
-            yield Turn(
-                speaker=turn.speaker,
-                text=turn.text,
-                said_at=moment(message.get("create_time")) or moment(chat.get("create_time")),
-                role=turn.role,
-                turn_id=turn.turn_id,
-            )
+    for number, message in enumerate(_branch(chat), start=1):
+        with record(f"message {number}"):
+            author = message.get("author")
+            role = author.get("role") if isinstance(author, Mapping) else None
+            words = _words(message.get("content"))
+            metadata = message.get("metadata")
+            hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation")
+            if words and isinstance(role, str) and not hidden:
+                turn = turn_of({"role": role, "content": words, "id": message.get("id")})
+                yield Turn(
+                    speaker=turn.speaker,
+                    text=turn.text,
+                    said_at=moment(message.get("create_time")) or moment(chat.get("create_time")),
+                    role=turn.role,
+                    turn_id=turn.turn_id,
+                )
 
 
 def _branch(chat: Mapping[str, Any]) -> list[Mapping[str, Any]]:

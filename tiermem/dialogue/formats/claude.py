@@ -10,7 +10,7 @@ from tiermem.dialogue.formats.source import Reader, Source, alone, joined, momen
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import words_of
-from tiermem.dialogue.places import listing, place
+from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
 _ROLES = {"human": "user"}
@@ -21,20 +21,21 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(_chat(chat, number) for number, chat in enumerate(source.elements, start=1))
+    chats = enumerate(source.elements, start=1)
+    return alone(session for number, chat in chats for session in _chat(chat, number))
 
 
-def _chat(chat: object, number: int) -> DialogueSession:
-    with place(f"chat {number}"):
+def _chat(chat: object, number: int) -> Iterator[DialogueSession]:
+    with record(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
         name = chat.get("uuid") or f"chat-{number}"
-        return identified(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat)))
+        yield identified(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat)))
 
 
 def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
     for number, message in enumerate(listing(chat, "chat_messages"), start=1):
-        with place(f"message {number}"):
+        with record(f"message {number}"):
             if not isinstance(message, Mapping) or not isinstance(message.get("sender"), str):
                 raise InvalidInput("not a message with a 'sender'")
             sender: str = message["sender"]

@@ -8,7 +8,7 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.places import listing, place
+from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
 
@@ -32,7 +32,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 
 def _turns(source: Source) -> Iterator[Turn]:
     for number, message in enumerate(listing(source.first, "messages"), start=1):
-        with place(f"message {number}"):
+        with record(f"message {number}"):
             if not isinstance(message, Mapping) or not isinstance(message.get("author"), Mapping):
                 raise InvalidInput("not a message with an 'author'")
             words = _words(message)

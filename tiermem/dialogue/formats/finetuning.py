@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.dialogue.turns_file import load_json, parse_array
 
 
@@ -23,10 +23,8 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 def _sessions(source: Source) -> Iterator[DialogueSession]:
     for number, line in enumerate(source.text.split("\n"), start=1):
         if line.strip():
-            with place(f"line {number}"):
-                session = f"{source.session}-{number}"
-                turns = parse_array(load_json(line), session)
-            yield from turns
+            with record(f"line {number}"):
+                yield from parse_array(load_json(line), f"{source.session}-{number}")
 
 
 READER = Reader(name="fine-tuning", knows=_knows, read=_read)

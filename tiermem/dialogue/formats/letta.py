@@ -16,7 +16,7 @@ from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
-from tiermem.dialogue.places import listing, place
+from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
 _BY = "letta"
@@ -44,7 +44,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 def _agent(
     agent: object, number: int, blocks: Sequence[Mapping[str, Any]], at: object
 ) -> Iterator[DialogueSession]:
-    with place(f"agent {number}"):
+    with record(f"agent {number}"):
         if not isinstance(agent, Mapping):
             raise InvalidInput("not an agent")
         name = agent.get("name") or f"agent-{number}"
@@ -59,7 +59,7 @@ def _agent(
 
 def _messages(agent: Mapping[str, Any]) -> Iterator[Turn | None]:
     for number, message in enumerate(listing(agent, "messages"), start=1):
-        with place(f"message {number}"):
+        with record(f"message {number}"):
             yield _message(message)
 
 

@@ -15,7 +15,7 @@ from tiermem.dialogue.formats.source import Source, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.metadata import metadata_in
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.dialogue.turns_file import json_lines
 from tiermem.errors import InvalidInput
 
@@ -37,7 +37,10 @@ def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iter
         found = [(key, one) for key in lists for one in document[key]]
         found = found or ([] if empty else [("entry", document)])
         for number, (key, one) in enumerate(found, start=1):
-            yield f"{key} {number}", _entry(one)
+            read = []
+            with record(f"{key} {number}"):
+                read.append(_entry(one))
+            yield from ((f"{key} {number}", entry) for entry in read)
 
 
 def first_entry(source: Source, keys: Sequence[str]) -> Entry:
@@ -89,7 +92,7 @@ def named(by: str, names: Iterable[object]) -> str:
 def placed(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tuple[str, Turn | None]]:
     """What `read` makes of every entry; `NotDialogue` says which one cannot be read."""
     for where, entry in found:
-        with place(where):
+        with record(where):
             yield read(entry)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined
 from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.places import listing, place
+from tiermem.dialogue.places import listing, record
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
 
@@ -33,13 +33,14 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 
 def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:
     """Every channel of an archive; `files` are the texts of its members by path."""
-    with place(USERS):
+    users: dict[str, str] = {}
+    with record(USERS):
         users = _users(load_json(next(text for name, text in files.items() if name.endswith(USERS))))
     channels: dict[str, list[Turn]] = {}
     for name in sorted(files):
         *_, channel, file = ("", "", *name.split("/"))
         if channel and _DAY.fullmatch(file):
-            with place(name):
+            with record(name):
                 channels.setdefault(channel, []).extend(_turns(load_json(files[name]), users))
     sessions: list[DialogueSession] = []
     for channel, turns in channels.items():
@@ -64,7 +65,7 @@ def _turns(document: object, users: Mapping[str, str]) -> Iterator[Turn]:
     if not isinstance(document, list):
         raise InvalidInput("not a list of messages")
     for number, message in enumerate(document, start=1):
-        with place(f"message {number}"):
+        with record(f"message {number}"):
             if not isinstance(message, Mapping):
                 raise InvalidInput("not a message")
             words = _words(message, users)

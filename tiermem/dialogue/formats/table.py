@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import SPEAKER_KEYS, TEXT_KEYS
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.dialogue.turns_file import grouped
 from tiermem.errors import InvalidInput
 
@@ -44,10 +44,11 @@ def _rows(source: Source) -> Iterator[tuple[str, object]]:
             )
         for row in rows:
             if any(cell.strip() for cell in row):
-                with place(f"line {rows.line_num}"):
+                message: dict[str, str] = {}
+                with record(f"line {rows.line_num}"):
                     if len(row) != len(columns):
                         raise InvalidInput(f"{len(row)} cells in place of {len(columns)}")
-                message = _message(dict(zip(columns, row, strict=True)))
+                    message = _message(dict(zip(columns, row, strict=True)))
                 if any(message.get(name) for name in TEXT_KEYS):
                     yield f"line {rows.line_num}", message
     except csv.Error as error:

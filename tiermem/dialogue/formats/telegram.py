@@ -6,13 +6,13 @@ said by whoever did it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
 from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.places import listing, place
+from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
 _KINDS = ("media_type", "photo", "file", "location_information", "poll", "contact_information")
@@ -36,20 +36,20 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     return alone(one for n, chat in chats for one in _chat(chat, n, source.session, one_of_many=True))
 
 
-def _chat(chat: object, number: int, otherwise: str, *, one_of_many: bool) -> Sequence[DialogueSession]:
+def _chat(chat: object, number: int, otherwise: str, *, one_of_many: bool) -> Iterator[DialogueSession]:
     """The days of a chat. In an account several may have one name, or none: there the id tells them apart."""
-    with place(f"chat {number}"):
+    with record(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
         name = chat.get("name")
         named = name if isinstance(name, str) and name else otherwise
         named = f"{named} ({chat.get('id', number)})" if one_of_many else named
-        return by_day(named, list(_turns(chat)))
+        yield from by_day(named, list(_turns(chat)))
 
 
 def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
     for number, message in enumerate(listing(chat, "messages"), start=1):
-        with place(f"message {number}"):
+        with record(f"message {number}"):
             if not isinstance(message, Mapping):
                 raise InvalidInput("not a message")
             words = _words(message)

@@ -19,7 +19,7 @@ from typing import Literal
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.dialogue.times import parse_clock
 from tiermem.errors import InvalidInput
 
@@ -73,7 +73,7 @@ def _stamp(line: str) -> re.Match[str] | None:
 def _read(source: Source) -> tuple[Conversation, ...]:
     messages = list(_messages(source.text))
     order = _order(messages)
-    return alone(by_day(source.session, (_turn(message, order) for message in messages)))
+    return alone(by_day(source.session, (turn for message in messages for turn in _turn(message, order))))
 
 
 def _messages(text: str) -> Iterator[_Message]:
@@ -85,7 +85,7 @@ def _messages(text: str) -> Iterator[_Message]:
             if message is not None:
                 message.rest.append(line)
             elif line.strip():
-                with place(f"line {number}"):
+                with record(f"line {number}"):
                     raise InvalidInput("no message of WhatsApp begins here")
             continue
         if message is not None:
@@ -127,8 +127,8 @@ def _ymd(message: _Message, order: _Order) -> tuple[int, int, int]:
     return (year, second, first) if order == "day" else (year, first, second)
 
 
-def _turn(message: _Message, order: _Order) -> Turn:
-    with place(f"line {message.line}"):
+def _turn(message: _Message, order: _Order) -> Iterator[Turn]:
+    with record(f"line {message.line}"):
         said_at = _moment(message, order)
         opening, *more = message.rest
         speaker, colon, words = opening.partition(": ")
@@ -141,9 +141,11 @@ def _turn(message: _Message, order: _Order) -> Turn:
             and not _QUOTES & set(speaker)
             and speaker.strip(_MARKS).strip()
         )
-        if not named:
-            return Turn(speaker=APP, text="\n".join([opening, *more]), said_at=said_at, role="system")
-        return Turn(speaker=speaker.strip(_MARKS).strip(), text="\n".join([words, *more]), said_at=said_at)
+        if named:
+            who = speaker.strip(_MARKS).strip()
+            yield Turn(speaker=who, text="\n".join([words, *more]), said_at=said_at)
+        else:
+            yield Turn(speaker=APP, text="\n".join([opening, *more]), said_at=said_at, role="system")
 
 
 def _moment(message: _Message, order: _Order) -> datetime:

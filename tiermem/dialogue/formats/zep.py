@@ -24,7 +24,7 @@ from tiermem.dialogue.formats.memories import (
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.metadata import metadata_in
-from tiermem.dialogue.places import place
+from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput
 
 _BY = "zep"
@@ -60,7 +60,7 @@ def _turns(source: Source) -> Iterator[tuple[str, Turn | None]]:
         if _is_edge(entry):
             yield from placed([(where, entry)], _edge)
         else:
-            with place(where):
+            with record(where):
                 yield from ((_session(entry), turn) for turn in _said(entry))
 
 
