@@ -36,6 +36,8 @@ async def test_what_is_added_is_found_with_where_its_words_stand(memory: tiermem
     assert turn is not None
     assert turn.metadata["autogen"]["metadata"] == {"source": "chat"}
     assert (await kept.query(text("Biscuit"), speaker="Bo")).results == []
+    confined = TierMemMemory(memory, kind="turns", only={"speaker": "Bo"})
+    assert (await confined.query(text("Biscuit"), session="dogs")).results == []
 
 
 async def test_json_is_kept_and_what_has_no_words_is_refused(memory: tiermem.Memory) -> None:

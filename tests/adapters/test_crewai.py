@@ -82,6 +82,13 @@ def test_what_is_forgotten_is_erased(dogs: tiermem.Memory) -> None:
     assert any("chicken" in one.record.content for one in kept.recall("What is Biscuit allergic to?"))
 
 
+def test_a_record_is_forgotten_however_many_are_newer(memory: tiermem.Memory) -> None:
+    kept = TierMemMemory(memory=memory)
+    oldest, *_ = kept.remember_many([f"Biscuit barked {number} times." for number in range(201)])
+    assert kept.forget(record_ids=[oldest.id]) == 1
+    assert len(kept.list_records(limit=300)) == 200
+
+
 def test_what_cannot_be_had_is_refused(memory: tiermem.Memory) -> None:
     kept = TierMemMemory(memory=memory)
     with pytest.raises(InvalidInput, match="as_agent"):

@@ -81,6 +81,16 @@ async def test_what_was_erased_stays_away_when_the_graph_goes_on(memory: tiermem
     assert "And now?" in texts(memory, "monday")
 
 
+def test_a_message_with_an_id_is_stored_once_also_when_those_before_it_are_left_out(
+    memory: tiermem.Memory,
+) -> None:
+    node = remember_node(memory, session="monday")
+    said = [HumanMessage(text, id=text) for text in ("Biscuit barks.", "Pixel sleeps.")]
+    node.invoke({"messages": said})
+    node.invoke({"messages": said[1:]})
+    assert texts(memory, "monday") == ["Biscuit barks.", "Pixel sleeps."]
+
+
 def test_without_a_session_or_thread_nothing_is_stored(memory: tiermem.Memory) -> None:
     state = {"messages": [HumanMessage("Biscuit barks.")]}
     with pytest.raises(InvalidInput, match="thread_id"):

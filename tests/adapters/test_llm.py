@@ -87,7 +87,7 @@ def test_the_command_line_gives_a_model_the_tools_and_they_work_from_one_process
     assert "| Ann: My dog Biscuit is allergic to chicken." in recalled.stdout
     assert "Tool call: tiermem(" in recalled.stderr
     fact = "The red kettle stands in the cellar."
-    kept = scripted("-T", "TierMem(as_user=True)", tool="TierMem_remember", fact=fact, speaker="Bo")
+    kept = scripted("-T", "TierMem(as_user=true)", tool="TierMem_remember", fact=fact, speaker="Bo")
     assert fact in kept.stdout
     asked = scripted("-T", "TierMem", tool="TierMem_ask", question="Where does the red kettle stand?")
     answer = json.loads(asked.stdout)
@@ -102,6 +102,12 @@ def test_a_model_calls_the_tools(dogs: tiermem.Memory, example: Callable[[str], 
     assert "| Ann: My dog Biscuit is allergic to chicken." in shown
     assert "The red kettle stands in the cellar." in kept
     assert shows("with_llm", shown, kept)
+
+
+@pytest.mark.parametrize("tool", [TierMem.recall, TierMem.ask])
+def test_looking_makes_no_space(tmp_path: Path, tool: Callable[[TierMem, str], str]) -> None:
+    with pytest.raises(TierMemError, match="no space"):
+        tool(TierMem(store=str(tmp_path / "none")), "Where is the kettle?")
 
 
 def test_a_toolbox_names_its_memory_and_works_beside_who_writes_it(
