@@ -278,6 +278,7 @@ def test_pages_are_listed_and_printed_by_the_beginning_of_their_id(store: Path) 
     assert "Ann: How exciting." in shown
     assert listed[0]["id"][:12] in tiermem(store, "pages").stdout
     assert as_json(store, "pages", "--session", "chat")["pages"] == listed[:1]
+    assert "'p1:'" in tiermem(store, "page", "p1:", code=1).stderr  # the beginning of both
 
 
 def test_units_name_the_pages_they_rest_on(store: Path) -> None:

@@ -13,10 +13,12 @@ from rich.console import Console
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, write_checkpoints
+from tiermem.apps.cli.search import results
 from tiermem.apps.present.answers import page_view
 from tiermem.apps.present.as_json import plain, print_json
 from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput
+from tiermem.model import Evidence
 from tiermem.text.unicode import show_controls
 
 any_text = st.text(alphabet=st.characters(exclude_categories=()))
@@ -32,6 +34,14 @@ def test_safe_text_keeps_its_length_and_carries_no_control_to_the_terminal(text:
 
 def test_an_escape_sequence_in_a_turn_is_shown_not_obeyed() -> None:
     assert show_controls("a\x1b[2Jb\x00\x7f\x9b") == "a␛[2Jb␀␡\ufffd"
+
+
+def test_an_escape_sequence_in_what_is_found_is_shown_not_obeyed() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    console.print(results([Evidence(text="a\x1b[2Jb", spans=(), score=1.0, source="turn")]))
+    assert isinstance(console.file, io.StringIO)
+    assert "a␛[2Jb" in console.file.getvalue()
+    assert "\x1b" not in console.file.getvalue()
 
 
 @given(any_text)

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import anyio
@@ -284,6 +285,48 @@ async def test_a_file_that_is_a_link_is_not_followed(tmp_path: Path, name: str) 
         with pytest.raises(IndexMismatch, match="a link is not followed"):
             SqliteIndex(folder, HashEmbedder(), read_only=read_only)
     assert (tmp_path / "theirs").read_bytes() == before
+
+
+@pytest.mark.anyio
+async def test_the_mode_of_what_a_link_leads_to_stays_as_it_is(tmp_path: Path) -> None:
+    folder, theirs = tmp_path / "index", tmp_path / "theirs"
+    folder.mkdir()
+    theirs.write_text("notes")
+    theirs.chmod(0o644)
+    (folder / "notes").symlink_to(theirs)
+    await SqliteIndex(folder, HashEmbedder()).close()
+    assert stat.S_IMODE(theirs.stat().st_mode) == 0o644
+
+
+@pytest.mark.anyio
+async def test_an_entry_that_was_removed_is_not_found_before_the_file_is_written(tmp_path: Path) -> None:
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", GARDEN)
+    await index.close()
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    await index.remove(ANN, "units", [GARDEN[0].id])
+    assert await index.count(ANN, "units") == len(GARDEN) - 1
+    await index.close()
+
+
+@pytest.mark.anyio
+async def test_what_is_put_while_another_space_is_dropped_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", GARDEN)
+    clear = SqliteIndex._clear
+
+    def put_and_clear(self: SqliteIndex, collection: Any, space: str) -> None:
+        anyio.from_thread.run(index.put, BOB, "units", GARDEN[:1])
+        clear(self, collection, space)
+
+    monkeypatch.setattr(SqliteIndex, "_clear", put_and_clear)
+    await index.drop(ANN)
+    await index.close()
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    assert await index.count(BOB, "units") == 1
+    await index.close()
 
 
 @pytest.mark.anyio

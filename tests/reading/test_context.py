@@ -210,3 +210,14 @@ def test_a_unit_that_adds_only_a_date_to_a_turn_gives_it_the_date(
     expected = (replace(MOVED, event_at="2023-03"),) if left_out else (MOVED, unit)
     assert without_repeats((MOVED, unit)) == expected
     assert without_repeats((unit,)) == (unit,)
+
+
+def test_the_date_of_a_unit_of_two_turns_is_given_to_neither() -> None:
+    page = PageId("p1:a")
+    first, second = Span(page_id=page, start=0, end=20), Span(page_id=page, start=20, end=50)
+    turns = (
+        replace(MOVED, text="Ann: I moved to Oslo.", spans=(first,)),
+        replace(MOVED, text="Ann: It was in March.", spans=(second,)),
+    )
+    unit = replace(MOVED, source="unit", text="Ann moved to Oslo in March.", spans=(first, second))
+    assert without_repeats((*turns, replace(unit, event_at="2023-03"))) == turns

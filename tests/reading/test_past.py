@@ -108,6 +108,12 @@ def test_today_to_its_end_is_not_the_future_in_any_zone(hours: int) -> None:
     assert len(future_notes(end + timedelta(hours=1), now=now)) == 1
 
 
+def test_today_is_that_of_the_zone_of_the_moment() -> None:
+    now = datetime(2024, 5, 8, 20, 0, tzinfo=UTC)
+    tomorrow_there = datetime(2024, 5, 9, 23, 0, tzinfo=timezone(timedelta(hours=9)))
+    assert future_notes(tomorrow_there, now=now) == ()
+
+
 def test_the_last_moment_of_the_calendar_can_be_shown() -> None:
     last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-9)))
     (note,) = future_notes(last, now=datetime(2024, 5, 8, tzinfo=UTC))

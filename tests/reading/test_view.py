@@ -1,7 +1,7 @@
 """What one question may see: a session, a past moment, a floor of trust; and what it is told of the rest."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
@@ -10,6 +10,7 @@ from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
 from tiermem.index.interface import Hit, TurnHit, turn_id
+from tiermem.ledger import Sees
 from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope
 from tiermem.reading.search import LookUp, _as_sealed
@@ -94,6 +95,29 @@ async def test_a_page_that_is_damaged_is_told_of_and_one_that_never_was_is_count
     (told,) = found.degradations
     assert "a line is damaged" in told.reason
     assert bad.id in told.fallback
+
+
+async def test_an_agent_is_not_shown_how_many_pages_of_others_are_found() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I adopted a grey cat")
+    scope = Scope(sees=Sees(agent="pilot", agents=frozenset({"pilot"})))
+    lookup = await world.look_up(scope)
+    found = await lookup.read([Hit(id=one, score=1.0) for one in (page.id, PageId("p1:none"))], limit=2)
+    assert found.dropped == 0
+
+
+async def test_a_unit_that_happened_in_part_on_a_day_is_seen() -> None:
+    world = await World.new()
+    page = await world.page("Ann: I moved to Oslo")
+    unit = replace(make_unit(page, "Ann moved to Oslo", "I moved to Oslo"), event_at="2023-05")
+    await world.ledger.write(distilled(page, unit))
+    for first, last, is_seen in (
+        (date(2023, 5, 8), date(2023, 5, 8), True),
+        (date(2023, 4, 1), date(2023, 5, 1), True),
+        (date(2023, 6, 1), date(2023, 6, 2), False),
+    ):
+        seen = await view(world, happened=((first, last),))
+        assert (seen.unit(unit.id) is not None) == is_seen
 
 
 async def test_units_that_the_index_lacks_are_found_in_the_ledger() -> None:

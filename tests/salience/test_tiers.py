@@ -24,6 +24,14 @@ def test_a_full_tier_lets_the_lowest_go_together_the_oldest_first_and_then_takes
     assert tier.add(20) == (), "one that is held is not taken in again"
 
 
+@pytest.mark.parametrize("capacity", [1, 3])
+def test_a_small_tier_is_not_over_its_capacity_either(capacity: int) -> None:
+    tier = Tier[int](capacity, float)
+    assert [tier.add(key) for key in range(capacity)] == [()] * capacity
+    assert tier.add(capacity) == (0,)
+    assert len(tier) == capacity
+
+
 @given(keys=st.lists(st.integers(0, 30), max_size=60), capacity=st.integers(1, 20))
 def test_a_tier_is_never_over_its_capacity_and_loses_nothing_but_what_it_gives(
     keys: Sequence[int], capacity: int

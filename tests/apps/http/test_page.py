@@ -52,6 +52,8 @@ async def test_the_page_and_each_of_its_files_are_served_and_confined(serving: S
             assert answer.headers["x-content-type-options"] == "nosniff"
             again = await client.get(path, headers={"if-none-match": answer.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")
+            newer = await client.get(path, headers={"if-none-match": '"another version"'})
+            assert (newer.status_code, newer.text) == (200, FILES[name])
         nothing = await client.get("/page/other.js")
         assert (nothing.status_code, nothing.json()["error"]) == (404, "UnknownId")
 

@@ -1,7 +1,9 @@
 """All planted bugs, room by room."""
 
 from tests.planted.bugs import (
+    adapters,
     api,
+    commands,
     dialogue,
     evaluation,
     http,
@@ -12,6 +14,7 @@ from tests.planted.bugs import (
     proof,
     reading,
     reasoning,
+    salience,
     writing,
 )
 
@@ -19,6 +22,7 @@ BUGS = (
     *reading.BUGS,
     *reasoning.BUGS,
     *writing.BUGS,
+    *salience.BUGS,
     *ledger.BUGS,
     *proof.BUGS,
     *index.BUGS,
@@ -26,6 +30,8 @@ BUGS = (
     *dialogue.BUGS,
     *api.BUGS,
     *http.BUGS,
+    *commands.BUGS,
+    *adapters.BUGS,
     *mcp.BUGS,
     *evaluation.BUGS,
 )

@@ -1,0 +1,21 @@
+"""The memories of a server: which of them are closed, and when."""
+
+import pytest
+
+import tiermem
+from tiermem.apps.http.spaces import Spaces
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_space_in_use_is_not_closed_as_idle() -> None:
+    async def open_space(space: str, create: bool) -> tiermem.AsyncMemory:
+        return await tiermem.AsyncMemory.open(":memory:", space=space, engine="local", embedder="hashed")
+
+    spaces = Spaces(open_space, most=2, idle=0.0)
+    async with spaces.use("ann", create=True) as memory:
+        await spaces.close_idle()
+        assert len(spaces) == 1
+        assert (await memory.stats()).turns == 0
+    await spaces.close_idle()
+    assert len(spaces) == 0

@@ -1,0 +1,34 @@
+"""Bugs of `tiermem/apps/cli`: the command line."""
+
+from tests.planted.bug import Bug
+
+BUGS = (
+    Bug(
+        name="the beginning of two ids names the first",
+        file="tiermem/apps/cli/options.py",
+        function="_begun",
+        before="len(begins) == 1",
+        after="begins",
+        found_by=(
+            "tests/apps/test_commands.py::test_pages_are_listed_and_printed_by_the_beginning_of_their_id",
+        ),
+    ),
+    Bug(
+        name="what was found is printed with its control characters",
+        file="tiermem/apps/cli/search.py",
+        function="_found",
+        before="Text(show_controls(item.text))",
+        after="Text(item.text)",
+        found_by=("tests/apps/test_terminal.py",),
+    ),
+    Bug(
+        name="turns that raise trust are counted of the last session alone",
+        file="tiermem/apps/cli/ingest.py",
+        function="_doubted.doubted",
+        before="raising += sum(before.trust in levels.names and after.trust is None for before, after in zip(session.turns, turns, strict=True))",
+        after="raising = sum(before.trust in levels.names and after.trust is None for before, after in zip(session.turns, turns, strict=True))",
+        found_by=(
+            "tests/apps/test_copies.py::test_turns_of_every_session_that_name_a_higher_trust_are_counted",
+        ),
+    ),
+)
