@@ -16,10 +16,14 @@ from tiermem.dialogue.formats import READERS
 from tiermem.errors import NotDialogue
 
 
-def read_one(text: str | bytes, name: str = "chat.txt") -> Conversation:
+def opened(text: str | bytes, name: str) -> io.BytesIO:
     stream = io.BytesIO(text if isinstance(text, bytes) else text.encode())
     stream.name = name
-    (conversation,) = read_dialogue(stream)
+    return stream
+
+
+def read_one(text: str | bytes, name: str = "chat.txt") -> Conversation:
+    (conversation,) = read_dialogue(opened(text, name))
     return conversation
 
 

@@ -170,7 +170,7 @@ def test_a_malformed_moment_beside_the_turns_is_named() -> None:
         ),
         (
             {"role": "assistant", "content": [{"type": "thinking", "thinking": "Rome, then"}]},
-            '[thinking: {"thinking": "Rome, then"}]',
+            "",
         ),
         (
             {"role": "user", "content": [{"type": "image", "source": {"kind": "b64", "data": "A" * 5_000}}]},

@@ -1,11 +1,11 @@
 """Records that cannot be read, in files that can."""
 
-import io
 import json
 from typing import Any
 
 import pytest
 
+from tests.dialogue.test_chats import opened
 from tiermem.dialogue import read_dialogue
 from tiermem.errors import NotDialogue
 
@@ -16,12 +16,6 @@ def read_skipping(text: str, name: str) -> tuple[list[str], list[str]]:
     conversations = read_dialogue(opened(text, name), on_skipped=skipped.append)
     texts = [turn.text for one in conversations for session in one.sessions for turn in session.turns]
     return texts, [one.partition(", ")[2] for one in skipped]
-
-
-def opened(text: str, name: str) -> io.BytesIO:
-    stream = io.BytesIO(text.encode())
-    stream.name = name
-    return stream
 
 
 def telegram(*messages: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 import zlib
@@ -16,7 +17,7 @@ from tiermem.errors import InvalidInput
 _DAMAGE = (zlib.error, struct.error)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How files may be packed. Of other methods `zipfile` unpacks each piece whole, whatever it unpacks to."""
-_CHATS = "conversations.json"
+_CHATS = re.compile(r"conversations(?:[-_ ]?\(?\d{1,9}\)?)?\.json")
 _READ = (".txt", ".json", ".jsonl", ".md", ".csv", ".tsv", ".vtt", ".srt")
 
 
@@ -30,7 +31,8 @@ def read_archive(
 ) -> tuple[Conversation, ...]:
     """The dialogue of an archive; `read` takes the name and the text of a file in it.
 
-    Slack's has a folder a channel, those of ChatGPT and Claude a `conversations.json`, WhatsApp's one text.
+    Slack's has a folder a channel, those of ChatGPT and Claude a `conversations.json` or several
+    with numbers, WhatsApp's one text.
     `NotDialogue` and `InvalidInput` name what is not so.
     """
     try:
@@ -52,15 +54,17 @@ def _may_be_read(name: str) -> bool:
 
 def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     named = [one.filename.rpartition("/")[2] for one in found]
-    if slack.USERS in named and _CHATS not in named:
+    chats = [one for one, name in zip(found, named, strict=True) if _CHATS.fullmatch(name)]
+    if chats:
+        return sorted(chats, key=lambda one: (len(one.filename), one.filename))
+    if slack.USERS in named:
         return found
-    chats = [one for one, name in zip(found, named, strict=True) if name == _CHATS] or found
-    if len(chats) != 1:
+    if len(found) != 1:
         names = ", ".join(sorted(one.filename for one in found)[:8]) or "none"
         raise InvalidInput(
-            f"the archive holds {len(chats)} files that may be dialogue ({names}): unpack it and name one"
+            f"the archive holds {len(found)} files that may be dialogue ({names}): unpack it and name one"
         )
-    return chats
+    return found
 
 
 def _texts(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> dict[str, str]:

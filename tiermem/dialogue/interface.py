@@ -57,6 +57,11 @@ class ImportedTurn(Turn):
         return Turn(**{one.name: getattr(self, one.name) for one in fields(Turn)})
 
 
+def imported_turn(turn: Turn, earlier: tuple[Rendering, ...] = ()) -> ImportedTurn:
+    """Return a turn as importers give it to `add`, with its earlier renderings."""
+    return ImportedTurn(**{one.name: getattr(turn, one.name) for one in fields(Turn)}, earlier=earlier)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueSession:
     """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`.
@@ -70,13 +75,7 @@ class DialogueSession:
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""
-        return tuple(
-            ImportedTurn(
-                **{one.name: getattr(turn, one.name) for one in fields(Turn)},
-                earlier=self.earlier.get(turn.turn_id or "", ()),
-            )
-            for turn in self.turns
-        )
+        return tuple(imported_turn(turn, self.earlier.get(turn.turn_id or "", ())) for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

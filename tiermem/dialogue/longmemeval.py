@@ -87,4 +87,7 @@ def _session(number: int, turns: object, date: object) -> LongMemEvalSession:
 
 def _turn(turn: object, said_at: datetime | None, number: int) -> Turn:
     with place(f"turn {number}"):
-        return replace(turn_of(turn), said_at=said_at)
+        said = turn_of(turn)
+        if not said.text:
+            raise InvalidInput("no words")
+        return replace(said, said_at=said_at)

@@ -4,18 +4,20 @@ A message is a mapping in one of the field's usual shapes: who spoke under `spea
 words under `text`, `content`, `message` or `parts`, the moment under `timestamp`, `said_at`, `time` or
 `date`, an id under `id` or `turn_id`, how much it matters (0 to 1) under `importance`, the agent whose it is
 under `of_agent`, and anything else known of it under `metadata`. Messages of OpenAI, Anthropic and Gemini are
-such mappings, and the objects of their packages (`response.choices[0].message`) are taken as they are.
+such mappings, and so are items of OpenAI's Responses API; the objects of their packages
+(`response.choices[0].message`) are taken as they are. What a model thought before it spoke is not its words.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
 from pagestore import Turn
+from tiermem.dialogue.interface import ImportedTurn, imported_turn
 from tiermem.dialogue.metadata import importance_in, metadata_in
 from tiermem.dialogue.times import TimeLike, parse_time
 from tiermem.errors import InvalidInput, name_in, shown
@@ -131,13 +133,19 @@ def _checked(turn: Turn, where: str) -> Turn:
     return replace(turn, metadata=metadata, importance=importance)
 
 
-def turn_of(message: object, *, speaker: str | None = None) -> Turn:
+THINKING = "thinking"
+"""The key of the metadata under which the reasoning of a model is kept, where it is."""
+
+
+def turn_of(message: object, *, speaker: str | None = None, keep_thinking: bool = False) -> Turn:
     """The turn of one message; `InvalidInput` says what is missing or malformed.
 
-    A name tells more than a role, so it becomes the speaker; the role is kept beside it.
+    A name tells more than a role, so it becomes the speaker; the role is kept beside it. With `keep_thinking`
+    what a model thought is in the metadata.
     """
     if not isinstance(message, Mapping):
         raise InvalidInput(f"{type(message).__name__} in place of a message")
+    message = _message_of_item(message)
     who = _first(message, SPEAKER_KEYS)
     who = speaker if who is None else who
     if not isinstance(who, str) or not who:
@@ -149,10 +157,22 @@ def turn_of(message: object, *, speaker: str | None = None) -> Turn:
         said_at=parse_time(_first(message, TIME_KEYS)),
         role=role if isinstance(role, str) else None,
         turn_id=_name(_first(message, ID_KEYS), "id"),
-        metadata=metadata_in(message.get("metadata")),
+        metadata={
+            **metadata_in(message.get("metadata")),
+            **(thinking_of(_first(message, TEXT_KEYS)) if keep_thinking else {}),
+        },
         importance=importance_in(message.get("importance")),
         agent=_name(message.get("of_agent"), "of_agent"),
     )
+
+
+def imported_turn_of(message: object, *, keep_thinking: bool = False) -> ImportedTurn:
+    """The turn of one message of a file, with the texts that earlier versions of this library made of it."""
+    turn = turn_of(message, keep_thinking=keep_thinking)
+    content = _first(message, TEXT_KEYS) if isinstance(message, Mapping) else None
+    imported = imported_turn(turn)
+    earlier = earlier_words_of(content)
+    return imported if earlier is None else replace(imported, earlier=((turn.speaker, earlier),))
 
 
 def session_of(message: object) -> str | None:
@@ -175,40 +195,124 @@ def _name(value: object, what: str) -> str | None:
 
 
 def _words(message: Mapping[str, Any]) -> str:
-    content = _first(message, (*TEXT_KEYS, "refusal"))
+    content = _first(message, (*TEXT_KEYS, "refusal", "audio"))
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list | tuple):
         raise InvalidInput(f"tool_calls must be a list, not {type(calls).__name__}")
     called = [*calls, *([message["function_call"]] if message.get("function_call") else [])]
-    if content is None and not called:
+    if content is None and not called and not any(key in message for key in TEXT_KEYS):
         raise InvalidInput(f"no words (one of {', '.join(TEXT_KEYS)})")
     said = () if content is None else (words_of(content),)
     return "\n".join((*said, *(_call(as_sent(call)) for call in called)))
+
+
+_CALLS = ("function_call", "custom_tool_call", "mcp_call")
+_WITHOUT_WORDS = ("reasoning", "item_reference", "compaction", "mcp_list_tools")
+
+
+def _message_of_item(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An item of the Responses API without a role as a message; anything else as it is."""
+    kind = item.get("type")
+    if not isinstance(kind, str) or any(item.get(key) is not None for key in ("role", "speaker", "text")):
+        return item
+    message = {key: item[key] for key in ("id", "metadata", "session", *TIME_KEYS) if key in item}
+    if kind in _WITHOUT_WORDS:
+        return {**message, "role": "assistant", "content": [item] if kind == "reasoning" else None}
+    if kind.endswith("_call_output"):
+        return {
+            **message,
+            "role": "tool",
+            "content": [{"type": "tool_result", "content": item.get("output")}],
+        }
+    if kind in _CALLS and isinstance(item.get("name"), str):
+        output = item.get("output")
+        results = [] if output is None else [{"type": "tool_result", "content": output}]
+        return {**message, "role": "assistant", "content": [{**item, "type": "function_call"}, *results]}
+    if kind.endswith("_call"):
+        return {**message, "role": "assistant", "content": [{k: v for k, v in item.items() if k != "id"}]}
+    return item
 
 
 def words_of(content: object) -> str:
     """What a message says: its text, or its parts one after another.
 
     A tool's call and result are told in full, in brackets: `[calls find({"city": "Rome"})]`, `[result: …]`.
-    Of a picture or a file its kind and address are kept, and of data written into the message their length.
+    Of a picture or a file its kind and address are kept, and of data written into the message their length;
+    of speech its transcript. What a model thought is left out.
     """
     if isinstance(content, str):
         return content
     if isinstance(content, list | tuple):
-        return "\n".join(_part(as_sent(part)) for part in content)
+        parts = [as_sent(part) for part in content]
+        return "\n".join(_words_of_part(part) for part in parts if not _is_thinking(part))
     if isinstance(content, Mapping):
-        return _part(content)
+        return _words_of_part(content)
     raise InvalidInput(f"the words must be a text or a list of parts, not {type(content).__name__}")
+
+
+def earlier_words_of(content: object) -> str | None:
+    """The words of parts as earlier versions of this library rendered them; `None` if they are the same."""
+    if not isinstance(content, list | tuple):
+        return None
+    parts = [as_sent(part) for part in content]
+    if not any(_is_thinking(part) or _transcript(part) is not None for part in parts):
+        return None
+    return "\n".join(_part(part) for part in parts)
+
+
+def thinking_of(content: object) -> dict[str, str]:
+    """What a model thought, as metadata; without signatures and what is encrypted."""
+    parts = [as_sent(part) for part in content] if isinstance(content, list | tuple) else []
+    thoughts = [text for part in parts if _is_thinking(part) for text in _thoughts(part)]
+    return {THINKING: "\n".join(thoughts)} if thoughts else {}
+
+
+_REASONING = ("thinking", "redacted_thinking", "reasoning")
+
+
+def _is_thinking(part: object) -> bool:
+    """Whether a part is what a model thought: Anthropic's, OpenAI's and Gemini's."""
+    return isinstance(part, Mapping) and (part.get("type") in _REASONING or part.get("thought") is True)
+
+
+def _thoughts(part: object) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, list | tuple):
+        for one in part:
+            yield from _thoughts(one)
+    elif isinstance(part, Mapping):
+        for key in ("thinking", "text", "summary", "content", "reasoning"):
+            yield from _thoughts(part.get(key))
 
 
 def as_sent(value: object) -> object:
     """An object of a vendor's package as the mapping it would be sent as; anything else as it is."""
     dump = getattr(value, "model_dump", None)
-    return dump(exclude_none=True) if callable(dump) and not isinstance(value, type) else value
+    if not callable(dump) or isinstance(value, type):
+        return value
+    sent = dump(exclude_none=True)
+    is_empty = isinstance(sent, dict) and "role" in sent and getattr(value, "content", "") is None
+    return {"content": None, **sent} if is_empty else sent
+
+
+def _transcript(part: object) -> str | None:
+    """The transcript of speech in a part; `None` without."""
+    if not isinstance(part, Mapping) or isinstance(part.get("text"), str):
+        return None
+    heard = part.get("input_audio")
+    heard = heard if isinstance(heard, Mapping) and "transcript" in heard else part
+    transcript = heard.get("transcript")
+    return transcript if isinstance(transcript, str) else None
+
+
+def _words_of_part(part: object) -> str:
+    """One part of a message, in full; of speech its transcript."""
+    transcript = _transcript(part)
+    return _part(part) if transcript is None else transcript
 
 
 def _part(part: object) -> str:
-    """One part of a message, in full."""
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):

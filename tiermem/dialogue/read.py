@@ -33,6 +33,7 @@ def read_dialogue(
     *,
     session: str | None = None,
     stamps: bool = False,
+    keep_thinking: bool = False,
     on_skipped: Callable[[str], None] | None = None,
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
@@ -41,6 +42,8 @@ def read_dialogue(
     without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`: that is
     for files of your own, since whoever writes a file can name any. The whole source is read first:
     `NotDialogue` means nothing of it came through.
+
+    What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 
     One record that cannot be read refuses the file. With `on_skipped` the others are read, and it is called
     for each record that was skipped with its place and the reason; more of these than turns refuse the file.
@@ -54,7 +57,8 @@ def read_dialogue(
     skipped: list[str] = []
     try:
         with skip_unreadable(skipped if on_skipped is not None else None):
-            conversations = _read(data, format, name, session, stamps=stamps)
+            opened = Source(name=name, text="", session=session, stamps=stamps, keep_thinking=keep_thinking)
+            conversations = _read(data, format, opened)
             conversations = tuple(map(_with_short_names, conversations))
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
@@ -135,15 +139,15 @@ def _stem(name: str) -> str:
     return Path(path.stem).stem if path.suffix in PACKED else path.stem
 
 
-def _read(data: bytes, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:
+def _read(data: bytes, form: Format, source: Source) -> tuple[Conversation, ...]:
+    """Read bytes; `source` says all of their source but its text."""
     if is_archive(data):
-        return read_archive(data, lambda member, text: _parse(text, form, member, session, stamps=stamps))
+        return read_archive(data, lambda name, text: _parse(form, replace(source, name=name, text=text)))
     text = as_json(data, mem0.TABLES) if is_database(data) else _decoded(data)
-    return _parse(text, form, name, session, stamps=stamps)
+    return _parse(form, replace(source, text=text))
 
 
-def _parse(text: str, form: Format, name: str, session: str, *, stamps: bool) -> tuple[Conversation, ...]:
-    source = Source(name=name, text=text, session=session, stamps=stamps)
+def _parse(form: Format, source: Source) -> tuple[Conversation, ...]:
     readers = [reader for reader in READERS if form in ("auto", reader.name)]
     with skip_unreadable(None):
         reader = next((reader for reader in readers if reader.knows(source)), readers[-1])

@@ -14,23 +14,27 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
-from tiermem.dialogue.messages import session_of, turn_of
+from tiermem.dialogue.messages import imported_turn_of, session_of
 from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput, NotDialogue
 
 
-def parse_lines(text: str, session: str, *, stamps: bool = False) -> tuple[DialogueSession, ...]:
+def parse_lines(
+    text: str, session: str, *, stamps: bool = False, keep_thinking: bool = False
+) -> tuple[DialogueSession, ...]:
     """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
-    return grouped(json_lines(text), session, stamps=stamps)
+    return grouped(json_lines(text), session, stamps=stamps, keep_thinking=keep_thinking)
 
 
-def parse_array(document: object, session: str, *, stamps: bool = False) -> tuple[DialogueSession, ...]:
+def parse_array(
+    document: object, session: str, *, stamps: bool = False, keep_thinking: bool = False
+) -> tuple[DialogueSession, ...]:
     """Sessions of a parsed array of turns; `NotDialogue` names the turn."""
     turns = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(turns, list):
         raise NotDialogue("a JSON document that is neither a list of turns nor has 'messages'")
     placed = ((f"turn {n}", turn) for n, turn in enumerate(turns, start=1))
-    return grouped(placed, session, stamps=stamps)
+    return grouped(placed, session, stamps=stamps, keep_thinking=keep_thinking)
 
 
 def load_json(text: str) -> Any:
@@ -55,17 +59,23 @@ def json_lines(text: str, read: Callable[[Any], Any] = lambda value: value) -> I
 
 
 def grouped(
-    messages: Iterable[tuple[str, object]], default: str, *, stamps: bool = False
+    messages: Iterable[tuple[str, object]],
+    default: str,
+    *,
+    stamps: bool = False,
+    keep_thinking: bool = False,
 ) -> tuple[DialogueSession, ...]:
     """Messages, each with where it stands, as sessions; `NotDialogue` names the one that cannot be read.
 
-    With `stamps` a turn has the level of trust that stands under `trust`, whatever it is.
+    With `stamps` a turn has the level of trust that is under `trust`, whatever it is, and with
+    `keep_thinking` what a model thought in its metadata.
     """
     sessions: dict[str, list[Turn]] = {}
     by_id: dict[tuple[str, str, str | None], tuple[str, Turn]] = {}
     for where, message in messages:
         with record(where):
-            turn, session = turn_of(message), session_of(message) or default
+            turn = imported_turn_of(message, keep_thinking=keep_thinking)
+            session = session_of(message) or default
             turn = replace(turn, trust=_stamp_of(message)) if stamps else turn
             if turn.turn_id is not None:
                 first, known = by_id.setdefault((session, turn.turn_id, turn.agent), (where, turn))

@@ -78,6 +78,10 @@ def ingest(
         bool,
         typer.Option("--strict", help="Refuse a file in which one record cannot be read."),
     ] = False,
+    keep_thinking: Annotated[
+        bool,
+        typer.Option("--keep-thinking", help="Keep what a model thought as metadata (thinking)."),
+    ] = False,
     agent: options.Agent = None,
     engine: options.Engine = "auto",
     output: options.Output,
@@ -95,7 +99,9 @@ def ingest(
     conversations = [
         one
         for file in files
-        for one in read_dialogue(file, form, session=session, stamps=True, on_skipped=on_skipped)
+        for one in read_dialogue(
+            file, form, session=session, stamps=True, keep_thinking=keep_thinking, on_skipped=on_skipped
+        )
     ]
     results = ingest_into(
         store,

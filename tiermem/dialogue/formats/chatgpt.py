@@ -1,7 +1,8 @@
 """ChatGPT's export (`conversations.json`): a session a chat, as it reads from its last message back.
 
 A chat is a tree: an answer that was asked for again has left the old one on a branch of its own. What is
-read is the branch that the chat shows. Hidden messages and those without words are left out.
+read is the branch that the chat shows. Hidden messages and those without words are left out. Files are kept
+by name.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, joined, moment
 from tiermem.dialogue.identity import identified
-from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.messages import turn_of
+from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
+from tiermem.dialogue.messages import THINKING, turn_of
 from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput
 
@@ -24,34 +25,58 @@ def _knows(source: Source) -> bool:
 
 def _read(source: Source) -> tuple[Conversation, ...]:
     chats = enumerate(source.elements, start=1)
-    return alone(session for number, chat in chats for session in _chat(chat, number))
+    return alone(session for number, chat in chats for session in _chat(chat, number, source))
 
 
-def _chat(chat: object, number: int) -> Iterator[DialogueSession]:
+def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession]:
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping) or not isinstance(chat.get("mapping"), Mapping):
             raise InvalidInput("not a chat with a 'mapping'")
         name = chat.get("conversation_id") or chat.get("id") or f"chat-{number}"
-        yield identified(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat)))
+        yield identified(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat, source)))
 
 
-def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
+def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
+    thoughts: list[str] = []
     for number, message in enumerate(_branch(chat), start=1):
         with record(f"message {number}"):
             author = message.get("author")
             role = author.get("role") if isinstance(author, Mapping) else None
-            words = _words(message.get("content"))
+            thoughts += _thoughts(message.get("content")) if source.keep_thinking else []
+            before = _words(message.get("content"))
             metadata = message.get("metadata")
-            hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation")
+            metadata = metadata if isinstance(metadata, Mapping) else {}
+            words = joined((before, *_files(metadata)))
+            hidden = metadata.get("is_visually_hidden_from_conversation")
             if words and isinstance(role, str) and not hidden:
                 turn = turn_of({"role": role, "content": words, "id": message.get("id")})
-                yield Turn(
+                thinking = {THINKING: "\n".join(thoughts)} if thoughts and role == "assistant" else {}
+                thoughts = [] if role == "assistant" else thoughts
+                yield ImportedTurn(
+                    metadata=thinking,
+                    earlier=((turn.speaker, before),) if before not in ("", words) else (),
                     speaker=turn.speaker,
                     text=turn.text,
                     said_at=moment(message.get("create_time")) or moment(chat.get("create_time")),
                     role=turn.role,
                     turn_id=turn.turn_id,
                 )
+
+
+def _files(metadata: Mapping[str, Any]) -> list[str]:
+    """The names of the files of a message."""
+    listed = metadata.get("attachments")
+    files = listed if isinstance(listed, list) else []
+    names = (one.get("name") for one in files if isinstance(one, Mapping))
+    return [f"[file: {name}]" for name in names if isinstance(name, str) and name]
+
+
+def _thoughts(content: object) -> list[str]:
+    """What the model thought, of a message that is no more than that."""
+    listed = content.get("thoughts") if isinstance(content, Mapping) else None
+    thoughts = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    texts = (joined((one.get("summary"), one.get("content"))) for one in thoughts)
+    return [text for text in texts if text]
 
 
 def _branch(chat: Mapping[str, Any]) -> list[Mapping[str, Any]]:

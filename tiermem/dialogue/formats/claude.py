@@ -1,4 +1,7 @@
-"""Claude's export (`conversations.json`): a session a chat."""
+"""Claude's export (`conversations.json`): a session a chat.
+
+Of a chat in which messages were edited, the branch is read that it shows. Files are kept by name.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, joined, moment
 from tiermem.dialogue.identity import identified
-from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.messages import words_of
+from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
+from tiermem.dialogue.messages import earlier_words_of, thinking_of, words_of
 from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
@@ -22,45 +25,88 @@ def _knows(source: Source) -> bool:
 
 def _read(source: Source) -> tuple[Conversation, ...]:
     chats = enumerate(source.elements, start=1)
-    return alone(session for number, chat in chats for session in _chat(chat, number))
+    return alone(session for number, chat in chats for session in _chat(chat, number, source))
 
 
-def _chat(chat: object, number: int) -> Iterator[DialogueSession]:
+def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession]:
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
         name = chat.get("uuid") or f"chat-{number}"
-        yield identified(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat)))
+        yield identified(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat, source)))
 
 
-def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
+def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
+    shown = _branch(chat)
     for number, message in enumerate(listing(chat, "chat_messages"), start=1):
+        if shown is not None and isinstance(message, Mapping) and message.get("uuid") not in shown:
+            continue
         with record(f"message {number}"):
             if not isinstance(message, Mapping) or not isinstance(message.get("sender"), str):
                 raise InvalidInput("not a message with a 'sender'")
             sender: str = message["sender"]
             role = _ROLES.get(sender, sender)
-            words = _words(message)
+            words, before = _words(message), _words_before(message)
             uuid = message.get("uuid")
             if words:
-                yield Turn(
+                yield ImportedTurn(
                     speaker=role,
                     text=words,
                     said_at=moment(message.get("created_at")),
                     role=role,
                     turn_id=uuid if isinstance(uuid, str) and uuid else None,
+                    metadata=thinking_of(message.get("content")) if source.keep_thinking else {},
+                    earlier=((role, before),) if before not in ("", words) else (),
                 )
+
+
+def _branch(chat: Mapping[str, Any]) -> frozenset[object] | None:
+    """The ids of the messages of the branch that is shown, `None` where the export names no parents."""
+    messages = [one for one in listing(chat, "chat_messages") if isinstance(one, Mapping)]
+    parents = {one.get("uuid"): one.get("parent_message_uuid") for one in messages if _is_named(one)}
+    if not parents or len(parents) < len(messages):
+        return None
+    at: object = chat.get("current_leaf_message_uuid")
+    at = at if isinstance(at, str) and at in parents else messages[-1]["uuid"]
+    shown: set[object] = set()
+    while isinstance(at, str) and at in parents and at not in shown:
+        shown.add(at)
+        at = parents[at]
+    return frozenset(shown)
+
+
+def _is_named(message: Mapping[str, Any]) -> bool:
+    return all(isinstance(message.get(key), str) for key in ("uuid", "parent_message_uuid"))
 
 
 def _words(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     said = words_of(content) if isinstance(content, list) and content else message.get("text")
-    attached = [
+    named = {one.get("file_name") for one in listing(message, "attachments") if isinstance(one, Mapping)}
+    files = [
+        f"[file: {name}]"
+        for one in listing(message, "files")
+        if isinstance(one, Mapping)
+        and isinstance(name := one.get("file_name") or one.get("file_uuid"), str)
+        and name not in named
+    ]
+    return joined((said, *_attachments(message), *files)).strip()
+
+
+def _words_before(message: Mapping[str, Any]) -> str:
+    """The words as earlier versions of this library rendered them: with thinking, without files."""
+    content = message.get("content")
+    said = words_of(content) if isinstance(content, list) and content else message.get("text")
+    before = earlier_words_of(content)
+    return joined((said if before is None else before, *_attachments(message))).strip()
+
+
+def _attachments(message: Mapping[str, Any]) -> list[str]:
+    return [
         f"[file: {one.get('file_name', '')}]\n{one.get('extracted_content') or ''}".rstrip()
         for one in listing(message, "attachments")
         if isinstance(one, Mapping)
     ]
-    return joined((said, *attached)).strip()
 
 
 READER = Reader(name="claude", knows=_knows, read=_read)

@@ -24,7 +24,8 @@ def _sessions(source: Source) -> Iterator[DialogueSession]:
     for number, line in enumerate(source.text.split("\n"), start=1):
         if line.strip():
             with record(f"line {number}"):
-                yield from parse_array(load_json(line), f"{source.session}-{number}")
+                session = f"{source.session}-{number}"
+                yield from parse_array(load_json(line), session, keep_thinking=source.keep_thinking)
 
 
 READER = Reader(name="fine-tuning", knows=_knows, read=_read)

@@ -23,11 +23,13 @@ def _opens_with_a_turn(source: Source) -> bool:
 
 
 def _read_lines(source: Source) -> tuple[Conversation, ...]:
-    return alone(parse_lines(source.text, source.session, stamps=source.stamps))
+    options = {"stamps": source.stamps, "keep_thinking": source.keep_thinking}
+    return alone(parse_lines(source.text, source.session, **options))
 
 
 def _read_array(source: Source) -> tuple[Conversation, ...]:
-    return alone(parse_array(source.document, source.session, stamps=source.stamps))
+    options = {"stamps": source.stamps, "keep_thinking": source.keep_thinking}
+    return alone(parse_array(source.document, source.session, **options))
 
 
 LINES = Reader(name="turns", knows=_is_lines, read=_read_lines)
