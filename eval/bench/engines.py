@@ -14,6 +14,7 @@ import numpy as np
 
 import tiermem
 from eval.bench.data import SESSION
+from eval.systems.ranking import okapi
 from tiermem.embedding.hashed import HashEmbedder
 
 BEST = 5
@@ -137,9 +138,7 @@ class Bm25AndDense:
             self._build()
 
     def _build(self) -> None:
-        from rank_bm25 import BM25Okapi
-
-        self._words = BM25Okapi([(text or "").split() or [""] for text in self._texts])
+        self._words = okapi([(text or "").split() or [""] for text in self._texts])
 
     def add(self, turns: Sequence[str]) -> None:
         """See `Engine`."""
