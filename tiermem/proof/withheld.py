@@ -13,6 +13,7 @@ from pagestore import Page, PageLine, Span, Turn
 from tiermem.model import Claim, LinkedFact, is_proved
 from tiermem.proof.link import link
 from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.placeholders import is_media_placeholder
 from tiermem.text.words import stems
 
 _MARK = "[withheld] _:"
@@ -41,8 +42,15 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
 
 
 def searched(page: Page, unsearched: Container[str | None]) -> Page:
-    """The page with every turn withheld of a role that no search is to find."""
-    return withheld(page, lambda line: line.turn is not None and line.turn.role not in unsearched)
+    """The page with every turn withheld that no search is to find: by its role, and placeholders of media."""
+    return withheld(
+        page,
+        lambda line: (
+            line.turn is not None
+            and line.turn.role not in unsearched
+            and not is_media_placeholder(line.turn.text)
+        ),
+    )
 
 
 def closed(page: Page) -> Page:

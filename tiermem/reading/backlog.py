@@ -27,6 +27,7 @@ from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.keywords import Keywords
 from tiermem.text import words
+from tiermem.text.placeholders import is_media_placeholder
 
 _BATCH = 256
 """Pages read together."""
@@ -215,6 +216,7 @@ class Waiting:
             if (
                 turn is None
                 or turn.role in self.unsearched
+                or is_media_placeholder(turn.text)
                 or line.seq in self._taken
                 or not (whole or line.seq > self.mark)
             ):
