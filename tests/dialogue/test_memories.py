@@ -103,6 +103,7 @@ def test_of_mem0s_database_the_words_are_read_and_memories_as_they_stand(tmp_pat
         ],
         "mem0": [
             ("mem0", "memory", "User's dog Biscuit is allergic to chicken"),
+            ("mem0", "memory", "Likes tea"),
             ("mem0", "memory", "Likes green tea"),
         ],
     }

@@ -2,12 +2,20 @@
 
 from tiermem.dialogue.export import line_of
 from tiermem.dialogue.identity import alternatives, is_placed
-from tiermem.dialogue.interface import Conversation, DialogueSession, Format, ImportedTurn, Rendering
+from tiermem.dialogue.interface import (
+    VERSION_OF,
+    Conversation,
+    DialogueSession,
+    Format,
+    ImportedTurn,
+    Rendering,
+)
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
 from tiermem.dialogue.times import TimeLike, parse_time, until
 
 __all__ = [
+    "VERSION_OF",
     "Conversation",
     "DialogueSession",
     "Format",

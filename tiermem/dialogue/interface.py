@@ -38,6 +38,8 @@ Format = Literal[
 """What a file may hold; `auto` finds out."""
 
 
+VERSION_OF = "version_of"
+"""The key of the metadata of a version of a message under which the id of the message is."""
 Rendering = tuple[str, str]
 """The speaker and the text of a turn."""
 

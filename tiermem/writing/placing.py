@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 
 from pagestore import Page, PageLine, SessionId, Turn
 from pagestore.rendering import render_turn
-from tiermem.dialogue import ImportedTurn, alternatives, is_placed
+from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed
 from tiermem.ledger import Ledger
 from tiermem.writing.versions import known_version, later_versions, versions_by_message
 
@@ -83,7 +83,12 @@ async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> P
         found |= await _new(ledger, session, new, claimed)
     ordered = (found.get(n, None if how[n] == "erased" else turn) for n, turn in enumerate(turns))
     kept = tuple(_plain(turn) for turn in ordered if turn is not None)
-    return Placed(turns=kept, erased=len(turns) - len(kept), edited=edits.new, has_versions=bool(edits.turns))
+    return Placed(
+        turns=kept,
+        erased=len(turns) - len(kept),
+        edited=edits.new,
+        has_versions=bool(edits.turns) or any(VERSION_OF in turn.metadata for turn in kept),
+    )
 
 
 def _plain(turn: Turn) -> Turn:

@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from pagestore import Page, PageId, PageLine, Turn
-from tiermem.dialogue import ImportedTurn
-
-VERSION_OF = "version_of"
-"""The key of the metadata of a later version under which the id of the message is."""
+from tiermem.dialogue import VERSION_OF, ImportedTurn
 
 
 def version_id(turn_id: str, number: int) -> str:

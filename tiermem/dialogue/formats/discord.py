@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
-from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.interface import Conversation, ImportedTurn
 from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
+
+_MENTION = re.compile(r"<@!?(\d{1,25})>")
+_EMOJI = re.compile(r"<a?:(\w{1,40}):\d{1,25}>")
 
 
 def _knows(source: Source) -> bool:
@@ -35,9 +39,11 @@ def _turns(source: Source) -> Iterator[Turn]:
         with record(f"message {number}"):
             if not isinstance(message, Mapping) or not isinstance(message.get("author"), Mapping):
                 raise InvalidInput("not a message with an 'author'")
-            words = _words(message)
+            before = _words(message)
+            words = _with_names(before, message)
             if words:
-                yield Turn(
+                yield ImportedTurn(
+                    earlier=((_who(message["author"]), before),) if before != words else (),
                     speaker=_who(message["author"]),
                     text=words,
                     said_at=moment(message.get("timestamp")),
@@ -51,6 +57,14 @@ def _who(author: Mapping[str, Any]) -> str:
     if not isinstance(who, str) or not who.strip():
         raise InvalidInput("the author has no name")
     return who
+
+
+def _with_names(words: str, message: Mapping[str, Any]) -> str:
+    """The words with the names of those who are mentioned, in place of their ids."""
+    listed = [one for one in listing(message, "mentions") if isinstance(one, Mapping)]
+    names = {str(one.get("id")): one.get("nickname") or one.get("name") for one in listed}
+    words = _MENTION.sub(lambda found: f"@{names.get(found[1]) or found[1]}", words)
+    return _EMOJI.sub(r":\1:", words)
 
 
 def _words(message: Mapping[str, Any]) -> str:

@@ -3,7 +3,9 @@
 Mem0 keeps facts, and of the words they were made of the last messages of each user, agent and run, in
 `history.db`. These are read as what somebody said, and so is a memory that Mem0 kept as it was said
 (`infer=False`: it has a role) and did not change. Every other memory is what Mem0 says. What was deleted
-there is left out. Vectors are not read: they lie in pickles, which run what is in them when they are opened.
+there is left out. A memory that was updated there is stored in each of its wordings, of which the last one
+supersedes the others. Vectors are not read: they are in pickles, which run what is in them when they are
+opened.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from tiermem.dialogue.formats.memories import (
     placed,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
-from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.interface import VERSION_OF, Conversation
 from tiermem.dialogue.messages import turn_of
 from tiermem.errors import InvalidInput
 
@@ -78,7 +80,12 @@ def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
         if not isinstance(row.get("memory_id"), str):
             raise InvalidInput(f"{where}: no 'memory_id'")
         histories.setdefault(row["memory_id"], []).append(row)
-    yield from placed(((f"memory {name}", {"of": history}) for name, history in histories.items()), _last)
+    wordings = (
+        (f"memory {name}", {"of": history[:number], "last": history[-1]})
+        for name, history in histories.items()
+        for number in range(1, len(history) + 1)
+    )
+    yield from placed(wordings, _wording)
 
 
 def _message(row: Entry) -> tuple[str, Turn | None]:
@@ -86,16 +93,22 @@ def _message(row: Entry) -> tuple[str, Turn | None]:
     return named(_BY, [row.get("session_scope")]), _said(*words, {"id": row.get("id")})
 
 
-def _last(memory: Entry) -> tuple[str, Turn | None]:
-    """A memory as it stands after its history."""
+def _wording(memory: Entry) -> tuple[str, Turn | None]:
+    """A memory at the end of a part of its history; nothing of one that is deleted in the end."""
     history, last = memory["of"], memory["of"][-1]
+    if memory["last"].get("is_deleted") or memory["last"].get("new_memory") is None:
+        return _BY, None
+    if len(history) > 1 and history[-2].get("new_memory") == last.get("new_memory"):
+        return _BY, None
     words, who, role = last.get("new_memory"), last.get("actor_id"), last.get("role")
     if last.get("is_deleted") or words is None:
         return _BY, None
     at = last.get("updated_at") or last.get("created_at")
     known = {"id": last["memory_id"], "actor_id": who}
-    if role and len(history) == 1:
+    is_updated = len(history) > 1 or memory["last"] is not last
+    if role and not is_updated:
         return _BY, _said(role, who, words, at, known)
+    known |= {VERSION_OF: last["memory_id"]} if is_updated else {}
     return _BY, concluded(_BY, words, name=last["memory_id"], at=at, known=known)
 
 

@@ -1,7 +1,8 @@
 """Slack's exports: the messages of one day in a JSON file, or the whole archive. A session a day.
 
 In an archive every channel is a folder, and `users.json` tells who the user ids are. In a file by itself
-names come from the messages' own `user_profile`, and otherwise the ids stand for their users.
+names come from the messages' own `user_profile`, and otherwise the ids are the names of their users.
+The metadata of a turn says its `channel`, and the `thread` it is in, by the time stamp of the first message.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined
-from tiermem.dialogue.interface import Conversation, DialogueSession
+from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.places import listing, record
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
@@ -21,6 +22,7 @@ from tiermem.errors import InvalidInput
 USERS = "users.json"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 _MENTION = re.compile(r"<@(\w{1,40})>")
+_MARKUP = re.compile(r"<(?P<kind>[@#!]?)(?P<of>[^<>|]{1,2000})(?:\|(?P<label>[^<>]{0,500}))?>")
 
 
 def _knows(source: Source) -> bool:
@@ -41,7 +43,7 @@ def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:
         *_, channel, file = ("", "", *name.split("/"))
         if channel and _DAY.fullmatch(file):
             with record(name):
-                channels.setdefault(channel, []).extend(_turns(load_json(files[name]), users))
+                channels.setdefault(channel, []).extend(_turns(load_json(files[name]), users, channel))
     sessions: list[DialogueSession] = []
     for channel, turns in channels.items():
         sessions.extend(by_day(channel, turns))
@@ -61,16 +63,20 @@ def _name(profile: object, user: Mapping[str, Any]) -> str:
     return next((name for name in names if isinstance(name, str) and name.strip()), str(user.get("id")))
 
 
-def _turns(document: object, users: Mapping[str, str]) -> Iterator[Turn]:
+def _turns(document: object, users: Mapping[str, str], channel: str | None = None) -> Iterator[Turn]:
     if not isinstance(document, list):
         raise InvalidInput("not a list of messages")
     for number, message in enumerate(document, start=1):
         with record(f"message {number}"):
             if not isinstance(message, Mapping):
                 raise InvalidInput("not a message")
-            words = _words(message, users)
+            words, before = _words(message, users), _words_before(message, users)
             if message.get("type") == "message" and words:
-                yield Turn(
+                rendering = (_who_before(message, users), before)
+                known = {"channel": channel, "thread": message.get("thread_ts")}
+                yield ImportedTurn(
+                    metadata={key: value for key, value in known.items() if isinstance(value, str)},
+                    earlier=(rendering,) if before and rendering != (_who(message, users), words) else (),
                     speaker=_who(message, users),
                     text=words,
                     said_at=_moment(message.get("ts")),
@@ -80,6 +86,15 @@ def _turns(document: object, users: Mapping[str, str]) -> Iterator[Turn]:
 
 
 def _who(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
+    """Who says a message; of a bot its name."""
+    profile = message.get("bot_profile")
+    name = profile.get("name") if isinstance(profile, Mapping) else None
+    who = _who_before(message, users)
+    is_unnamed = who in (message.get("bot_id"), "bot")
+    return name if is_unnamed and isinstance(name, str) and name.strip() else who
+
+
+def _who_before(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     user = message.get("user") or message.get("bot_id")
     known = users.get(str(user)) or message.get("username")
     if isinstance(known, str) and known.strip():
@@ -90,6 +105,90 @@ def _who(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
 
 
 def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
+    text = message.get("text")
+    said = _plain(text, users) if isinstance(text, str) else ""
+    said = said if said.strip() else _plain("\n".join(_texts_of(message.get("blocks"), users)), users)
+    files = [one.get("name", "") for one in listing(message, "files") if isinstance(one, Mapping)]
+    attached = [
+        _plain(text, users)
+        for one in listing(message, "attachments")
+        if isinstance(one, Mapping)
+        for text in _attachment_texts(one, users)
+    ]
+    return joined((said, *attached, *(f"[file: {file}]" for file in files)))
+
+
+def _plain(text: str, users: Mapping[str, str]) -> str:
+    """A text of Slack without its markup: names of mentions and channels, labels of links, dates."""
+
+    def render_markup(found: re.Match[str]) -> str:
+        kind, of, label = found["kind"], found["of"], found["label"]
+        if kind == "@":
+            return f"@{users.get(of) or label or of}"
+        if kind == "#":
+            return f"#{label or of}"
+        if kind == "!":
+            return label or f"@{of}"
+        address = of.removeprefix("mailto:").removeprefix("tel:")
+        return address if not label or label in (of, address) else f"{label} ({address})"
+
+    text = _MARKUP.sub(render_markup, text)
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _attachment_texts(attachment: Mapping[str, Any], users: Mapping[str, str]) -> list[str]:
+    """The texts of an attachment; its blocks, or what it has in their place."""
+    fields = listing(attachment, "fields")
+    named = [joined((one.get("title"), one.get("value"))) for one in fields if isinstance(one, Mapping)]
+    text = attachment.get("text") or attachment.get("fallback")
+    if isinstance(text, str) and text:
+        return [text]
+    title = joined((attachment.get("pretext"), attachment.get("title")))
+    return [one for one in (title, *named, *_texts_of(attachment.get("blocks"), users)) if one]
+
+
+def _texts_of(block: object, users: Mapping[str, str]) -> Iterator[str]:
+    """The texts of blocks, one for each line."""
+    if isinstance(block, list):
+        for one in block:
+            yield from _texts_of(one, users)
+    elif isinstance(block, Mapping):
+        elements = block.get("elements")
+        inline = [_inline(one, users) for one in elements] if isinstance(elements, list) else []
+        if any(inline):
+            yield "".join(inline)
+        else:
+            yield from _texts_of(elements, users)
+        for key in ("text", "title", "fields"):
+            value = block.get(key)
+            yield from ([value] if isinstance(value, str) and value else _texts_of(value, users))
+
+
+def _inline(element: object, users: Mapping[str, str]) -> str:
+    """A piece of a line of rich text; nothing of what has pieces itself."""
+    if not isinstance(element, Mapping) or "elements" in element:
+        return ""
+    match element.get("type"):
+        case "user":
+            return f"@{users.get(str(element.get('user_id'))) or element.get('user_id')}"
+        case "emoji":
+            return f":{element.get('name')}:"
+        case "channel":
+            return f"#{element.get('channel_id')}"
+        case "broadcast":
+            return f"@{element.get('range')}"
+        case "date":
+            return str(element.get("fallback") or element.get("timestamp"))
+        case "link":
+            url, text = str(element.get("url")), element.get("text")
+            return f"{text} ({url})" if isinstance(text, str) and text != url else url
+        case _:
+            text = element.get("text")
+            return text if isinstance(text, str) else ""
+
+
+def _words_before(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
+    """The words as earlier versions of this library rendered them."""
     text = message.get("text")
     said = text if isinstance(text, str) else ""
     said = _MENTION.sub(lambda found: f"@{users.get(found[1], found[1])}", said)

@@ -1,7 +1,8 @@
 """Telegram's exported chats (`result.json`, of one chat or of a whole account): a session a day.
 
-What is no text is told in brackets: `[photo]`, `[voice_message]`. Notices of the app ("invite_members") are
-said by whoever did it.
+What is no text is in brackets: `[photo]`, `[voice_message]`. Notices of the app ("invite_members") are
+said by whom they are about. A forwarded message is said by its author. The metadata says who forwarded it
+(`forwarded_by`), what it replies to (`reply_to`), the emoji of a sticker, and how a call went.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
-from tiermem.dialogue.interface import Conversation, DialogueSession
+from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
@@ -54,13 +55,28 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
                 raise InvalidInput("not a message")
             words = _words(message)
             if words:
-                yield Turn(
-                    speaker=_who(message),
+                sender, author = _who(message), message.get("forwarded_from")
+                is_forwarded = isinstance(author, str) and bool(author.strip())
+                yield ImportedTurn(
+                    metadata={**_metadata(message), **({"forwarded_by": sender} if is_forwarded else {})},
+                    earlier=((sender, words),) if is_forwarded and author != sender else (),
+                    speaker=str(author) if is_forwarded else sender,
                     text=words,
                     said_at=moment(message.get("date")),
                     role="system" if message.get("type") == "service" else None,
                     turn_id=str(message["id"]) if "id" in message else None,
                 )
+
+
+def _metadata(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a message besides its words."""
+    known: dict[str, Any] = {"reply_to": message.get("reply_to_message_id")}
+    if message.get("media_type") == "sticker":
+        known["sticker"] = message.get("sticker_emoji")
+    if message.get("action") == "phone_call":
+        known["call_seconds"] = message.get("duration_seconds")
+        known["call_ended"] = message.get("discard_reason")
+    return {key: value for key, value in known.items() if isinstance(value, str | int)}
 
 
 def _who(message: Mapping[str, Any]) -> str:
