@@ -51,7 +51,7 @@ _NEAREST = 5
 """Passages that an answer which abstains still names."""
 
 
-def together(*agents: Iterable[str | None]) -> tuple[str, ...]:
+def merge_owners(*agents: Iterable[str | None]) -> tuple[str, ...]:
     """To whom belongs what is made of what belongs to these agents: all of them, each once, in order."""
     return tuple(sorted({one for some in agents for one in some if one is not None}))
 

@@ -386,7 +386,7 @@ def test_the_awaited_and_the_blocking_workspace_have_the_same_methods() -> None:
         members = inspect.getmembers(kind, inspect.isfunction)
         return {name: inspect.signature(one) for name, one in members if not name.startswith("_")}
 
-    own = {"look_again", "hold_all"}
+    own = {"drop_revoked_items", "hold_all"}
     awaited = {name: one for name, one in promised(tiermem.AsyncWorkspace).items() if name not in own}
     assert promised(tiermem.Workspace) == awaited
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import PageId, SessionId, Span, Turn
-from tiermem.ledger import ALL, EVERYTHING_SEEN, Sees, Tier1, owner_of
-from tiermem.model import SummaryUnit, UnitId, together
+from tiermem.ledger import ALL, EVERYTHING_SEEN, Tier1, Visibility, owner_of
+from tiermem.model import SummaryUnit, UnitId, merge_owners
 
 NOW = datetime(2024, 5, 8, tzinfo=UTC)
 AGENTS = st.sampled_from(["ann", "ben", "cat"])
-groups = st.lists(AGENTS, max_size=3).map(together)
+groups = st.lists(AGENTS, max_size=3).map(merge_owners)
 
 
 def unit(*agents: str, name: str = "u") -> SummaryUnit:
@@ -67,7 +67,7 @@ def test_a_shared_unit_is_everybodys_and_a_turn_is_not() -> None:
     assert not tier1.sees("ben").turn(Turn(speaker="Ann", text="x", agent="ann"))
     tier1.unshare_units([UnitId("u")], 3)
     assert not tier1.sees("ben").unit(unit("ann"))
-    assert Sees(agent="ben", agents=frozenset(["ben"]), all_units=True).unit(unit("ann"))
+    assert Visibility(agent="ben", agents=frozenset(["ben"]), all_units=True).unit(unit("ann"))
     assert EVERYTHING_SEEN.turn(replace(Turn(speaker="Ann", text="x"), agent="ann"))
 
 

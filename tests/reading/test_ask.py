@@ -38,7 +38,7 @@ from tiermem.reading import Scope
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import ABSTENTION
 from tiermem.reading.turns import FoundTurn
-from tiermem.reading.wider import place_of, widened
+from tiermem.reading.wider import place_of, with_neighbours
 from tiermem.reasoning import Draft, PageView
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.interface import Integrated, Planned
@@ -212,7 +212,7 @@ def test_more_turns_keep_their_limits_their_neighbours_and_the_order_of_the_log(
         await world.say(*SPEECH[5:])
         await world.project()
         turns = await found(world, query)
-        wide = widened(turns, limit=limit, tokens=tokens, count=Words().count)
+        wide = with_neighbours(turns, limit=limit, tokens=tokens, count=Words().count)
         assert sum(Words().count(item.text) for item in wide) <= tokens
         numbers = [SPEECH.index(item.text) for item in wide]
         assert numbers == sorted(set(numbers))
@@ -223,7 +223,7 @@ def test_more_turns_keep_their_limits_their_neighbours_and_the_order_of_the_log(
         if tokens >= 6 * len(SPEECH):
             assert set(best) <= set(numbers)
         besides = {place_of(turn) for turn in turns[:2]}
-        less = widened(turns, limit=limit, tokens=tokens, count=Words().count, besides=besides)
+        less = with_neighbours(turns, limit=limit, tokens=tokens, count=Words().count, besides=besides)
         assert not {turn.evidence().spans for turn in turns[:2]} & {item.spans for item in less}
 
     anyio.run(main)

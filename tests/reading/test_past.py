@@ -6,7 +6,7 @@ import pytest
 
 from pagestore import SessionId
 from tests.reading.world import MAIN, START, World
-from tiermem.ledger import Sees
+from tiermem.ledger import Visibility
 from tiermem.model import Degradation
 from tiermem.reading import Scope
 from tiermem.reading.past import future_notes
@@ -72,7 +72,7 @@ async def test_a_note_knows_of_the_session_that_is_asked_about_alone() -> None:
 async def test_a_note_tells_an_agent_nothing_of_turns_it_may_not_see() -> None:
     world = await World.new()
     await world.say(SALTED, agent="cook")
-    reader = world.reader().seen_by(Sees(agent="pilot", agents=frozenset({"pilot"})))
+    reader = world.reader().seen_by(Visibility(agent="pilot", agents=frozenset({"pilot"})))
     outcome = await reader.ask("Where are the anchovies?", asked_at=START, scope=Scope(as_of=IN_2024))
     assert [note for note in outcome.all_degradations if note.stage == "as_of"] == []
 

@@ -10,10 +10,10 @@ from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
 from tiermem.index.interface import Hit, TurnHit, turn_id
-from tiermem.ledger import Sees
+from tiermem.ledger import Visibility
 from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope
-from tiermem.reading.search import LookUp, _as_sealed
+from tiermem.reading.search import LookUp, _with_sealed_ids
 from tiermem.reading.turns import FoundTurn, gather
 from tiermem.reading.view import View, _past
 
@@ -100,7 +100,7 @@ async def test_a_page_that_is_damaged_is_told_of_and_one_that_never_was_is_count
 async def test_an_agent_is_not_shown_how_many_pages_of_others_are_found() -> None:
     world = await World.new()
     page = await world.page("Ann: I adopted a grey cat")
-    scope = Scope(sees=Sees(agent="pilot", agents=frozenset({"pilot"})))
+    scope = Scope(sees=Visibility(agent="pilot", agents=frozenset({"pilot"})))
     lookup = await world.look_up(scope)
     found = await lookup.read([Hit(id=one, score=1.0) for one in (page.id, PageId("p1:none"))], limit=2)
     assert found.dropped == 0
@@ -135,7 +135,7 @@ async def test_a_turn_found_by_the_id_of_its_open_page_is_that_of_the_sealed_one
     page = await world.page("Ann: I adopted a grey cat")
     opened = open_page_id(page.space, page.session, page.number)
     hits: dict[str, TurnHit | None] = {turn_id(opened, 0): None}
-    assert _as_sealed(hits, [page]) == {turn_id(page.id, 0): None}
+    assert _with_sealed_ids(hits, [page]) == {turn_id(page.id, 0): None}
 
 
 async def test_a_span_that_ends_where_a_turn_begins_does_not_touch_it() -> None:

@@ -22,7 +22,7 @@ from tiermem.reasoning.learned.calibration import KEY, Calibration, Signals, rea
 from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
 from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
 from tiermem.reasoning.learned.factors import merged, pack, unpack, with_texts
-from tiermem.reasoning.learned.fitting import sought
+from tiermem.reasoning.learned.fitting import expected_answer
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
 from tiermem.reasoning.learned.passage import READ, SpokenTurn, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
@@ -328,7 +328,7 @@ def test_words_of_another_kind_than_what_is_asked_for_lead_by_less(
 ) -> None:
     def against(part: str) -> float:
         at = text.index(part)
-        return sought(question, ["Ann"]).against(text, at, at + len(part))
+        return expected_answer(question, ["Ann"]).against(text, at, at + len(part))
 
     assert against(words) > against(better) == 0
 

@@ -3,13 +3,13 @@
 import anyio
 import pytest
 
-from tiermem.runtime.asking import Asking
+from tiermem.runtime.asking import ActiveQuestions
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_it_is_waited_for_until_the_last_question_is_over() -> None:
-    asking, order = Asking(), []
+    asking, order = ActiveQuestions(), []
 
     async def waits() -> None:
         await asking.none()
@@ -26,7 +26,7 @@ async def test_it_is_waited_for_until_the_last_question_is_over() -> None:
 
 
 async def test_a_question_that_fails_is_over() -> None:
-    asking = Asking()
+    asking = ActiveQuestions()
     with pytest.raises(ValueError, match="odd"), asking.question():
         raise ValueError("odd")
     await asking.none()

@@ -98,4 +98,4 @@ async def test_a_job_that_does_not_look_whether_it_is_due_is_not_begun_before() 
     jobs.later(7200.0, "work", job, longest=7200.0)
     jobs.later(7200.0, "looks", job)
     assert [jobs._due[name].when() - now >= 7200.0 for name in ("work", "looks")] == [True, False]
-    jobs.not_any_more()
+    jobs.cancel_all_timers()

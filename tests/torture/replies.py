@@ -35,7 +35,7 @@ from tiermem.llm.typed import reply_schema
 from tiermem.reasoning import by_model
 from tiermem.reasoning.model.distil import DistilReply
 from tiermem.reasoning.model.route import RouteByModel, RouteReply
-from tiermem.writing.placing import placed
+from tiermem.writing.placing import resolve_turn_ids
 
 ASKS_OF_A_LIAR = 150
 
@@ -191,7 +191,7 @@ def _read_one(name: str, data: bytes, chance: random.Random, outcome: Outcome) -
         ledger = anyio.run(Ledger.open, log)
         for session in sessions:
             try:
-                given = anyio.run(placed, ledger, session.session, session.turns)
+                given = anyio.run(resolve_turn_ids, ledger, session.session, session.turns)
                 log.append(session.session, given.turns)
             except InvalidInput:
                 continue

@@ -31,7 +31,7 @@ from tiermem.reading import (
     SaidThen,
     Scope,
     Strategy,
-    taken_out,
+    extract_timeframe,
     times_named,
     whole_days,
 )
@@ -195,7 +195,7 @@ def timeframe(
     if value is None:
         return topic, None
     if isinstance(value, str) and value == "auto":
-        return taken_out(topic, asked_at, past=past)
+        return extract_timeframe(topic, asked_at, past=past)
     if not isinstance(value, list):
         return topic, _times(value, asked_at, past=past)
     if not value:
@@ -328,7 +328,7 @@ def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None
     return value
 
 
-def judged(answer: object, sources: object) -> AnswerId | tuple[Evidence | UnitId, ...]:
+def feedback_target(answer: object, sources: object) -> AnswerId | tuple[Evidence | UnitId, ...]:
     """What an outcome is of: the id of an answer, or sources. One of the two."""
     if (answer is None) == (sources is None):
         raise InvalidInput("name what is judged: answer (an Answer or its id), or sources")

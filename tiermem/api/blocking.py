@@ -21,7 +21,7 @@ from pydantic import SecretStr
 from pagestore import SpaceId, Store
 from tiermem.api import arguments
 from tiermem.api.connection import Connection, is_url
-from tiermem.api.memory import AsyncMemory, opened_as
+from tiermem.api.memory import AsyncMemory, open_shared_memory
 from tiermem.api.remote import connected, remote_opening
 from tiermem.api.requests import Overrides
 from tiermem.api.workspace import AsyncWorkspace, Workspace
@@ -118,7 +118,7 @@ class Memory:
         if elsewhere is None:
             opening = arguments.opening(path, overrides=overrides, **common)
             shared: Hashable = opening.shared_as or user
-            opens: Callable[[], Awaitable[AsyncMemory]] = partial(opened_as, AsyncMemory, opening)
+            opens: Callable[[], Awaitable[AsyncMemory]] = partial(open_shared_memory, AsyncMemory, opening)
         else:
             shared, opens = _REMOTE, partial(connected, elsewhere)
         loop = _loops.take(shared, user)

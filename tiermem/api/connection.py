@@ -69,7 +69,7 @@ class Connection:
         try:
             if response.status_code != 200:
                 raise error_of(_or_none(await response.aread()), response.status_code)
-            with _reached(self.url):
+            with _translate_transport_errors(self.url):
                 yield response
         finally:
             await response.aclose()
@@ -82,7 +82,7 @@ class Connection:
     def spaces(self) -> tuple[str, ...]:
         """The spaces that the key may name; this one waits."""
         httpx = _httpx()
-        with _reached(self.url), httpx.Client(**self._options(httpx)) as client:
+        with _translate_transport_errors(self.url), httpx.Client(**self._options(httpx)) as client:
             response = client.get(f"{self.url}/v1/spaces")
         if response.status_code != 200:
             raise error_of(_or_none(response.content), response.status_code)
@@ -91,7 +91,7 @@ class Connection:
     async def _sent(
         self, client: httpx.AsyncClient, sending: Mapping[str, Any], *, attempts: int, whole: bool
     ) -> httpx.Response:
-        with _reached(self.url):
+        with _translate_transport_errors(self.url):
             while True:
                 attempts -= 1
                 try:
@@ -134,7 +134,7 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
             yield name, _parsed(value)
 
 
-class _reached:  # noqa: N801  # used like a function
+class _translate_transport_errors:  # noqa: N801  # used like a function
     """What of a connection fails is told as an error of ours."""
 
     def __init__(self, url: str) -> None:

@@ -25,7 +25,7 @@ from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
 from tiermem.dialogue.episodic import episode_of
 from tiermem.errors import InvalidInput
-from tiermem.ledger import EVERYTHING_SEEN, Ledger, Sees
+from tiermem.ledger import EVERYTHING_SEEN, Ledger, Visibility
 from tiermem.llm.tokens import token_counter
 from tiermem.runtime.components import Components
 from tiermem.writing import Progress
@@ -71,7 +71,7 @@ async def export(
     session: SessionId | None,
     overwrite: bool,
     progress: Progress | None,
-    sees: Sees = EVERYTHING_SEEN,
+    sees: Visibility = EVERYTHING_SEEN,
 ) -> Exported:
     """Write the dialogue of a space, or of one session, as JSON lines, session after session.
 
@@ -87,7 +87,7 @@ async def export(
         return await _write(ledger, out, session, progress, sees)
 
 
-async def export_episodic(components: Components, to: str | Path, *, sees: Sees) -> Exported:
+async def export_episodic(components: Components, to: str | Path, *, sees: Visibility) -> Exported:
     """Write what may be seen as MemTier's episodes: `<agent>/<day>.jsonl` in a new folder.
 
     What is of no agent lies in `(none)`. Agents are named as spaces are in a store. Raises `InvalidInput`
@@ -158,7 +158,7 @@ def _episode(components: Components, page: Page, line: PageLine, at: datetime | 
 
 
 async def _write(
-    ledger: Ledger, out: IO[bytes], session: SessionId | None, progress: Progress | None, sees: Sees
+    ledger: Ledger, out: IO[bytes], session: SessionId | None, progress: Progress | None, sees: Visibility
 ) -> Exported:
     infos: tuple[PageInfo | OpenInfo, ...] = (*await ledger.pages(session), *await ledger.filling())
     there = list(filter(sees.page, infos))
@@ -197,7 +197,7 @@ async def _write(
     )
 
 
-async def _pages(ledger: Ledger, session: SessionId, sees: Sees) -> AsyncIterator[Page]:
+async def _pages(ledger: Ledger, session: SessionId, sees: Visibility) -> AsyncIterator[Page]:
     """The pages of a session in order, open ones last, by agent. One that seals meanwhile comes once."""
     filling = list(filter(sees.page, await ledger.open_pages(session)))
     sealed = sorted(filter(sees.page, await ledger.pages(session)), key=lambda info: info.agent or "")

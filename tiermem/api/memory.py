@@ -36,9 +36,9 @@ from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
 from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
-from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, as_told
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, redact_receipt
 from tiermem.api.stats import Stats, stats
-from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, awaited
+from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_async_workspace
 from tiermem.dialogue import TimeLike, as_turns
 from tiermem.errors import (
     BudgetExceeded,
@@ -52,7 +52,7 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.interface import About
-from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, Sees, SetAside
+from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside, Visibility
 from tiermem.llm.interface import Forgets, TellsKept
 from tiermem.llm.meter import Meter
 from tiermem.llm.tokens import token_counter
@@ -86,11 +86,11 @@ from tiermem.reading import (
     unknown_unit,
 )
 from tiermem.reasoning import Engine
-from tiermem.runtime.calls import CLOSED, Calls, cut_short, finished
+from tiermem.runtime.calls import CLOSED, Calls, cancel_on_close, finish_on_close
 from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import CONSOLIDATING, Job
-from tiermem.runtime.opened import Opened, share
-from tiermem.runtime.opening import build, other_than
+from tiermem.runtime.opened import SharedComponents, acquire_components
+from tiermem.runtime.opening import build, opening_difference
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
@@ -107,7 +107,7 @@ from tiermem.writing import (
     Withdrawn,
     WriteBackReport,
 )
-from tiermem.writing.placing import placed
+from tiermem.writing.placing import resolve_turn_ids
 
 INDEXING_LIMIT = 5.0
 """Seconds a question waits for what was just said to be in the index."""
@@ -120,7 +120,7 @@ _SPARE = 1.0
 class AsyncMemory:
     """One space's memory. Open it with `AsyncMemory.open`; close it, or use `async with`."""
 
-    def __init__(self, opened: Opened, user: object, *, agent: str | None = None) -> None:
+    def __init__(self, opened: SharedComponents, user: object, *, agent: str | None = None) -> None:
         """Use `AsyncMemory.open`."""
         self._opened = opened
         self._user = user
@@ -193,7 +193,7 @@ class AsyncMemory:
         )
         if elsewhere is not None:
             return await connected(elsewhere)
-        return await opened_as(
+        return await open_shared_memory(
             cls,
             arguments.opening(
                 path,
@@ -246,7 +246,7 @@ class AsyncMemory:
         self._views.add(view)
         return view
 
-    @finished
+    @finish_on_close
     async def grant(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
         """Let an agent see what is of agent `to_see`, or of every agent (`"*"`), and give what stands now.
 
@@ -255,7 +255,7 @@ class AsyncMemory:
         """
         return await self._granted(agent, to_see, given=True)
 
-    @finished
+    @finish_on_close
     async def revoke(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
         """Undo `grant`, at once, and give what stands now; without such a grant nothing is recorded."""
         return await self._granted(agent, to_see, given=False)
@@ -268,13 +268,13 @@ class AsyncMemory:
         await self._look_again()
         return components.ledger.tier1.grants
 
-    @cut_short
+    @cancel_on_close
     async def grants(self) -> tuple[Grant, ...]:
         """Which agent may see whose, each with when it was granted; an agent is told its own."""
         grants = self._open.ledger.tier1.grants
         return tuple(one for one in grants if self._agent in (None, one.agent))
 
-    @finished
+    @finish_on_close
     async def share(self, *unit_ids: str, reason: str) -> tuple[SummaryUnit, ...]:
         """Let everybody see units as they read, and give those that are shared now and were not before.
 
@@ -284,7 +284,7 @@ class AsyncMemory:
         """
         return await self._shared(unit_ids, reason, given=True)
 
-    @finished
+    @finish_on_close
     async def unshare(self, *unit_ids: str, reason: str) -> tuple[SummaryUnit, ...]:
         """Undo `share`, and give the units that were shared; answers that were made of them are not seen any
         more by who may not see them.
@@ -300,7 +300,7 @@ class AsyncMemory:
         return changed
 
     @property
-    def _sees(self) -> Sees:
+    def _sees(self) -> Visibility:
         """What may be seen here now."""
         components = self._open
         return components.ledger.tier1.sees(self._agent, all_units=components.shares_all)
@@ -328,7 +328,7 @@ class AsyncMemory:
     async def _look_again(self) -> None:
         """Have whoever holds words of the space let go of what they may see no more."""
         for watcher in tuple(self._opened.watchers):
-            await watcher.look_again()
+            await watcher.drop_revoked_items()
 
     async def _seen_pages(self, pages: Iterable[PageId]) -> tuple[PageId, ...]:
         """Those of some pages that may be seen here."""
@@ -338,7 +338,7 @@ class AsyncMemory:
         sees, read = self._sees, await self._open.ledger.read(ids)
         return tuple(p.id for p in read if isinstance(p, Page) and sees.page(p))
 
-    @finished
+    @finish_on_close
     @spelled_out(Attribution)
     async def add(
         self,
@@ -371,7 +371,7 @@ class AsyncMemory:
         components = self._open
         given = self._attributed(turns, said)
         worded = tuple(turn for turn in given if turn.text.strip())
-        known = await placed(components.ledger, into, worded)
+        known = await resolve_turn_ids(components.ledger, into, worded)
         if known.has_versions:
             components.writer.note_versions(into)
         idle = await self._sealed(await components.writer.seal_idle(components.clock()))
@@ -384,7 +384,7 @@ class AsyncMemory:
         await self._sealed((*appended.sealed, *behind))
         self._index_open_turns()
         if not self._jobs.is_due(_SEALING):
-            await self._look_later()
+            await self._schedule_idle_seal()
         added = Added(
             turns=len(given),
             new=appended.new,
@@ -405,7 +405,7 @@ class AsyncMemory:
         _, seqs = await self._stored(turn, into, said)
         return seqs[0] if seqs else None
 
-    @cut_short
+    @cancel_on_close
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
         """Seal open pages (of one session, or all), summarise what is pending, finish background work.
 
@@ -420,7 +420,7 @@ class AsyncMemory:
         await self._jobs.drain()
         return replace(await self._index_pending(report), sealed=sealed)
 
-    @cut_short
+    @cancel_on_close
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
         """Summarise every sealed page that has no units yet and bring the index up to the ledger.
 
@@ -430,7 +430,7 @@ class AsyncMemory:
         await self._jobs.drain()
         return await self._index_pending(report)
 
-    @cut_short
+    @cancel_on_close
     @spelled_out(Filters)
     async def ask(
         self,
@@ -470,7 +470,7 @@ class AsyncMemory:
         `BudgetExceeded` when the space has spent its daily limit.
         """
         components, question = self._open, arguments.question(question)
-        scope, moment = self._confined(only, as_of=as_of)
+        scope, moment = self._scope_and_time(only, as_of=as_of)
         mode, limits, told = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._open_turns_are_indexed()
         components.meter.check()
@@ -489,7 +489,7 @@ class AsyncMemory:
             await self._when(components.settings.write_back, "write-back", self._write_back)
         return answer
 
-    @cut_short
+    @cancel_on_close
     @spelled_out(Filters)
     async def search(
         self,
@@ -510,11 +510,11 @@ class AsyncMemory:
         (now). What is left out is told by `min_trust` and the rest as in `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
-        scope, moment = self._confined(only)
+        scope, moment = self._scope_and_time(only)
         await self._open_turns_are_indexed()
         return await self._reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
-    @cut_short
+    @cancel_on_close
     @spelled_out(Filters)
     async def recall(
         self,
@@ -547,8 +547,8 @@ class AsyncMemory:
             arguments.kind(kind),
         )
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
-        workspace = awaited(into, self)
-        scope, moment = self._confined(only)
+        workspace = as_async_workspace(into, self)
+        scope, moment = self._scope_and_time(only)
         topic, times = arguments.timeframe(timeframe, topic, moment, about)
         scope = arguments.confined_to(scope, times, about)
         await self._open_turns_are_indexed()
@@ -586,7 +586,7 @@ class AsyncMemory:
         self._opened.watchers.add(workspace)
         return workspace
 
-    @cut_short
+    @cancel_on_close
     @spelled_out(Filters)
     async def context(
         self,
@@ -601,21 +601,21 @@ class AsyncMemory:
         told by `min_trust` and the rest as in `ask`.
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
-        scope, moment = self._confined(only)
+        scope, moment = self._scope_and_time(only)
         await self._open_turns_are_indexed()
         return await self._reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
-    @cut_short
+    @cancel_on_close
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
         return await self._reader.audit(arguments.answer(answer_id))
 
-    @cut_short
+    @cancel_on_close
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
         return self._reader.answers()
 
-    @cut_short
+    @cancel_on_close
     async def page(self, page_id: str) -> MarkedPage:
         """One page with its words and lines, all of them, and which were taken back and why.
 
@@ -623,17 +623,17 @@ class AsyncMemory:
         """
         return await self._reader.page(arguments.page(page_id))
 
-    @cut_short
+    @cancel_on_close
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and where words of them were taken back."""
         return await self._reader.pages(arguments.any_session(session))
 
-    @cut_short
+    @cancel_on_close
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
         return await self._reader.open_pages(arguments.any_session(session))
 
-    @cut_short
+    @cancel_on_close
     async def units(
         self, session: str | None = None, *, as_of: TimeLike | None = None
     ) -> tuple[SummaryUnit, ...]:
@@ -641,7 +641,7 @@ class AsyncMemory:
         moment, only = arguments.past(as_of), arguments.any_session(session)
         return await self._reader.units(only, as_of=moment)
 
-    @cut_short
+    @cancel_on_close
     async def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
         """The unit, page or answer of this id, whichever it is; a unit also when it no longer holds.
 
@@ -660,7 +660,7 @@ class AsyncMemory:
                 raise
             raise UnknownId(f"space {ledger.space!r} has no unit, page or answer {id!r}") from error
 
-    @cut_short
+    @cancel_on_close
     async def apply_findings(self) -> tuple[WriteBack, ...]:
         """Decide on every finding still pending; each decision is recorded, SKIP included.
 
@@ -672,7 +672,7 @@ class AsyncMemory:
         report = await self._write_back()
         return report.decisions
 
-    @cut_short
+    @cancel_on_close
     async def consolidate(self, *, dry_run: bool = False, progress: Progress | None = None) -> Consolidation:
         """Do now what waits, and merge units that tell the same: one pass, while no question is under way.
 
@@ -693,10 +693,10 @@ class AsyncMemory:
         await self._jobs.drain()
         with components.paying(Meter()):
             return await components.consolidator.run(
-                components.clock(), moment=self._free_moment, progress=told
+                components.clock(), moment=self._idle_window, progress=told
             )
 
-    @cut_short
+    @cancel_on_close
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
         self._owners("reindex")
@@ -706,7 +706,7 @@ class AsyncMemory:
             done = await components.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
-    @finished
+    @finish_on_close
     async def checkpoint(self) -> Checkpoint:
         """Commit to everything so far; keep it elsewhere to prove later that nothing was altered.
 
@@ -718,13 +718,13 @@ class AsyncMemory:
             components.ledger.current_checkpoint() if components.read_only else components.ledger.checkpoint()
         )
 
-    @cut_short
+    @cancel_on_close
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
         self._owners("verify")
         return await self._open.ledger.verify(arguments.any_checkpoint(checkpoint))
 
-    @cut_short
+    @cancel_on_close
     async def bundle(
         self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
     ) -> Bundle:
@@ -746,7 +746,7 @@ class AsyncMemory:
             shows=None if sees.all else sees.page,
         )
 
-    @cut_short
+    @cancel_on_close
     async def backup(
         self,
         to: str | Path,
@@ -774,7 +774,7 @@ class AsyncMemory:
             progress=arguments.progress(progress),
         )
 
-    @cut_short
+    @cancel_on_close
     async def export(
         self,
         to: str | Path | IO[bytes],
@@ -805,7 +805,7 @@ class AsyncMemory:
             sees=self._sees,
         )
 
-    @cut_short
+    @cancel_on_close
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         self._owners("prove_growth")
@@ -813,7 +813,7 @@ class AsyncMemory:
         before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
         return await ledger.prove_growth(before, after or await ledger.current_checkpoint())
 
-    @cut_short
+    @cancel_on_close
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
         """A past answer as the ledger keeps it: candidates, scores, route, prompts, checks.
 
@@ -825,7 +825,7 @@ class AsyncMemory:
             return await replaying.rerun(self._writable, past, self._sees)
         return await replaying.replay(self._open, past)
 
-    @cut_short
+    @cancel_on_close
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
         """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
@@ -839,7 +839,7 @@ class AsyncMemory:
             sees=self._sees,
         )
 
-    @cut_short
+    @cancel_on_close
     async def redistil(self, page_id: str) -> Redistilled:
         """Summarise a page again, with a list of what its units lost. New units that code confirms are added.
 
@@ -855,7 +855,7 @@ class AsyncMemory:
             with components.paying(Meter()):
                 return await components.writer.redistil(again)
 
-    @finished
+    @finish_on_close
     async def withdraw(self, unit_id: str, *, reason: str = "", dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it is recalled no more, and what it superseded returns.
 
@@ -872,7 +872,7 @@ class AsyncMemory:
             done = await components.writer.withdraw(unit, why, dry_run=tried)
         return replace(done, returned=self._seen(done.returned), beside=self._seen(done.beside))
 
-    @finished
+    @finish_on_close
     async def restore(self, unit_id: str, *, reason: str) -> Restored:
         """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
 
@@ -884,7 +884,7 @@ class AsyncMemory:
         async with self._lock.shared():
             return await components.writer.restore(unit, why)
 
-    @finished
+    @finish_on_close
     @spelled_out(Attribution)
     async def remember(
         self,
@@ -906,7 +906,7 @@ class AsyncMemory:
             done = await components.writer.remember(into, turn)
         return await self._stated(done)
 
-    @finished
+    @finish_on_close
     @spelled_out(Attribution)
     async def correct(
         self,
@@ -984,7 +984,7 @@ class AsyncMemory:
         self._index_open_turns()
         return replace(remembered, beside=self._seen(remembered.beside))
 
-    @finished
+    @finish_on_close
     async def feedback(
         self,
         answer: str | Answer | None = None,
@@ -1008,7 +1008,7 @@ class AsyncMemory:
         Raises `UnknownId`, `InvalidInput`.
         """
         components = self._writable
-        of, turned_out = arguments.judged(answer, sources), arguments.outcome(outcome)
+        of, turned_out = arguments.feedback_target(answer, sources), arguments.outcome(outcome)
         said, judge = arguments.output(output), arguments.judge(by, self._levels)
         if isinstance(of, str):
             of = (await self._reader.answer(of)).id
@@ -1017,7 +1017,7 @@ class AsyncMemory:
                 of, outcome=turned_out, output=said, by=judge, sees=self._sees
             )
 
-    @cut_short
+    @cancel_on_close
     async def signals(self, unit_id: str, *, as_of: TimeLike | None = None) -> Signals:
         """What is known of a unit besides what it says, now or at a past moment: importance, uses, weight.
 
@@ -1026,7 +1026,7 @@ class AsyncMemory:
         """
         return await self._reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
 
-    @cut_short
+    @cancel_on_close
     async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
         outcomes that moved its weight. Raises `UnknownId`.
@@ -1035,7 +1035,7 @@ class AsyncMemory:
 
     history = trail
 
-    @finished
+    @finish_on_close
     async def erase(
         self,
         *,
@@ -1072,7 +1072,7 @@ class AsyncMemory:
         async with self._lock.shared() if tried else self._lock.exclusive():
             before = components.ledger.tier1
             done = await (self._proposed(selection, why) if tried else self._erased(selection, why))
-        return done if self._agent is None else as_told(done, before, self._sees)
+        return done if self._agent is None else redact_receipt(done, before, self._sees)
 
     delete = erase
 
@@ -1103,13 +1103,13 @@ class AsyncMemory:
             proposed=True,
         )
 
-    @cut_short
+    @cancel_on_close
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
         self._owners("leftover_scan")
         return await self._scanned(fingerprints_of(arguments.runs(words)))
 
-    @cut_short
+    @cancel_on_close
     async def stats(self) -> Stats:
         """How the space stands: counts, what waits, and what was left unread."""
         components, sees = self._open, self._sees
@@ -1149,7 +1149,7 @@ class AsyncMemory:
     def _levels(self) -> TrustLevels:
         return TrustLevels(names=self._open.settings.trust_levels)
 
-    def _confined(self, only: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
+    def _scope_and_time(self, only: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
         """What a question may see, and when it is asked: now, where nobody says."""
         scope = arguments.scope(only, self._levels, as_of=as_of)
         return scope, arguments.moment(only.get("asked_at"), "asked_at") or self._open.clock()
@@ -1173,7 +1173,7 @@ class AsyncMemory:
             raise MemoryClosed(CLOSED)
         return self._opened.components
 
-    async def _catch_up(self) -> None:
+    async def _resume_pending_work(self) -> None:
         """Finish what an earlier process left: idle open pages, pages without units, units and turns the
         index does not hold.
         """
@@ -1188,7 +1188,7 @@ class AsyncMemory:
             await components.writer.seal_all_idle(components.clock())
             await self._when(components.settings.distil, "distilling", self._distil)
             self._index_open_turns()
-            await self._look_later()
+            await self._schedule_idle_seal()
             self._consolidate_later()
 
     async def _finish_erasing(self) -> str:
@@ -1229,7 +1229,7 @@ class AsyncMemory:
                 left = await self._open.writer.index_open_turns()
         self._jobs.note([left] if left is not None else [])
 
-    async def _look_later(self) -> None:
+    async def _schedule_idle_seal(self) -> None:
         """Look for idle sessions again when the first of them may be idle."""
         components = self._open
         seconds = await components.writer.until_idle(components.clock())
@@ -1243,7 +1243,7 @@ class AsyncMemory:
         async with self._lock.shared():
             sealed = await components.writer.seal_idle(components.clock())
         await self._sealed(sealed)
-        await self._look_later()
+        await self._schedule_idle_seal()
         if sealed and components.settings.consolidate == "idle":
             self._jobs.start(CONSOLIDATING, self._consolidate)
 
@@ -1253,7 +1253,7 @@ class AsyncMemory:
         if when == "idle":
             self._jobs.start(CONSOLIDATING, self._consolidate)
         elif when != "off":
-            # By a memory of its own, as in `_look_later`.
+            # By a memory of its own, as in `_schedule_idle_seal`.
             later = type(self)(self._opened, self._user)
             self._jobs.later(when, CONSOLIDATING, later._consolidate_again, longest=when)  # noqa: SLF001
 
@@ -1272,11 +1272,11 @@ class AsyncMemory:
         except BudgetExceeded:
             return  # what waits is pending, and `stats` tells what was spent
         with components.paying(Meter()):
-            report = await components.consolidator.run(components.clock(), moment=self._free_moment)
+            report = await components.consolidator.run(components.clock(), moment=self._idle_window)
         self._jobs.note(why for why in report.left if why not in self._jobs.problems)
 
     @asynccontextmanager
-    async def _free_moment(self) -> AsyncIterator[None]:
+    async def _idle_window(self) -> AsyncIterator[None]:
         """Entered when no question is under way, something may be spent, and nobody waits for the end.
 
         Whoever wants to be alone, to erase say, goes first.
@@ -1355,18 +1355,18 @@ class AsyncMemory:
 _M = TypeVar("_M", bound=AsyncMemory)
 
 
-async def opened_as(kind: type[_M], opening: Opening) -> _M:
+async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
     """A memory opened so, over the parts of one that is open already; see `AsyncMemory.open`."""
     user = object()
 
-    async def make(opened: Opened) -> None:
+    async def make(opened: SharedComponents) -> None:
         opened.components = await build(opening)
-        await kind(opened, user)._catch_up()  # noqa: SLF001 - nobody has it yet
+        await kind(opened, user)._resume_pending_work()  # noqa: SLF001 - nobody has it yet
 
     def differs(components: Components) -> str | None:
-        return other_than(components, opening)
+        return opening_difference(components, opening)
 
-    opened = await share(opening.shared_as, user, make=make, differs=differs)
+    opened = await acquire_components(opening.shared_as, user, make=make, differs=differs)
     memory = kind(opened, user)
     finalize(memory, opened.users.discard, user).atexit = False
     return memory

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from tiermem.ledger import Ledger, Sees
+from tiermem.ledger import Ledger, Visibility
 from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId
 from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
@@ -19,7 +19,7 @@ async def replay(components: Components, answer_id: AnswerId) -> Replay:
     return await replayed(components.ledger, answer_id)
 
 
-async def rerun(components: Components, answer_id: AnswerId, sees: Sees) -> Replay:
+async def rerun(components: Components, answer_id: AnswerId, sees: Visibility) -> Replay:
     """The same, asked again over the memory as it stood, with today's engine, prompts and embedder.
 
     Where the memory has changed since, a temporary index of the memory of then is made for it: the time

@@ -8,7 +8,7 @@ from pathlib import Path
 from pagestore import PageId, SpaceId
 from pagestore.backup import SavedSpace
 from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan
-from tiermem.ledger import Sees, Tier1
+from tiermem.ledger import Tier1, Visibility
 from tiermem.writing import Erasure
 
 
@@ -93,7 +93,7 @@ class Receipt:
     proposed: bool = False
 
 
-def as_told(receipt: Receipt, before: Tier1, sees: Sees) -> Receipt:
+def redact_receipt(receipt: Receipt, before: Tier1, sees: Visibility) -> Receipt:
     """A receipt as an agent gets it: without what others had made of the words, or had said as well."""
     taken = receipt.erasure
     units = {unit.id for unit in before.all_units() if sees.unit(unit)}

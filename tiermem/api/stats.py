@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pagestore import Page, PageInfo, SpaceId
-from tiermem.ledger import EVERYTHING_SEEN, PageSummary, Sees, Tier1
+from tiermem.ledger import EVERYTHING_SEEN, PageSummary, Tier1, Visibility
 from tiermem.model import Budget, StepUsage, Usage
 
 _SHOWN = 20
@@ -83,7 +83,7 @@ def stats(
     spent_today: Usage,
     daily: Budget,
     problems: tuple[str, ...],
-    sees: Sees = EVERYTHING_SEEN,
+    sees: Visibility = EVERYTHING_SEEN,
 ) -> Stats:
     """The counts of one space, of what may be seen of it; one pass over pages, units and answers."""
     answers = tuple(filter(sees.answer, tier1.answers.values()))

@@ -25,15 +25,15 @@ from tiermem.model import Evidence, SummaryUnit
 from tiermem.reading import (
     Context,
     Kind,
-    Known,
+    KnownEvidence,
     Packing,
     Recollection,
     Strategy,
     assemble,
-    said_by,
     shown_alone,
+    turn_from_parts,
 )
-from tiermem.runtime.calls import cut_short, finished
+from tiermem.runtime.calls import cancel_on_close, finish_on_close
 from tiermem.workspace import ActiveSet, Admitted, Item, Order
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ OnEvicted = Callable[[tuple[Item, ...]], None]
 """Called with the items that left for want of room."""
 
 
-class Holding:
+class WorkspaceView:
     """What is held, and what can be asked of it without asking memory. Safe to use from several threads."""
 
     _active: ActiveSet
@@ -141,7 +141,7 @@ class Holding:
         return result
 
 
-class AsyncWorkspace(Holding):
+class AsyncWorkspace(WorkspaceView):
     """What is held in mind of one memory. Get it with `AsyncMemory.workspace`."""
 
     def __init__(
@@ -159,7 +159,7 @@ class AsyncWorkspace(Holding):
         """The key of what bears a name, by that name."""
         self._checked: tuple[Tier1, int] | None = None
 
-    @finished
+    @finish_on_close
     @spelled_out(Attribution)
     async def add(
         self,
@@ -195,7 +195,7 @@ class AsyncWorkspace(Holding):
             return Admitted(admitted=False)
         return await self._looked_up(seq, hold)
 
-    @cut_short
+    @cancel_on_close
     @spelled_out(Filters)
     async def recall(
         self,
@@ -223,7 +223,7 @@ class AsyncWorkspace(Holding):
             **only,
         )
 
-    @cut_short
+    @cancel_on_close
     async def context(
         self, order: Order = "balanced", *, max_tokens: int | None = None, packing: Packing = "skip"
     ) -> Context:
@@ -236,11 +236,11 @@ class AsyncWorkspace(Holding):
         order, packing = arguments.order(order), arguments.packing(packing)
         most = self.max_tokens if max_tokens is None else arguments.max_tokens(max_tokens)
         async with self._memory._lock.shared():  # noqa: SLF001
-            await self.look_again()
+            await self.drop_revoked_items()
         shown = (item.evidence() for item in self._active.ordered(order))
         return assemble(shown, max_tokens=most, count=token_counter().count, packing=packing)
 
-    async def look_again(self) -> None:
+    async def drop_revoked_items(self) -> None:
         """Let go of what memory no longer holds, or holds otherwise; quick where nothing changed since."""
         tier1 = self._memory._open.ledger.tier1  # noqa: SLF001
         head, items = tier1.head, self._active.items  # what changes from here on is looked at the next time
@@ -266,7 +266,9 @@ class AsyncWorkspace(Holding):
                     refused.append(evidence)
         return self._after(replace(recollection, evicted=tuple(evicted), refused=tuple(reversed(refused))))
 
-    async def _looked_up(self, what: Evidence | int, hold: Callable[[Evidence, Known], Admitted]) -> Admitted:
+    async def _looked_up(
+        self, what: Evidence | int, hold: Callable[[Evidence, KnownEvidence], Admitted]
+    ) -> Admitted:
         """What comes of holding evidence, or a turn by its record, once memory says that it is so."""
         async with self._memory._lock.shared():  # noqa: SLF001
             evidence = what if isinstance(what, Evidence) else await self._evidence(what)
@@ -279,9 +281,9 @@ class AsyncWorkspace(Holding):
             admitted = hold(*found[0])
         return self._after(admitted)
 
-    async def _whole(self, items: Sequence[Evidence]) -> list[tuple[Evidence, Known]]:
+    async def _whole(self, items: Sequence[Evidence]) -> list[tuple[Evidence, KnownEvidence]]:
         """What memory holds of these, with what it knows of it: of a part of a turn the whole turn."""
-        found: list[tuple[Evidence, Known]] = []
+        found: list[tuple[Evidence, KnownEvidence]] = []
         for evidence, at in zip(items, await self._known(items), strict=True):
             if at is not None and at.part_of is not None:
                 whole = await self._evidence(at.part_of)
@@ -294,7 +296,7 @@ class AsyncWorkspace(Holding):
     def _hold(
         self,
         evidence: Evidence,
-        at: Known,
+        at: KnownEvidence,
         *,
         named: str | None,
         importance: float | None = None,
@@ -325,7 +327,7 @@ class AsyncWorkspace(Holding):
             self._named[at.key], self._keys[named] = named, at.key
         return admitted
 
-    async def _known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
+    async def _known(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
         return await self._memory._reader.known(items)  # noqa: SLF001
 
     async def _evidence(self, seq: int) -> Evidence:
@@ -333,7 +335,7 @@ class AsyncWorkspace(Holding):
         placed: list[tuple[Page, PageLine]] = []
         while not placed or len(placed) < placed[0][1].parts:
             placed.append(await self._place(seq + len(placed)))
-        return said_by(placed)
+        return turn_from_parts(placed)
 
     async def _place(self, seq: int) -> tuple[Page, PageLine]:
         ledger = self._memory._open.ledger  # noqa: SLF001
@@ -358,7 +360,7 @@ def _blocking(
     return call
 
 
-class Workspace(Holding):
+class Workspace(WorkspaceView):
     """What is held in mind of one memory, for code that does not await. Get it with `Memory.workspace`."""
 
     def __init__(
@@ -382,7 +384,7 @@ class Workspace(Holding):
     context = _blocking(AsyncWorkspace.context)
 
 
-def awaited(into: object, memory: AsyncMemory) -> AsyncWorkspace | None:
+def as_async_workspace(into: object, memory: AsyncMemory) -> AsyncWorkspace | None:
     """The workspace into which something is recalled, of this memory; `None` for none."""
     found = into.awaited if isinstance(into, Workspace) else into
     if found is None:

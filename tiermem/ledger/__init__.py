@@ -23,7 +23,7 @@ from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.replacements import LoggedEntry
-from tiermem.ledger.sees import EVERYTHING_SEEN, Sees, owner_of
+from tiermem.ledger.sees import EVERYTHING_SEEN, Visibility, owner_of
 from tiermem.ledger.tier1 import Tier1
 
 __all__ = [
@@ -50,7 +50,6 @@ __all__ = [
     "Redistilled",
     "Reinstated",
     "Retired",
-    "Sees",
     "SetAside",
     "Shared",
     "Spent",
@@ -58,6 +57,7 @@ __all__ = [
     "Tier1",
     "TurnAt",
     "Unread",
+    "Visibility",
     "WroteBack",
     "entry_texts",
     "finding_id",

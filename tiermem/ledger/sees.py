@@ -21,7 +21,7 @@ from tiermem.model import SummaryUnit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sees:
+class Visibility:
     """What `agent` may see, the owner where there is none: what is of no agent, and what is of `agents`.
 
     `agents` is `None` where nobody's is kept from it. `shared` are the units that were shared, and with
@@ -77,7 +77,7 @@ class Sees:
         return None if self.all_units else self.owners
 
 
-EVERYTHING_SEEN = Sees()
+EVERYTHING_SEEN = Visibility()
 """What the owner sees."""
 
 

@@ -2,7 +2,7 @@
 
 from tiermem.reading.check import check
 from tiermem.reading.context import Context, Packing, assemble, shown_alone
-from tiermem.reading.held import Known, said_by
+from tiermem.reading.held import KnownEvidence, turn_from_parts
 from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, WordsOnPage
 from tiermem.reading.looking_back.omissions import (
     OmissionReport,
@@ -17,7 +17,7 @@ from tiermem.reading.question import LONGEST_QUESTION
 from tiermem.reading.reader import Kind, Reader, Recollection, unknown_unit
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import Strategy
-from tiermem.reading.timeframe import Between, SaidThen, taken_out, times_named, whole_days
+from tiermem.reading.timeframe import Between, SaidThen, extract_timeframe, times_named, whole_days
 from tiermem.reading.view import Scope
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "Context",
     "Difference",
     "Kind",
-    "Known",
+    "KnownEvidence",
     "OmissionReport",
     "OmissionsAt",
     "Packing",
@@ -47,12 +47,12 @@ __all__ = [
     "assemble",
     "check",
     "differences_between",
+    "extract_timeframe",
     "omission_report",
     "replayed",
-    "said_by",
     "shown_alone",
-    "taken_out",
     "times_named",
+    "turn_from_parts",
     "unknown_unit",
     "whole_days",
 ]

@@ -75,7 +75,7 @@ class Outcome:
         return tuple(dict.fromkeys(d for part in parts if part is not None for d in part.degradations))
 
 
-def answered(
+def build_answer(
     outcome: Outcome,
     *,
     answer_id: AnswerId,

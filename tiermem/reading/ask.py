@@ -31,15 +31,15 @@ from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
-from tiermem.reading.recall import each_once, recall
+from tiermem.reading.recall import deduplicate, recall
 from tiermem.reading.replies import Replies
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp, linked_pages
-from tiermem.reading.seek import Seeking
+from tiermem.reading.seek import TurnSearchLoop
 from tiermem.reading.steps import Steps
 from tiermem.reading.view import View
-from tiermem.reading.wider import widened
+from tiermem.reading.wider import with_neighbours
 from tiermem.reasoning import Engine
 
 FUSED = "fused"
@@ -47,7 +47,7 @@ FUSED = "fused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class AskRequest:
     """One question and all that answering it needs."""
 
     question: str
@@ -72,28 +72,28 @@ class _Step:
     findings: Findings | None = None
 
 
-async def ask(asking: Asking) -> Outcome:
+async def ask(asking: AskRequest) -> Outcome:
     """Answer one question.
 
     Raises `MalformedReply` where no reply of the model could be used, the decision of a router apart.
     """
-    reading = _Reading(asking)
+    reading = _QuestionRun(asking)
     with step("recall"):
         recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
     asking.steps.done("recall", candidates=recalled.items, degradations=recalled.degradations)
     decision, first = await reading.decide(recalled)
     steps = [first] if first is not None else []
-    for further in reading.ways_on(first):
+    for further in reading.next_steps(first):
         if steps and steps[-1].composed.suffices:
             break
         steps.append(await reading.attempt(further, recalled, steps))
     return await reading.outcome(recalled, decision, steps)
 
 
-class _Reading:
+class _QuestionRun:
     """The steps of one question."""
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: AskRequest) -> None:
         self._replies = Replies()
         self._asking = asking = replace(asking, engine=self._replies.count_replies(asking.engine))
         self._fused = asking.engine.route is None
@@ -144,7 +144,7 @@ class _Reading:
             self._note("route", error, "answer from what was recalled")
             return Decision(action="ANSWER", score=None, reason=str(error), router="budget")
 
-    def ways_on(self, first: _Step | None) -> tuple[Way, ...]:
+    def next_steps(self, first: _Step | None) -> tuple[Way, ...]:
         """What may follow, in order, where the answer does not suffice.
 
         A part of the answer is completed from pages, which are read fact by fact: a list is missed among
@@ -199,14 +199,14 @@ class _Reading:
         """The best turns for the question with those beside them."""
         options, found = self._asking.options, await self.lookup.turns(self._asking.question)
         self._degradations += found.degradations
-        return widened(
+        return with_neighbours(
             found.turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count
         )
 
     async def _seek(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         asking, before = self._asking, steps[-1] if steps else None
         evidence = before.evidence if before is not None else recalled.items
-        seeking = Seeking(
+        seeking = TurnSearchLoop(
             asking.question,
             asked_at=asking.asked_at,
             lookup=self.lookup,
@@ -223,7 +223,7 @@ class _Reading:
         finally:
             self._shown += seeking.looked_up
         findings = Findings(
-            evidence=each_once((*evidence, *sought.evidence)),
+            evidence=deduplicate((*evidence, *sought.evidence)),
             rounds=sought.rounds,
             degradations=sought.degradations,
         )
@@ -255,7 +255,7 @@ class _Reading:
             self._rounds = loop.findings.rounds
         self._replies.check_usable()
         facts = await self._composer.of_facts(findings.facts)
-        besides = await self._beside_facts(findings)
+        besides = await self._evidence_without_facts(findings)
         self._shown += besides
         made = partial(_Step, evidence=besides, findings=findings)
         try:
@@ -269,7 +269,7 @@ class _Reading:
         self._worded(composed, "researched")
         return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 
-    async def _beside_facts(self, findings: Findings) -> tuple[Evidence, ...]:
+    async def _evidence_without_facts(self, findings: Findings) -> tuple[Evidence, ...]:
         """What was recalled that no fact tells; where nothing was found on the pages, more turns as well."""
         known_spans = {span for fact in findings.facts for span in fact.spans}
         kept = tuple(item for item in findings.evidence if not known_spans.issuperset(item.spans))
@@ -283,7 +283,7 @@ class _Reading:
         few alone is given all that was found first.
         """
         beside = found if self._asking.engine.best_first else _beside_turns(found)
-        return each_once((*beside, *wide))
+        return deduplicate((*beside, *wide))
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""
@@ -301,7 +301,7 @@ class _Reading:
             attempts=tuple(w for one in steps for w in one.wordings if w is not last.composed),
             composed=composed,
             way=last.way,
-            evidence=each_once((*_read_by(recalled, steps), *self._shown)),
+            evidence=deduplicate((*_read_by(recalled, steps), *self._shown)),
             findings=findings,
             rounds=findings.rounds if findings is not None else self._rounds,
             facts=facts,
@@ -375,4 +375,4 @@ def _read_by(recalled: Recalled, steps: list[_Step]) -> tuple[Evidence, ...]:
     """Everything that was put before the engine, each once, what was recalled first."""
     found = (item for one in steps for item in one.evidence)
     later = (i for one in steps if one.findings is not None for i in one.findings.evidence)
-    return each_once((*recalled.items, *found, *later))
+    return deduplicate((*recalled.items, *found, *later))

@@ -22,7 +22,7 @@ from anyio import to_thread
 from pagestore import Page, PageId, SessionId
 from tiermem.errors import PageSetAside, unexpected
 from tiermem.index.interface import Period, turn_id
-from tiermem.ledger import EVERYTHING_SEEN, Sees, Tier1, Unread
+from tiermem.ledger import EVERYTHING_SEEN, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.keywords import Keywords
@@ -57,7 +57,7 @@ class _UnitWords:
         self._units.append(unit)
         self._words.add(unit.text, unit.agents)
 
-    def best(self, wanted: Iterable[str], sees: Sees) -> list[tuple[UnitId, float]]:
+    def best(self, wanted: Iterable[str], sees: Visibility) -> list[tuple[UnitId, float]]:
         """The units that may be seen and hold one of these stems, best first."""
 
         def may_see(agents: tuple[str, ...]) -> bool:
@@ -80,7 +80,7 @@ class ColdUnits:
         self._texts: dict[UnitId, str] = {}
         self._words = _UnitWords()
 
-    def best(self, wanted: Iterable[str], sees: Sees = EVERYTHING_SEEN) -> list[tuple[UnitId, float]]:
+    def best(self, wanted: Iterable[str], sees: Visibility = EVERYTHING_SEEN) -> list[tuple[UnitId, float]]:
         """The units that may be seen, hold one of these stems and are cold now, best first."""
         ranked = self._words.best(wanted, sees)
         return [(unit_id, score) for unit_id, score in ranked if self._tier1.is_cold(unit_id)]
@@ -126,31 +126,33 @@ class Waiting:
     _turns_of: Counter[tuple[SessionId, str | None]] = field(default_factory=Counter)
     _units_of: dict[SessionId, dict[UnitId, SummaryUnit]] = field(default_factory=dict)
 
-    def turns(self, session: SessionId | None = None, sees: Sees = EVERYTHING_SEEN) -> int:
+    def turns(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> int:
         """How many turns that may be seen, of one session or of all."""
         if session is None and sees.all:
             return len(self._turns)
         counts = self._turns_of.items()
         return sum(n for (name, one), n in counts if session in (None, name) and sees.of((one,)))
 
-    def units(self, session: SessionId | None = None, sees: Sees = EVERYTHING_SEEN) -> int:
+    def units(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> int:
         """How many units that may be seen are new, or were superseded or taken back since."""
         of_sessions = self._units_of.values() if session is None else (self._units_of.get(session, {}),)
         if sees.all:
             return sum(map(len, of_sessions))
         return sum(sees.unit(unit) for units in of_sessions for unit in units.values())
 
-    def speakers(self, sees: Sees = EVERYTHING_SEEN) -> set[str]:
+    def speakers(self, sees: Visibility = EVERYTHING_SEEN) -> set[str]:
         """The words of the names of those whose turns may be seen, in lower case."""
         found = tuple(self._speakers.items())
         return {word for agent, names in found if sees.of((agent,)) for word in tuple(names)}
 
-    def best_units(self, wanted: Iterable[str], sees: Sees = EVERYTHING_SEEN) -> list[tuple[UnitId, float]]:
+    def best_units(
+        self, wanted: Iterable[str], sees: Visibility = EVERYTHING_SEEN
+    ) -> list[tuple[UnitId, float]]:
         """The units that may be seen and hold one of these stems, best first."""
         return self._by_unit.best(wanted, sees)
 
     def best_pages(
-        self, wanted: Iterable[str], session: SessionId | None, sees: Sees = EVERYTHING_SEEN
+        self, wanted: Iterable[str], session: SessionId | None, sees: Visibility = EVERYTHING_SEEN
     ) -> list[tuple[PageId, float]]:
         """The pages whose turns hold one of these stems, each as good as its turns together, best first."""
         scores: dict[PageId, float] = {}
@@ -167,7 +169,7 @@ class Waiting:
         *,
         limit: int,
         periods: Sequence[Period] = (),
-        sees: Sees = EVERYTHING_SEEN,
+        sees: Visibility = EVERYTHING_SEEN,
     ) -> list[str]:
         """The ids of the best `limit` turns that hold one of these stems, and of those right beside them.
 
@@ -181,12 +183,14 @@ class Waiting:
         places = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
         return [turn_id(said.page_id, said.number) for said in places]
 
-    def in_words(self, session: SessionId | None = None, sees: Sees = EVERYTHING_SEEN) -> str:
+    def in_words(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> str:
         """How many turns and units, in words; empty where there is none of either."""
         counts = ((self.turns(session, sees), "turn"), (self.units(session, sees), "unit"))
         return " and ".join(f"{number:,} {what}{'s' * (number != 1)}" for number, what in counts if number)
 
-    def rarity(self, stem: str, *, indexed: int, known: float | None, sees: Sees = EVERYTHING_SEEN) -> float:
+    def rarity(
+        self, stem: str, *, indexed: int, known: float | None, sees: Visibility = EVERYTHING_SEEN
+    ) -> float:
         """How rare a stem is among the turns that may be seen, where the index holds `indexed` of them and
         gives it `known`.
 
@@ -287,7 +291,7 @@ def _take_in(waiting: Waiting, pages: Mapping[PageId, Page | Unread], aside: fro
             waiting.unread[page_id] = PageSetAside(unexpected(error, f"counting the words of page {page_id}"))
 
 
-def _may_see(sees: Sees) -> Callable[[str | None], bool]:
+def _may_see(sees: Visibility) -> Callable[[str | None], bool]:
     return lambda agent: sees.of((agent,))
 
 

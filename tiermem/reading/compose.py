@@ -29,7 +29,7 @@ from tiermem.model import (
 )
 from tiermem.proof import link, proof_rank, without_words
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_turns, lines, quoted, said, size, words
+from tiermem.reading.quoting import closest_turns, lines, quoted, size, sources_in_span, words
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source
@@ -350,4 +350,6 @@ def _trust(
 
 
 def _turns(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> list[Source]:
-    return [turn for span in spans if span.page_id in pages for turn in said(pages[span.page_id], span)]
+    return [
+        turn for span in spans if span.page_id in pages for turn in sources_in_span(pages[span.page_id], span)
+    ]

@@ -27,12 +27,12 @@ _ROUNDS = 3
 class _Raised:
     error: Exception
 
-    def nobodys(self) -> Unexpected:
+    def as_unexpected_error(self) -> Unexpected:
         """The error of a question that no page is to blame for."""
         return Unexpected(unexpected(self.error, "asking"))
 
 
-class GoingOn:
+class PageFailureIsolation:
     """One question over one view. Made for one question, run once."""
 
     def __init__(self, view: View) -> None:
@@ -57,21 +57,21 @@ class GoingOn:
         Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame.
         """
         for _ in range(_ROUNDS):
-            result = await _tried(work, self.view)
+            result = await _run_or_capture(work, self.view)
             if not isinstance(result, _Raised):
                 self.aside |= self.view.odd
                 return result
             known = len(self.aside)
-            none = await _tried(work, self._whole.without(self.aside, only=frozenset()))
+            none = await _run_or_capture(work, self._whole.without(self.aside, only=frozenset()))
             if not isinstance(none, _Raised):
                 readable = await self._readable(work, self.view.touched, (), result)
             if len(self.aside) == known:
-                raise result.nobodys() from result.error
+                raise result.as_unexpected_error() from result.error
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
-        result = await _tried(work, self.view)
+        result = await _run_or_capture(work, self.view)
         if isinstance(result, _Raised):
-            raise result.nobodys() from result.error
+            raise result.as_unexpected_error() from result.error
         return result
 
     async def _readable(
@@ -91,7 +91,7 @@ class GoingOn:
         middle = len(pages) // 2
         for half in (pages[:middle], pages[middle:]):
             seen = self._whole.without(self.aside, only=frozenset((*kept, *half)))
-            result = await _tried(work, seen)
+            result = await _run_or_capture(work, seen)
             if isinstance(result, _Raised):
                 kept = await self._readable(work, half, kept, result)
             else:
@@ -99,7 +99,7 @@ class GoingOn:
         return kept
 
 
-async def _tried(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Raised:
+async def _run_or_capture(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Raised:
     """What `work` comes to, or what it raises and nobody expects. Raises what is expected."""
     try:
         return await work(view)

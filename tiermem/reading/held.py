@@ -17,7 +17,7 @@ from tiermem.workspace import UNKNOWN_IMPORTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownEvidence:
     """What memory knows of a piece of evidence: its key, how much it matters, how far it is believed.
 
     The key is the id of the unit; of a page or a turn it is made of the id that its page had from the first
@@ -31,13 +31,13 @@ class Known:
     part_of: int | None = None
 
 
-async def known(view: View, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
+async def look_up_evidence(view: View, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
     """What the view knows of each; `None` of what it does not hold, not in these words, or not any more."""
     pages = (await view.fetch(span.page_id for item in items for span in item.spans)).pages
     return tuple(_known(view, item, pages) for item in items)
 
 
-def _known(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> Known | None:
+def _known(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownEvidence | None:
     if item.source == "unit":
         unit = view.unit(item.unit_id) if item.unit_id is not None else None
         own = None if unit is None else (unit.text, unit.spans, unit.said_at, unit.event_at)
@@ -45,7 +45,7 @@ def _known(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> Known | 
             return None
         if not _quotes(item, pages):
             return None
-        return Known(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
+        return KnownEvidence(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
     if not item.spans or any(span.page_id not in pages for span in item.spans):
         return None
     placed = [(pages[span.page_id], line) for span in item.spans for line in lines(pages[span.page_id], span)]
@@ -53,12 +53,12 @@ def _known(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> Known | 
         return None
     page, first = placed[0]
     own_id = opened_as(page.space, page)
-    there = _page_like(page, item.text) if item.source == "page" else said_by(placed)
+    there = _page_like(page, item.text) if item.source == "page" else turn_from_parts(placed)
     if not _same(item, there) or first.turn is None:
         return None
     if item.source == "page":
-        return Known(key=own_id, importance=UNKNOWN_IMPORTANCE, trust=None)
-    return Known(
+        return KnownEvidence(key=own_id, importance=UNKNOWN_IMPORTANCE, trust=None)
+    return KnownEvidence(
         key=turn_id(own_id, page.lines.index(first)),
         importance=importance_of(first.turn),
         trust=first.turn.trust,
@@ -91,7 +91,7 @@ def _quotes(item: Evidence, pages: Mapping[PageId, Page]) -> bool:
     return not left
 
 
-def said_by(placed: Sequence[tuple[Page, PageLine]]) -> Evidence:
+def turn_from_parts(placed: Sequence[tuple[Page, PageLine]]) -> Evidence:
     """A turn where it stands, or where its parts stand, as evidence of its words."""
     parts = [turn_evidence(page, line) for page, line in placed]
     turns = [line.turn for _, line in dict.fromkeys(placed) if line.turn is not None]

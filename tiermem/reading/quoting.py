@@ -33,7 +33,7 @@ def roles_under(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> tuple[st
     return tuple(turn.role for turn in touched if turn is not None)
 
 
-def said(page: Page, span: Span) -> tuple[Source, ...]:
+def sources_in_span(page: Page, span: Span) -> tuple[Source, ...]:
     """The turns that `span` touches, as something an answer may rest on; erased ones are left out."""
     return tuple(
         Source(
@@ -84,7 +84,7 @@ def quoted(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> str:
 
 
 def _quoted(page: Page, span: Span) -> str:
-    speakers = dict.fromkeys(turn.speaker for turn in said(page, span))
+    speakers = dict.fromkeys(turn.speaker for turn in sources_in_span(page, span))
     return f'{" and ".join(speakers)}: "{words(page, span)}"'
 
 

@@ -17,7 +17,7 @@ from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import About, Collection, Hit, Searches
-from tiermem.ledger import EVERYTHING_SEEN, NOT_RECORDED, AnswerInfo, Sees
+from tiermem.ledger import EVERYTHING_SEEN, NOT_RECORDED, AnswerInfo, Visibility
 from tiermem.llm.meter import Meter
 from tiermem.model import (
     Answer,
@@ -32,12 +32,12 @@ from tiermem.model import (
     UnitId,
 )
 from tiermem.proof import marked
-from tiermem.reading.answer import Outcome, answered, pending_findings
-from tiermem.reading.ask import Asking, ask
+from tiermem.reading.answer import Outcome, build_answer, pending_findings
+from tiermem.reading.ask import AskRequest, ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits, without_repeats
-from tiermem.reading.going_on import GoingOn
-from tiermem.reading.held import Known, known
+from tiermem.reading.going_on import PageFailureIsolation
+from tiermem.reading.held import KnownEvidence, look_up_evidence
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
@@ -107,14 +107,14 @@ class Reader:
         self._backlog = Backlog(ledger, unsearched=options.unsearched_roles)
         self._sees = EVERYTHING_SEEN
 
-    def seen_by(self, sees: Sees) -> Reader:
+    def seen_by(self, sees: Visibility) -> Reader:
         """The same reader for somebody who may not see everything."""
         found = copy(self)
         found._sees = sees  # noqa: SLF001
         return found
 
     @property
-    def sees(self) -> Sees:
+    def sees(self) -> Visibility:
         """Who reads, and what that one may see."""
         return self._sees
 
@@ -144,11 +144,11 @@ class Reader:
         A page on which a step raises something unexpected is left out; the outcome says which and why, and so
         does a last step, in place of those of asking anew.
         """
-        going = GoingOn(await self._view(scope))
+        going = PageFailureIsolation(await self._view(scope))
         first = iter((Steps(on_step),))
         outcome = await going.run(
             lambda view: ask(
-                Asking(
+                AskRequest(
                     steps=next(first, Steps()),
                     question=question,
                     asked_at=asked_at,
@@ -175,7 +175,7 @@ class Reader:
         One that is not to be `recorded` is marked so, and its id tells it.
         """
         prefix = "a1:" if recorded else NOT_RECORDED
-        answer = answered(
+        answer = build_answer(
             outcome,
             answer_id=AnswerId(f"{prefix}{uuid4().hex}"),
             space=self._ledger.space,
@@ -235,14 +235,14 @@ class Reader:
             undated = 0 if scope.within is None else await lookup.undated()
             return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
 
-        going = GoingOn(await self._view(scope))
+        going = PageFailureIsolation(await self._view(scope))
         recollection = await going.run(found)
         degradations = dict.fromkeys((*recollection.degradations, *going.degradations))
         return replace(recollection, degradations=tuple(degradations))
 
-    async def known(self, items: Sequence[Evidence]) -> tuple[Known | None, ...]:
+    async def known(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
         """What memory knows of pieces of evidence that are held elsewhere; see `reading.held`."""
-        return await known(await self._view(EVERYTHING), items)
+        return await look_up_evidence(await self._view(EVERYTHING), items)
 
     async def context(
         self,
@@ -268,7 +268,7 @@ class Reader:
             items = without_repeats(recalled.items)
             return assemble(items, max_tokens=max_tokens, count=count), recalled.degradations
 
-        going = GoingOn(await self._view(scope))
+        going = PageFailureIsolation(await self._view(scope))
         context, degradations = await going.run(filled)
         all_degradations = tuple(dict.fromkeys((*degradations, *going.degradations)))
         _log(all_degradations)

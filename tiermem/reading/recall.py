@@ -87,7 +87,7 @@ def side_by_side(
 ) -> tuple[Evidence, ...]:
     """Units and turns by turns, as many as fit. A turn for which there is no room takes no unit's place."""
     while True:
-        items = within(interleaved(units, turns, pages), limit, count)
+        items = fit_to_budget(interleaved(units, turns, pages), limit, count)
         fitting = tuple(turn for turn in turns if turn.evidence() in items)
         if len(fitting) == len(turns):
             return items
@@ -154,7 +154,7 @@ def with_quote(unit: Evidence, turns: Iterable[FoundTurn], pages: Mapping[PageId
     return replace(unit, quote=quoted(beside, pages))
 
 
-def each_once(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
+def deduplicate(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """Every turn, unit and page at its first place, whatever score it was found with later."""
     first: dict[object, Evidence] = {}
     for item in items:
@@ -162,7 +162,7 @@ def each_once(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
     return tuple(first.values())
 
 
-def within(items: Iterable[Evidence], limit: int, count: Count) -> tuple[Evidence, ...]:
+def fit_to_budget(items: Iterable[Evidence], limit: int, count: Count) -> tuple[Evidence, ...]:
     """As many items, in order, as fit in `limit` tokens; the first always does."""
     kept: list[Evidence] = []
     left = limit

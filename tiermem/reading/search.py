@@ -345,7 +345,7 @@ class LookUp:
             found = replace(found, hits={**exact, **found.hits})
             read = await self._pages_of(found.hits)
             pages = [page for _, page in read.read]
-            gathered = gather(_as_sealed(found.hits, pages), pages)
+            gathered = gather(_with_sealed_ids(found.hits, pages), pages)
             enough = self.view.scope.turns is None or len(gathered.candidates) >= wanted
             if enough or len(found.hits) <= before:
                 break
@@ -366,7 +366,7 @@ class LookUp:
             newer = [Hit(id=id_, score=1 / place) for place, id_ in enumerate(waiting.hits, start=1)]
             hits = fuse(found.hits, newer)
             read = await self._pages_of(hit.id for hit in hits)
-            turns = _where_they_stand(hits, [page for _, page in read.read])
+            turns = _locate_turns(hits, [page for _, page in read.read])
             enough = self.view.scope.turns is None or len(turns) >= wanted
             if enough or len(hits) <= before:
                 told = (*found.degradations, *read.degradations)
@@ -564,14 +564,14 @@ class LookUp:
         return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
 
 
-def _as_sealed(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
+def _with_sealed_ids(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
     """The hits, those found by the id of an open page that is sealed by now by the sealed page's."""
     sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
     places = ((turn_place(id_), hit) for id_, hit in hits.items())
     return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
 
 
-def _where_they_stand(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
+def _locate_turns(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
     """The hits, best first, whose turn stands on one of the pages and may be read, each once."""
     by_id = {page.id: page for page in pages}
     sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}

@@ -18,17 +18,17 @@ from tiermem.model import Degradation, Evidence, Round, Search
 from tiermem.reading.compose import Composed, Composer, EvidenceItem, better
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
-from tiermem.reading.recall import each_once, within
+from tiermem.reading.recall import deduplicate, fit_to_budget
 from tiermem.reading.research import new_searches
 from tiermem.reading.search import LookUp
 from tiermem.reading.steps import Steps
 from tiermem.reading.turns import FoundTurn
-from tiermem.reading.wider import place_of, widened
+from tiermem.reading.wider import place_of, with_neighbours
 from tiermem.reasoning import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class TurnSearchResult:
     """What looking further came to: the best wording, every one that was made, what was read, each round."""
 
     composed: Composed
@@ -38,7 +38,7 @@ class Sought:
     degradations: tuple[Degradation, ...] = ()
 
 
-class Seeking:
+class TurnSearchLoop:
     """One question's way through the turns. Made for one question, run once."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Seeking:
 
     async def run(
         self, composed: Composed, evidence: Sequence[Evidence], *, recalled: Sequence[Evidence]
-    ) -> Sought:
+    ) -> TurnSearchResult:
         """Look for what `composed`, worded from `evidence`, still misses; the planner is shown `recalled`.
 
         Raises what the model raises while there is no answer of its own to keep, and what the budget raises
@@ -93,7 +93,7 @@ class Seeking:
                     stage="researched", reason=reason, fallback="the answer from what was read until then"
                 )
             )
-        return Sought(
+        return TurnSearchResult(
             composed=self._best(composed),
             wordings=tuple(self._wordings),
             evidence=tuple(self._new),
@@ -127,8 +127,8 @@ class Seeking:
     async def _plan(self, composed: Composed) -> tuple[tuple[Search, ...], str]:
         check_budget()
         done = [search for one in self._rounds for search in one.searches]
-        best = each_once((*composed.cited, *self._new, *self._recalled))
-        known = within(best, self._options.recall_tokens, self._count)
+        best = deduplicate((*composed.cited, *self._new, *self._recalled))
+        known = fit_to_budget(best, self._options.recall_tokens, self._count)
         planned = await self._engine.plan(
             self._question, known, composed.missing, done, asked_at=self._asked_at
         )
@@ -162,10 +162,10 @@ class Seeking:
         """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
         tokens = self._options.widen_tokens
         room = tokens - size(composed.cited, self._count)
-        wide = widened(turns, limit=len(turns), tokens=room, count=self._count)
-        pieces = each_once((*composed.cited, *wide, *self._new, *evidence))
-        kept = within(pieces, tokens, self._count)
-        self._new = list(each_once((*self._new, *(item for item in wide if item in kept))))
+        wide = with_neighbours(turns, limit=len(turns), tokens=room, count=self._count)
+        pieces = deduplicate((*composed.cited, *wide, *self._new, *evidence))
+        kept = fit_to_budget(pieces, tokens, self._count)
+        self._new = list(deduplicate((*self._new, *(item for item in wide if item in kept))))
         return await self._composer.word([EvidenceItem(evidence=item) for item in kept])
 
     def _keep(

@@ -91,7 +91,9 @@ def times_named(text: str, asked_at: datetime, *, past: bool = True) -> tuple[Be
     return () if since == until == Between() else (Between(since=since.since, until=until.until),)
 
 
-def taken_out(topic: str, asked_at: datetime, *, past: bool = True) -> tuple[str, tuple[Between, ...] | None]:
+def extract_timeframe(
+    topic: str, asked_at: datetime, *, past: bool = True
+) -> tuple[str, tuple[Between, ...] | None]:
     """A topic without the times it names, and these; as it is, and `None`, where it names none.
 
     A topic that is nothing but a time stays as it is: there would be nothing to look for.

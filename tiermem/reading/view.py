@@ -23,7 +23,7 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.interface import Period, Searches, Timeframe
-from tiermem.ledger import EVERYTHING_SEEN, Around, Sees, Tier1, Unread
+from tiermem.ledger import EVERYTHING_SEEN, Around, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
 from tiermem.proof import at_least, closed, searched, withheld, without
 from tiermem.reading.backlog import Backlog, Waiting
@@ -50,7 +50,7 @@ class Scope:
     min_trust: str | None = None
     turns: TurnFilter | None = None
     happened: tuple[Period, ...] | None = None
-    sees: Sees = EVERYTHING_SEEN
+    sees: Visibility = EVERYTHING_SEEN
     unsearched: tuple[str, ...] = ()
 
     @property

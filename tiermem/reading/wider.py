@@ -14,7 +14,7 @@ Place = tuple[PageId, int]
 """A page, and which line of it."""
 
 
-def widened(
+def with_neighbours(
     turns: Sequence[FoundTurn],
     *,
     limit: int,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Asking:
+class ActiveQuestions:
     """For one event loop."""
 
     def __init__(self) -> None:

@@ -71,12 +71,12 @@ _Method = Callable[Concatenate[_H, _P], Awaitable[_T]]
 _Call = Callable[Concatenate[_H, _P], Coroutine[Any, Any, _T]]
 
 
-def cut_short(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
+def cancel_on_close(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
     """A public method that raises `MemoryClosed` when the memory is closed while it runs."""
     return _call(method, finish=False)
 
 
-def finished(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
+def finish_on_close(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
     """A public method that closing waits for."""
     return _call(method, finish=True)
 

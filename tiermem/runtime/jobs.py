@@ -63,9 +63,9 @@ class Jobs:
     def later(self, seconds: float, name: str, job: Job, *, longest: float = _LONGEST_WAIT) -> None:
         """Start `job` in so many seconds, `longest` at most.
 
-        `drain` does not wait for that; `not_later` takes it back.
+        `drain` does not wait for that; `cancel_timer` takes it back.
         """
-        self.not_later(name)
+        self.cancel_timer(name)
 
         def due() -> None:
             del self._due[name]
@@ -77,16 +77,16 @@ class Jobs:
         """Whether `name` is to start later."""
         return name in self._due
 
-    def not_later(self, name: str) -> None:
+    def cancel_timer(self, name: str) -> None:
         """Forget a time given for `name`."""
         due = self._due.pop(name, None)
         if due is not None:
             due.cancel()
 
-    def not_any_more(self) -> None:
+    def cancel_all_timers(self) -> None:
         """Forget every time given."""
         for name in list(self._due):
-            self.not_later(name)
+            self.cancel_timer(name)
 
     async def wait(self, name: str, *, limit: float) -> bool:
         """Wait until every run of `name` asked for by now is over; `False` when `limit` seconds are."""

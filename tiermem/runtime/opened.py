@@ -21,21 +21,21 @@ import anyio
 
 from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
-from tiermem.runtime.asking import Asking
+from tiermem.runtime.asking import ActiveQuestions
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import CONSOLIDATING, Jobs
 from tiermem.runtime.lock import ReadWriteLock
 
 
-class LooksAgain(Protocol):
+class DropsRevokedItems(Protocol):
     """Holds words of a space."""
 
-    async def look_again(self) -> None:
+    async def drop_revoked_items(self) -> None:
         """Let go of what the space no longer holds, or holds otherwise."""
         ...
 
 
-class Opened:
+class SharedComponents:
     """The open parts of one space, for memories of one event loop."""
 
     def __init__(self, key: Hashable) -> None:
@@ -44,9 +44,9 @@ class Opened:
         self.components: Components | None = None
         self.jobs = Jobs()
         self.lock = ReadWriteLock()
-        self.asking = Asking()
+        self.asking = ActiveQuestions()
         self.users: set[object] = set()
-        self.watchers: WeakSet[LooksAgain] = WeakSet()
+        self.watchers: WeakSet[DropsRevokedItems] = WeakSet()
         """Whoever holds words of the space, and is told when some are erased."""
         self.changing = anyio.Lock()
         self.over = False
@@ -81,7 +81,7 @@ class Opened:
         try:
             await self.jobs.drain()
         finally:
-            self.jobs.not_any_more()
+            self.jobs.cancel_all_timers()
             components, self.components = self.components, None
             try:
                 if components is not None:
@@ -91,18 +91,18 @@ class Opened:
                     _opened.pop(self.key, None)
 
 
-_opened: dict[Hashable, Opened] = {}
-_inherited: list[Opened] = []
+_opened: dict[Hashable, SharedComponents] = {}
+_inherited: list[SharedComponents] = []
 _guard = Lock()
 
 
-async def share(
+async def acquire_components(
     key: tuple[str, str] | None,
     user: object,
     *,
-    make: Callable[[Opened], Awaitable[None]],
+    make: Callable[[SharedComponents], Awaitable[None]],
     differs: Callable[[Components], str | None],
-) -> Opened:
+) -> SharedComponents:
     """The open parts of this key, used by `user` as well; `make` opens them for the first one.
 
     The key is path and space, or `None` for parts that nobody shares. Raises what `make` raises,
@@ -112,7 +112,7 @@ async def share(
     own = object() if key is None else key
     while True:
         with _guard:
-            opened = _opened.setdefault(own, Opened(own))
+            opened = _opened.setdefault(own, SharedComponents(own))
         if key is not None and opened.loop is not asyncio.get_running_loop():
             ended = ", which has ended without closing it" if opened.loop.is_closed() else ""
             raise Locked(
@@ -137,7 +137,7 @@ async def share(
             return opened
 
 
-async def _made(opened: Opened, make: Callable[[Opened], Awaitable[None]]) -> None:
+async def _made(opened: SharedComponents, make: Callable[[SharedComponents], Awaitable[None]]) -> None:
     try:
         await make(opened)
     except BaseException:

@@ -79,7 +79,7 @@ async def build(opening: Opening) -> Components:
         )
 
 
-def other_than(components: Components, asked: Opening) -> str | None:
+def opening_difference(components: Components, asked: Opening) -> str | None:
     """What differs between how a memory was opened and how it is to be opened now; `None` where nothing."""
     there = components.opening
     if asked.reindex:

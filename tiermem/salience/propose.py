@@ -78,7 +78,7 @@ def propose(pairs: Iterable[Pair], *, parted: Callable[[UnitId, UnitId], bool]) 
         why = "they were merged once, and taken apart" if parted(pair.one.id, pair.other.id) else None
         why = why or difference(pair.one, pair.other)
         if why:
-            left.append(apart(pair.one, pair.other, pair.similarity, why))
+            left.append(near_but_distinct(pair.one, pair.other, pair.similarity, why))
         elif pair.other.id not in taken and (pair.one.id in groups or pair.one.id not in taken):
             groups.setdefault(pair.one.id, []).append(pair)
             taken |= {pair.one.id, pair.other.id}
@@ -120,7 +120,7 @@ def telling(text: str) -> tuple[str, ...]:
     return tuple(word for word in normalise(text).text.rstrip(" .!").split() if word not in _LIGHT)
 
 
-def apart(one: SummaryUnit, other: SummaryUnit, similarity: float, reason: str) -> NearUnits:
+def near_but_distinct(one: SummaryUnit, other: SummaryUnit, similarity: float, reason: str) -> NearUnits:
     """Two units that stay apart, and why."""
     return NearUnits(
         units=(one.id, other.id), texts=(one.text, other.text), similarity=similarity, reason=reason

@@ -28,7 +28,16 @@ from tiermem.index.interface import Index
 from tiermem.ledger import Consolidated, Ledger, Tier1, merged_unit_id, owner_of
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.salience.propose import Merge, NearUnits, Pair, Proposals, apart, near_for, propose, telling
+from tiermem.salience.propose import (
+    Merge,
+    NearUnits,
+    Pair,
+    Proposals,
+    near_but_distinct,
+    near_for,
+    propose,
+    telling,
+)
 from tiermem.writing.batches import batches
 from tiermem.writing.edit import Neighbour, grounds_of, latest, why_not_one
 from tiermem.writing.values import Consolidation, MergedUnits, Progress, WriterOptions
@@ -257,7 +266,7 @@ class Consolidator:
             if why is None:
                 fitting.append(other)
             else:
-                one.near.append(apart(kept, other, merge.similarity, why))
+                one.near.append(near_but_distinct(kept, other, merge.similarity, why))
         if len(fitting) == 1:
             return None
         ids = tuple(unit.id for unit in fitting)

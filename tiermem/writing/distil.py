@@ -25,7 +25,7 @@ from tiermem.model import (
     UnitKind,
     Usage,
     is_proved,
-    together,
+    merge_owners,
 )
 from tiermem.proof import link, only_concluded, proof_rank, quotations
 from tiermem.reasoning.interface import Engine
@@ -157,5 +157,5 @@ def _unit(
         trust=trust.names[rank],
         support="worded" if only_concluded(fact.spans, pages) else fact.support,
         derivations=fact.derivations,
-        agents=together(one.agent for one in pages),
+        agents=merge_owners(one.agent for one in pages),
     )

@@ -100,7 +100,7 @@ class Eraser:
         return _erasure(announced, erased, found, before=before, after=after, index="untouched"), erased.words
 
     async def _selected(self, selection: Selection, reason: str) -> tuple[Erasing, ErasedTurns]:
-        pages, unread = await self._holding(selection)
+        pages, unread = await self._select_pages(selection)
         announced = _announced(selection, pages, reason, unread)
         erased = await self._erased_turns(announced)
         if erased.words.are_in(reason):
@@ -160,7 +160,7 @@ class Eraser:
         except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are erased
             return f"waits for the next opening: {unexpected(error, 'taking words out of the index')}"
 
-    async def _holding(self, selection: Selection) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
+    async def _select_pages(self, selection: Selection) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
         """Pages with all that is selected, and why others that may hold a part of it cannot be read.
 
         Raises why a page that goes as a whole cannot be read.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from pagestore import PageId, Span
-from tiermem.ledger import EVERYTHING_SEEN, Feedback, Sees, Tier1
+from tiermem.ledger import EVERYTHING_SEEN, Feedback, Tier1, Visibility
 from tiermem.model import Answer, AnswerId, Evidence, UnitId
 from tiermem.salience import Outcome, Share, TurnShare, credit_shares
 
@@ -50,7 +50,7 @@ def feedback_on_answer(
     output: str | None,
     by: str,
     sealed: Mapping[PageId, PageId] = _NONE,
-    sees: Sees = EVERYTHING_SEEN,
+    sees: Visibility = EVERYTHING_SEEN,
 ) -> Feedback:
     """What came of an answer: of the units it cites, and of those it was shown, as far as the output says so.
 
@@ -78,7 +78,7 @@ def feedback_on_sources(
     output: str | None,
     by: str,
     sealed: Mapping[PageId, PageId] = _NONE,
-    sees: Sees = EVERYTHING_SEEN,
+    sees: Visibility = EVERYTHING_SEEN,
 ) -> Feedback:
     """What came of sources: all alike, or by what of them the output says. A turn stands for its units, or
     for itself where there are none.
@@ -108,7 +108,7 @@ def _sources(
     unit_id: UnitId | None,
     spans: Iterable[Span],
     sealed: Mapping[PageId, PageId],
-    sees: Sees,
+    sees: Visibility,
 ) -> tuple[_Source, ...]:
     """The unit itself, or those that hold and rest on some of the same words; the words, if no unit does."""
     if unit_id is not None:

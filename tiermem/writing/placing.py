@@ -28,7 +28,7 @@ _POSITION = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class ResolvedTurns:
     """Turns under the ids they are stored by, or will be, without those that were `erased` before."""
 
     turns: tuple[Turn, ...]
@@ -48,7 +48,7 @@ class _Stored:
     parts: int
 
 
-async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> Placed:
+async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> ResolvedTurns:
     """The turns, those with a place for an id under the id their words have in the session, or a new one."""
     edits = await _edits(ledger, session, turns)
     turns = await _in_stored_words(ledger, session, turns)
@@ -83,7 +83,7 @@ async def placed(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> P
         found |= await _new(ledger, session, new, claimed)
     ordered = (found.get(n, None if how[n] == "erased" else turn) for n, turn in enumerate(turns))
     kept = tuple(_plain(turn) for turn in ordered if turn is not None)
-    return Placed(
+    return ResolvedTurns(
         turns=kept,
         erased=len(turns) - len(kept),
         edited=edits.new,

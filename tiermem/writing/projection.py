@@ -40,7 +40,7 @@ from tiermem.index.interface import (
     turn_id,
 )
 from tiermem.ledger import Changes, Ledger, SetAside, owner_of
-from tiermem.model import SummaryUnit, UnitId, together
+from tiermem.model import SummaryUnit, UnitId, merge_owners
 from tiermem.proof import searched
 from tiermem.text import parse_iso
 from tiermem.writing.values import Projected, Unfinished
@@ -453,7 +453,7 @@ def _page_entry(page: Page) -> Entry:
         text=page.text.encode(errors="replace").decode(),  # an index cannot carry lone surrogates
         said_at=times[0] if times else None,
         said_until=times[-1] if times else None,
-        owner=_owner(together([page.agent])),
+        owner=_owner(merge_owners([page.agent])),
     )
 
 
@@ -474,7 +474,7 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
             session=page.session,
             text=texts[at],
             said_at=line.turn.said_at if line.turn else None,
-            owner=_owner(together([page.agent])),
+            owner=_owner(merge_owners([page.agent])),
             context=TurnContext(
                 speaker=_name(line),
                 before=_spoken(turns[at - 1][2]) if at else "",

@@ -12,7 +12,7 @@ from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
 from pagestore.rendering import TurnPart, render_page
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Tier1, summary_unit_id
-from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved, together
+from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved, merge_owners
 from tiermem.proof import link, proof_rank, withheld
 from tiermem.proof.link import NOT_FOUND
 from tiermem.trust import TrustLevels
@@ -64,7 +64,7 @@ def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[U
         support=fact.support,
         derivations=fact.derivations,
         supersedes=tuple(supersedes),
-        agents=together([page.agent]),
+        agents=merge_owners([page.agent]),
         importance=UNKNOWN if line.turn.importance is None else line.turn.importance,
     )
 

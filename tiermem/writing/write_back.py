@@ -30,7 +30,7 @@ from tiermem.model import (
     WriteBack,
     WriteBackVariant,
     is_proved,
-    together,
+    merge_owners,
 )
 from tiermem.proof import in_words_of, link, proof_rank, without
 from tiermem.reasoning.interface import Engine
@@ -196,7 +196,7 @@ class WriteBacks:
 
         A word of it that stands on none of these may be of anything that whoever worded it was shown.
         """
-        own = together(page.agent for page in pages)
+        own = merge_owners(page.agent for page in pages)
         values = [one.value for one in fact.derivations]
         if in_words_of(fact.claim, pages, computed=values):
             return own
@@ -207,7 +207,7 @@ class WriteBacks:
         of_rounds = dict.fromkeys(page_id for one in trace.rounds for page_id in one.pages)
         read = await self._ledger.read(tuple({**spans, **of_rounds}))
         of_pages = (page.agent for page in read if isinstance(page, Page))
-        return together(own, (trace.agent,), of_pages, *of_units)
+        return merge_owners(own, (trace.agent,), of_pages, *of_units)
 
     async def _selected(self, candidates: Sequence[_ProvedFinding]) -> frozenset[int]:
         pages = {page.id: page for candidate in candidates for page in candidate.pages}

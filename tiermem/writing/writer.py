@@ -41,12 +41,12 @@ from tiermem.ledger import (
     Redistilled,
     Reinstated,
     Retired,
-    Sees,
     SetAside,
     Shared,
     Spent,
     Stated,
     Tier1,
+    Visibility,
 )
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import (
@@ -311,7 +311,7 @@ class Writer:
         outcome: Outcome,
         output: str | None,
         by: str,
-        sees: Sees = EVERYTHING_SEEN,
+        sees: Visibility = EVERYTHING_SEEN,
     ) -> Judged:
         """Record what came of an answer, or of sources, and tell what that did to the weights of units.
 
@@ -338,7 +338,7 @@ class Writer:
         outcome: Outcome,
         output: str | None,
         by: str,
-        sees: Sees,
+        sees: Visibility,
     ) -> Feedback:
         tier1 = self._ledger.tier1
         if isinstance(of, str):
@@ -354,7 +354,9 @@ class Writer:
         sealed = await self._sealed_as((one for one in of if isinstance(one, Evidence)), sees)
         return feedback_on_sources(tier1, of, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees)
 
-    async def _sealed_as(self, sources: Iterable[Citation | Evidence], sees: Sees) -> dict[PageId, PageId]:
+    async def _sealed_as(
+        self, sources: Iterable[Citation | Evidence], sees: Visibility
+    ) -> dict[PageId, PageId]:
         """The present ids of the pages of single turns that may be seen, by the ids that the sources name."""
         spans = (span for one in sources if one.unit_id is None for span in one.spans)
         ids = tuple(dict.fromkeys(span.page_id for span in spans))

@@ -55,7 +55,7 @@ BUGS = (
     Bug(
         name="what was erased comes back when its file was edited",
         file="tiermem/writing/placing.py",
-        function="placed",
+        function="resolve_turn_ids",
         before="found |= dict.fromkeys(stays_away)",
         after="gone = frozenset()",
         found_by=("tests/api/test_files_again.py", "tests/api"),

@@ -8,7 +8,7 @@ BUGS = (
     Bug(
         name="an agent sees what belongs to others",
         file="tiermem/ledger/sees.py",
-        function="Sees.of",
+        function="Visibility.of",
         before="self.agents is None or all(one is None or one in self.agents for one in agents)",
         after="True",
         found_by=("tests/api/test_agents.py",),
@@ -16,7 +16,7 @@ BUGS = (
     Bug(
         name="an agent sees what belongs to it and another together",
         file="tiermem/ledger/sees.py",
-        function="Sees.of",
+        function="Visibility.of",
         before="self.agents is None or all(one is None or one in self.agents for one in agents)",
         after="self.agents is None or not agents or any(one is None or one in self.agents for one in agents)",
         found_by=("tests/ledger/test_sees.py",),
@@ -24,7 +24,7 @@ BUGS = (
     Bug(
         name="an agent changes what is nobody's",
         file="tiermem/ledger/sees.py",
-        function="Sees.owns",
+        function="Visibility.owns",
         before="set(agents) == {self.agent}",
         after="self.of(agents)",
         found_by=("tests/api/test_agents.py",),

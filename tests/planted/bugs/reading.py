@@ -188,7 +188,7 @@ BUGS = (
     Bug(
         name="an open page's id is not that of the sealed one",
         file="tiermem/reading/search.py",
-        function="_as_sealed",
+        function="_with_sealed_ids",
         before="sealed.get(page_id, page_id)",
         after="page_id",
         found_by=_ALL,
@@ -220,7 +220,7 @@ BUGS = (
     Bug(
         name="recall goes over its budget of tokens by one item",
         file="tiermem/reading/recall.py",
-        function="within",
+        function="fit_to_budget",
         before="tokens <= left",
         after="left > 0",
         found_by=_ALL,
@@ -284,7 +284,7 @@ BUGS = (
     Bug(
         name="a question asked of the summaries alone reads pages",
         file="tiermem/reading/ask.py",
-        function="_Reading.ways_on",
+        function="_QuestionRun.next_steps",
         before="""
             if self._asking.mode == "summary":
                 return ()

@@ -80,7 +80,7 @@ BUGS = (
     Bug(
         name="a pass begins a page while the memory closes",
         file="tiermem/api/memory.py",
-        function="AsyncMemory._free_moment",
+        function="AsyncMemory._idle_window",
         before="self._opened.ending",
         after="False",
         found_by=("tests/api/test_consolidate.py",),

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from tiermem.ledger.folds.tiers import TiersFold
-from tiermem.ledger.sees import EVERYTHING_SEEN, Sees
+from tiermem.ledger.sees import EVERYTHING_SEEN, Visibility
 from tiermem.model import SummaryUnit, UnitId
 
 ALL = "*"
@@ -47,12 +47,12 @@ class SharingFold(TiersFold):
         """Whether a grant stands that says so, of all or of this one."""
         return other in self._grants.get(agent, ())
 
-    def sees(self, agent: str | None, *, all_units: bool = False) -> Sees:
+    def sees(self, agent: str | None, *, all_units: bool = False) -> Visibility:
         """What an agent sees now, or the owner; with `all_units`, every unit whosever it is."""
         if agent is None:
             return EVERYTHING_SEEN
         granted = self._grants.get(agent, {})
-        return Sees(
+        return Visibility(
             agent=agent,
             agents=None if ALL in granted else frozenset((agent, *granted)),
             shared=self.shared,

@@ -10,7 +10,7 @@ from anyio import to_thread
 from pagestore import Page, PageId, SessionId
 from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
-from tiermem.ledger import EVERYTHING_SEEN, Loss, Sees
+from tiermem.ledger import EVERYTHING_SEEN, Loss, Visibility
 from tiermem.model import Rejected, SummaryUnit
 from tiermem.proof import without
 from tiermem.reading.interface import ReadsLedger
@@ -77,7 +77,7 @@ async def omission_report(
     *,
     page: PageId | None = None,
     session: SessionId | None = None,
-    sees: Sees = EVERYTHING_SEEN,
+    sees: Visibility = EVERYTHING_SEEN,
 ) -> OmissionReport:
     """Read the distilled pages again (one page, one session, or all) and compare them with their units.
 
@@ -115,7 +115,7 @@ def over_time(losses: list[Loss]) -> tuple[OmissionsAt, ...]:
 
 
 async def _wanted(
-    ledger: ReadsLedger, page: PageId | None, session: SessionId | None, sees: Sees
+    ledger: ReadsLedger, page: PageId | None, session: SessionId | None, sees: Visibility
 ) -> list[PageId]:
     distilled = ledger.tier1.pages
     if page is not None:
@@ -129,13 +129,13 @@ async def _wanted(
     return [info.id for info in seen if info.id in distilled]
 
 
-async def _rejected(ledger: ReadsLedger, page: PageId, sees: Sees) -> tuple[Rejected, ...]:
+async def _rejected(ledger: ReadsLedger, page: PageId, sees: Visibility) -> tuple[Rejected, ...]:
     if not sees.all or not ledger.tier1.pages[page].rejected:
         return ()
     return (await ledger.distilled(page)).rejected
 
 
-def _of_page(ledger: ReadsLedger, page: Page, sees: Sees) -> PageOmissions:
+def _of_page(ledger: ReadsLedger, page: Page, sees: Visibility) -> PageOmissions:
     units: tuple[SummaryUnit, ...] = tuple(filter(sees.unit, ledger.tier1.units_of_page(page.id)))
     first = next(loss for loss in ledger.tier1.losses if loss.page_id == page.id)
     return PageOmissions(

@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from tiermem.reasoning.learned.decode import BestSpan, best_spans
-from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
+from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_answer
 from tiermem.reasoning.learned.passage import READ, ReadingPassage, SpokenTurn, TurnLine, passage_of
 from tiermem.reasoning.learned.pieces import Pieces
 from tiermem.reasoning.rules.compose import CHANGE, timestamp
@@ -104,7 +104,7 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     passage = passage_of(question, turns)
     pieces = reader.pieces(question, passage.text)
     made = reader.outputs(pieces)
-    asked = sought(question, [turn.speaker for turn in turns[:READ]])
+    asked = expected_answer(question, [turn.speaker for turn in turns[:READ]])
     against = [asked.against_turn(turn) for turn in turns[:READ]]
     found = []
     for number, line in enumerate(passage.lines):
@@ -170,7 +170,11 @@ def _moment(turn: SpokenTurn) -> float:
 
 
 def _weighed(
-    asked: Sought, turn: SpokenTurn, number: int, placed: Iterable[tuple[float, int, int]], loss: float
+    asked: ExpectedAnswer,
+    turn: SpokenTurn,
+    number: int,
+    placed: Iterable[tuple[float, int, int]],
+    loss: float,
 ) -> Iterator[Words]:
     """What of the likely words of a turn may be an answer, each with what speaks against it subtracted."""
     whole = [match.span() for match in _WHOLE.finditer(turn.text)]

@@ -25,7 +25,7 @@ from tiermem.reasoning.learned.calibration import (
     read_calibration,
 )
 from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
-from tiermem.reasoning.learned.fitting import NOTHING, Sought, sought
+from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_answer
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.assertion import require_assertion
@@ -61,7 +61,7 @@ def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) 
     """
     spoken = turns_of(evidence)
     turns = [turn for _, turn in spoken]
-    asked = sought(question, [turn.speaker for turn in turns])
+    asked = expected_answer(question, [turn.speaker for turn in turns])
     ruled = _meant(asked, extracted(question, evidence), turns)
     found = point(reader, question, turns)
     by_rules = not ruled.abstained and (found is None or _rules_first(asked, ruled, turns))
@@ -71,21 +71,21 @@ def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) 
     return Proposed(draft=draft, signals=_signals(asked, evidence, draft, ruled, found))
 
 
-def _meant(asked: Sought, ruled: Draft, turns: Sequence[SpokenTurn]) -> Draft:
+def _meant(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> Draft:
     """What rules answer, unless it says no more than the question or a pronoun ("he")."""
     name = ruled.text.lower() in {turn.speaker.lower() for turn in turns}
     free = ruled.abstained or name or asked.kind == "yes-no"
     return ruled if free or asked.against(ruled.text, 0, len(ruled.text)) < NOTHING else _ABSTAINED
 
 
-def _rules_first(asked: Sought, ruled: Draft, turns: Sequence[SpokenTurn]) -> bool:
+def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> bool:
     """No turn's words hold the name of who says them: whoever speaks is told by rules."""
     speakers = {turn.speaker.lower() for turn in turns} - asked.speakers
     names_speaker = asked.kind == "who" and ruled.text.lower() in speakers
     return names_speaker or (asked.kind in _RULES_FIRST and not asked.day)
 
 
-def _read(asked: Sought, found: PointedAt, spoken: Sequence[tuple[int, SpokenTurn]]) -> Draft:
+def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, SpokenTurn]]) -> Draft:
     """The answer in the words pointed at: of several turns where several things are asked for, and yes where
     words answer what is asked and their sentence denies nothing.
     """
@@ -102,7 +102,7 @@ def _read(asked: Sought, found: PointedAt, spoken: Sequence[tuple[int, SpokenTur
 
 
 def _signals(
-    asked: Sought, evidence: Sequence[Evidence], draft: Draft, ruled: Draft, found: PointedAt | None
+    asked: ExpectedAnswer, evidence: Sequence[Evidence], draft: Draft, ruled: Draft, found: PointedAt | None
 ) -> Signals:
     answer = set(stems(draft.text))
     cited = " ".join(evidence[at].quote or evidence[at].text for at in draft.cited)
@@ -126,7 +126,7 @@ def _signals(
     )
 
 
-def _unheard(asked: Sought, evidence: Sequence[Evidence]) -> float:
+def _unheard(asked: ExpectedAnswer, evidence: Sequence[Evidence]) -> float:
     """The share of the question's words, names of speakers aside, that nothing found holds."""
     words = asked.known.difference(*(stems(name) for name in asked.speakers))
     left = words.difference(*(stems(f"{item.text} {item.quote}") for item in evidence))

@@ -39,7 +39,7 @@ _AMOUNT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class ExpectedAnswer:
     """A question taken apart: its kind, whether a day, a name or one of several things is asked for, its
     words as stems, the speakers it names, and whether it asks for what was on a picture.
     """
@@ -88,10 +88,10 @@ def _is_amount(words: str) -> bool:
     return bool(numbers(words, loose=True) or _AMOUNT.search(words))
 
 
-def sought(question: str, speakers: Collection[str]) -> Sought:
+def expected_answer(question: str, speakers: Collection[str]) -> ExpectedAnswer:
     """The question taken apart, among these speakers."""
     asked = {part.lower() for name in names(question) for part in (name, *name.split())}
-    return Sought(
+    return ExpectedAnswer(
         kind=parse_question(question).kind,
         day=asks_for_day(question),
         name=_NAME.search(question) is not None,
