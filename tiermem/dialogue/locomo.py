@@ -84,7 +84,9 @@ def _turn(turn: object, said_at: datetime | None, number: int) -> Turn:
         if not isinstance(turn, Mapping) or not isinstance(turn.get("dia_id"), str):
             raise InvalidInput("not a turn with a 'dia_id'")
         caption = turn.get("blip_caption")
-        said = turn.get("text") or ("" if caption else None)
+        said = turn.get("text") or ""
+        if not said and not caption:
+            raise InvalidInput("no words")
         bare = turn_of({"speaker": turn.get("speaker"), "text": said, "id": turn["dia_id"]})
     text = f"{bare.text} [shares a photo: {caption}]".lstrip() if caption else bare.text
     return replace(bare, text=text, said_at=said_at)
