@@ -37,4 +37,4 @@ def _row(one: Measured) -> str:
 
 def _round(milliseconds: float) -> str:
     """Two digits of what is below a hundred, and whole milliseconds above."""
-    return f"{milliseconds:.2g}" if milliseconds < 100 else f"{milliseconds:,.0f}"
+    return f"{milliseconds:.2g}" if milliseconds < 99.5 else f"{milliseconds:,.0f}"
