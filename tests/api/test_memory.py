@@ -171,6 +171,12 @@ def test_unknown_ids_are_named(open_memory: OpenMemory, tmp_path: Path) -> None:
         open_memory(space="elsewhere", create=False)
 
 
+def test_a_store_that_is_not_to_be_made_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises((UnknownId, PageStoreError)):
+        tiermem.open(tmp_path / "store", engine="local", embedder="hashed", create=False)
+    assert not (tmp_path / "store").exists()
+
+
 def test_a_directory_of_other_things_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("Dear Ann")

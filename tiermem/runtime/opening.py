@@ -137,11 +137,12 @@ def _log(opening: Opening, counter: TokenCounter) -> PageLog:
         raise InvalidInput(
             f"pages are kept in a directory, not at {opening.path!r}; for a Qdrant server give index=URL"
         )
-    store = Store(opening.directory, read_only=opening.read_only, options=options)
-    if (opening.read_only or not opening.create) and not store.has_space(opening.space):
-        known = ", ".join(map(repr, store.spaces())) or "none yet"
-        raise UnknownId(f"no space {opening.space!r} in {opening.path!r}; there are: {known}")
-    return store.open_space(opening.space)
+    if opening.read_only or not opening.create:
+        store = Store(opening.directory, read_only=True, options=options)  # which makes no directory
+        if not store.has_space(opening.space):
+            known = ", ".join(map(repr, store.spaces())) or "none yet"
+            raise UnknownId(f"no space {opening.space!r} in {opening.path!r}; there are: {known}")
+    return Store(opening.directory, read_only=opening.read_only, options=options).open_space(opening.space)
 
 
 def _engine(
