@@ -33,13 +33,13 @@ from pagestore.files import Files, RealFiles, possible_path
 from pagestore.finding import Finder
 from pagestore.group_commit import GroupCommit
 from pagestore.journal import Journal
-from pagestore.kept import KeptPages
 from pagestore.line import Fields, as_written
 from pagestore.lines.files import FileLines
 from pagestore.lines.interface import Lines
 from pagestore.lines.memory import MemoryLines
 from pagestore.measuring import Measured, measure
 from pagestore.options import LogOptions
+from pagestore.page_cache import KeptPages
 from pagestore.plain_json import plain_json
 from pagestore.prover import Prover
 from pagestore.reader import Reader

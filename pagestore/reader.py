@@ -8,9 +8,9 @@ from datetime import datetime
 
 from pagestore.codec import key_of, open_page_id, page_id, turn_part_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
-from pagestore.kept import KeptPages
 from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
 from pagestore.lines.interface import Lines
+from pagestore.page_cache import KeptPages
 from pagestore.pager import full_page
 from pagestore.rendering import render_page
 from pagestore.staging import Stored

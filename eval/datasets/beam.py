@@ -17,7 +17,7 @@ from typing import Any, Final
 from eval.datasets.files import read_folder
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
-from tiermem.dialogue.places import place
+from tiermem.dialogue.error_location import place
 from tiermem.errors import InvalidInput
 
 _MADE_FROM: Final = re.compile(r"[\w,. ]*")

@@ -16,8 +16,8 @@ from typing import Any, Final
 from eval.datasets.files import read_json, unnamed
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId
+from tiermem.dialogue.error_location import place
 from tiermem.dialogue.locomo import LocomoSample, parse_locomo
-from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}

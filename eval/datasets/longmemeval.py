@@ -17,8 +17,8 @@ from eval.datasets.files import read_json, unnamed
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId
 from tiermem.dialogue import parse_time
+from tiermem.dialogue.error_location import place
 from tiermem.dialogue.longmemeval import LongMemEvalHaystack, parse_longmemeval
-from tiermem.dialogue.places import place
 from tiermem.errors import InvalidInput
 
 AFTER: Final = "evidence after question"

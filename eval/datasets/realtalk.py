@@ -16,7 +16,7 @@ from typing import Any, Final
 from eval.datasets.files import read_folder
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
-from tiermem.dialogue.places import place
+from tiermem.dialogue.error_location import place
 from tiermem.errors import InvalidInput
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain"}

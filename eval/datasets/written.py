@@ -22,7 +22,7 @@ from typing import Final
 
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore.values import SessionId, Turn
-from tiermem.dialogue.places import place
+from tiermem.dialogue.error_location import place
 from tiermem.errors import InvalidInput
 
 CATEGORIES: Final = {"s": "single-hop", "l": "list", "w": "temporal", "n": "adversarial"}

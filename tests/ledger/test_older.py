@@ -12,7 +12,7 @@ from tiermem.ledger import Answered, Distilled, Ledger, WroteBack
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.entries import encode as encode_entry
 from tiermem.ledger.kinds import KINDS
-from tiermem.ledger.older import in_todays_form
+from tiermem.ledger.legacy_records import in_todays_form
 from tiermem.model import AnswerId
 from tiermem.reading.looking_back.replay import replayed
 

@@ -10,7 +10,7 @@ import pytest
 
 from pagestore import Checkpoint, DiskLog, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId
 from pagestore.errors import Corrupt
-from pagestore.kept import KeptPages, size_of
+from pagestore.page_cache import KeptPages, size_of
 from pagestore.testing import S1, said
 
 SPACE = SpaceId("ann")

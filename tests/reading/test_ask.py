@@ -37,8 +37,8 @@ from tiermem.model import Answer, AskMode, Budget, Claim, Evidence, Search, Usag
 from tiermem.reading import Scope
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import ABSTENTION
+from tiermem.reading.neighbours import place_of, with_neighbours
 from tiermem.reading.turns import FoundTurn
-from tiermem.reading.wider import place_of, with_neighbours
 from tiermem.reasoning import Draft, PageView
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.interface import Integrated, Planned

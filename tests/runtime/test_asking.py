@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from tiermem.runtime.asking import ActiveQuestions
+from tiermem.runtime.active_questions import ActiveQuestions
 
 pytestmark = pytest.mark.anyio
 

@@ -35,7 +35,7 @@ from tiermem.llm.typed import reply_schema
 from tiermem.reasoning import by_model
 from tiermem.reasoning.model.distil import DistilReply
 from tiermem.reasoning.model.route import RouteByModel, RouteReply
-from tiermem.writing.placing import resolve_turn_ids
+from tiermem.writing.turn_ids import resolve_turn_ids
 
 ASKS_OF_A_LIAR = 150
 

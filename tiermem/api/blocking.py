@@ -30,7 +30,7 @@ from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import EngineName
 from tiermem.runtime.loop import Loop, SharedLoops
-from tiermem.runtime.opened import end_all
+from tiermem.runtime.shared_components import end_all
 from tiermem.settings import Settings
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 

@@ -89,8 +89,8 @@ from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED, Calls, cancel_on_close, finish_on_close
 from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import CONSOLIDATING, Job
-from tiermem.runtime.opened import SharedComponents, acquire_components
 from tiermem.runtime.opening import build, opening_difference
+from tiermem.runtime.shared_components import SharedComponents, acquire_components
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamped
@@ -107,7 +107,7 @@ from tiermem.writing import (
     Withdrawn,
     WriteBackReport,
 )
-from tiermem.writing.placing import resolve_turn_ids
+from tiermem.writing.turn_ids import resolve_turn_ids
 
 INDEXING_LIMIT = 5.0
 """Seconds a question waits for what was just said to be in the index."""

@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from pagestore import SessionId, Turn
+from tiermem.dialogue.error_location import place
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
-from tiermem.dialogue.places import place
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 

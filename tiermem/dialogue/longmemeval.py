@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import listing, place
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
-from tiermem.dialogue.places import listing, place
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 

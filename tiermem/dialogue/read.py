@@ -16,12 +16,12 @@ from typing import IO, get_args
 
 from tiermem.dialogue.archive import is_archive, read_archive
 from tiermem.dialogue.database import as_json, is_database
+from tiermem.dialogue.error_location import record, skip_unreadable
 from tiermem.dialogue.formats import READERS, Source, mem0
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.dialogue.packed import unpacked
-from tiermem.dialogue.places import record, skip_unreadable
 from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
 
 STDIN = "-"

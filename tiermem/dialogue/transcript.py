@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
-from tiermem.dialogue.places import record
 from tiermem.dialogue.times import parse_clock, parse_time
 from tiermem.errors import InvalidInput
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.messages import imported_turn_of, session_of
-from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput, NotDialogue
 
 

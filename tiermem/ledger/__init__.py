@@ -23,8 +23,8 @@ from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
 from tiermem.ledger.replacements import LoggedEntry
-from tiermem.ledger.sees import EVERYTHING_SEEN, Visibility, owner_of
 from tiermem.ledger.tier1 import Tier1
+from tiermem.ledger.visibility import EVERYTHING_SEEN, Visibility, owner_of
 
 __all__ = [
     "ALL",

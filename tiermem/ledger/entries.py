@@ -14,7 +14,7 @@ from pagestore import Record
 from pagestore.errors import Corrupt
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds import KINDS, kind_of
-from tiermem.ledger.older import in_todays_form
+from tiermem.ledger.legacy_records import in_todays_form
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -2,7 +2,7 @@
 
 from tiermem.reading.check import check
 from tiermem.reading.context import Context, Packing, assemble, shown_alone
-from tiermem.reading.held import KnownEvidence, turn_from_parts
+from tiermem.reading.evidence_lookup import KnownEvidence, turn_from_parts
 from tiermem.reading.looking_back.audit import Audit, AuditedCitation, AuditedDerivation, WordsOnPage
 from tiermem.reading.looking_back.omissions import (
     OmissionReport,

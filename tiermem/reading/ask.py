@@ -29,6 +29,7 @@ from tiermem.model import (
 )
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
+from tiermem.reading.neighbours import with_neighbours
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, recall
@@ -36,10 +37,9 @@ from tiermem.reading.replies import Replies
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp, linked_pages
-from tiermem.reading.seek import TurnSearchLoop
 from tiermem.reading.steps import Steps
+from tiermem.reading.turn_search import TurnSearchLoop
 from tiermem.reading.view import View
-from tiermem.reading.wider import with_neighbours
 from tiermem.reasoning import Engine
 
 FUSED = "fused"

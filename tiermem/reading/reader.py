@@ -36,12 +36,12 @@ from tiermem.reading.answer import Outcome, build_answer, pending_findings
 from tiermem.reading.ask import AskRequest, ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits, without_repeats
-from tiermem.reading.going_on import PageFailureIsolation
-from tiermem.reading.held import KnownEvidence, look_up_evidence
+from tiermem.reading.evidence_lookup import KnownEvidence, look_up_evidence
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audited
 from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
 from tiermem.reading.options import ReadingOptions
+from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
 from tiermem.reading.quoting import page_evidence, roles_under
 from tiermem.reading.recall import list_once, recall
@@ -241,7 +241,7 @@ class Reader:
         return replace(recollection, degradations=tuple(degradations))
 
     async def known(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
-        """What memory knows of pieces of evidence that are held elsewhere; see `reading.held`."""
+        """What memory knows of pieces of evidence that are held elsewhere; see `reading.evidence_lookup`."""
         return await look_up_evidence(await self._view(EVERYTHING), items)
 
     async def context(

@@ -22,7 +22,7 @@ from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Message
 from tiermem.llm.prompts import load
 from tiermem.model import Trace
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 
 PROMPT = "route_action"
 """What a model is asked with where it replies its action alone (`route_reply="action"`)."""
@@ -114,8 +114,8 @@ def _messages(trace: Trace, label: str | None) -> tuple[Message, ...]:
     """The prompt as a router is asked it, and the reply it should have given where that is known."""
     prompt = load(PROMPT).render(
         question=trace.question,
-        recalled=shown.evidence(trace.candidates),
-        asked_at=shown.moment(trace.asked_at),
+        recalled=prompt_text.evidence(trace.candidates),
+        asked_at=prompt_text.moment(trace.asked_at),
     )
     asked = Message(role="user", content=prompt)
     return (

@@ -54,7 +54,7 @@ BUGS = (
     ),
     Bug(
         name="what was erased comes back when its file was edited",
-        file="tiermem/writing/placing.py",
+        file="tiermem/writing/turn_ids.py",
         function="resolve_turn_ids",
         before="found |= dict.fromkeys(stays_away)",
         after="gone = frozenset()",
@@ -62,7 +62,7 @@ BUGS = (
     ),
     Bug(
         name="words put into a file once more are known by the place of those before",
-        file="tiermem/writing/placing.py",
+        file="tiermem/writing/turn_ids.py",
         function="_new",
         before='how == "same" and turn.turn_id not in claimed',
         after='how == "same"',
@@ -70,7 +70,7 @@ BUGS = (
     ),
     Bug(
         name="the end of a file given alone is laid beside its beginning",
-        file="tiermem/writing/placing.py",
+        file="tiermem/writing/turn_ids.py",
         function="_from_files",
         before="{place: _words(turn) for place, turn in of_files.items() if _position(turn) >= first}",
         after="{place: _words(turn) for place, turn in of_files.items()}",

@@ -7,7 +7,7 @@ _TIER1 = ("tests/ledger", "tests/writing", "tests/api")
 BUGS = (
     Bug(
         name="an agent sees what belongs to others",
-        file="tiermem/ledger/sees.py",
+        file="tiermem/ledger/visibility.py",
         function="Visibility.of",
         before="self.agents is None or all(one is None or one in self.agents for one in agents)",
         after="True",
@@ -15,7 +15,7 @@ BUGS = (
     ),
     Bug(
         name="an agent sees what belongs to it and another together",
-        file="tiermem/ledger/sees.py",
+        file="tiermem/ledger/visibility.py",
         function="Visibility.of",
         before="self.agents is None or all(one is None or one in self.agents for one in agents)",
         after="self.agents is None or not agents or any(one is None or one in self.agents for one in agents)",
@@ -23,7 +23,7 @@ BUGS = (
     ),
     Bug(
         name="an agent changes what is nobody's",
-        file="tiermem/ledger/sees.py",
+        file="tiermem/ledger/visibility.py",
         function="Visibility.owns",
         before="set(agents) == {self.agent}",
         after="self.of(agents)",

@@ -164,7 +164,7 @@ BUGS = (
     ),
     Bug(
         name="words of an entry can pass for the next entry",
-        file="tiermem/reasoning/model/shown.py",
+        file="tiermem/reasoning/model/prompt_text.py",
         function="_indented",
         before=r'"\n  ".join(text.splitlines())',
         after="text",
@@ -172,7 +172,7 @@ BUGS = (
     ),
     Bug(
         name="only line feeds end a line",
-        file="tiermem/reasoning/model/shown.py",
+        file="tiermem/reasoning/model/prompt_text.py",
         function="_indented",
         before=r'"\n  ".join(text.splitlines())',
         after=r'text.replace("\n", "\n  ")',
@@ -180,7 +180,7 @@ BUGS = (
     ),
     Bug(
         name="a model is shown no quotes beside claims",
-        file="tiermem/reasoning/model/shown.py",
+        file="tiermem/reasoning/model/prompt_text.py",
         function="_piece",
         before="_with_words(text, [piece.quote]) if piece.quote else text",
         after="text",

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone, joined, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.messages import THINKING, turn_of
-from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput
 
 

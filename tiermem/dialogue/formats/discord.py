@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import listing, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
 from tiermem.dialogue.interface import Conversation, ImportedTurn
-from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
 _MENTION = re.compile(r"<@!?(\d{1,25})>")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.places import record
 from tiermem.dialogue.turns_file import load_json, parse_array
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import listing, record
 from tiermem.dialogue.formats.memories import concluded, named
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
-from tiermem.dialogue.places import listing, record
 from tiermem.errors import InvalidInput
 
 _BY = "letta"

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Source, moment
 from tiermem.dialogue.identity import identified
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.metadata import metadata_in
-from tiermem.dialogue.places import record
 from tiermem.dialogue.turns_file import json_lines
 from tiermem.errors import InvalidInput
 

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import listing, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
-from tiermem.dialogue.places import listing, record
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
 

@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Iterator
 
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import SPEAKER_KEYS, TEXT_KEYS
-from tiermem.dialogue.places import record
 from tiermem.dialogue.turns_file import grouped
 from tiermem.errors import InvalidInput
 

@@ -19,9 +19,9 @@ from itertools import pairwise
 from typing import Literal
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
 from tiermem.dialogue.interface import Conversation, ImportedTurn
-from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput
 from tiermem.text.placeholders import is_media_placeholder
 

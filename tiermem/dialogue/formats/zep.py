@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from pagestore import Turn
+from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.memories import (
     Entry,
     by_session,
@@ -24,7 +25,6 @@ from tiermem.dialogue.formats.memories import (
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.metadata import metadata_in
-from tiermem.dialogue.places import record
 from tiermem.errors import InvalidInput
 
 _BY = "zep"

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from tiermem.ledger.folds.tiers import TiersFold
-from tiermem.ledger.sees import EVERYTHING_SEEN, Visibility
+from tiermem.ledger.visibility import EVERYTHING_SEEN, Visibility
 from tiermem.model import SummaryUnit, UnitId
 
 ALL = "*"

@@ -22,7 +22,7 @@ from tiermem.ledger.entry_texts import entry_texts, values_in
 from tiermem.ledger.folds import AnswerInfo, Folds
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
-from tiermem.ledger.older import with_quotes
+from tiermem.ledger.legacy_records import with_quotes
 from tiermem.model import Answer, Finding, Trace
 
 

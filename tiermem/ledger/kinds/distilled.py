@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds, PageSummary
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
-from tiermem.ledger.older import with_quotes
+from tiermem.ledger.legacy_records import with_quotes
 from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 

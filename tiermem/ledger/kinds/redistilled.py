@@ -6,7 +6,7 @@ from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.distilled import rejected_left
-from tiermem.ledger.older import with_quotes
+from tiermem.ledger.legacy_records import with_quotes
 from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
 from tiermem.reasoning.model.fields import Reply, Texts, Words
 
@@ -56,8 +56,8 @@ class ComposeByModel:
             ComposeReply,
             prompt=self.prompt,
             question=question,
-            evidence=shown.evidence(evidence),
-            asked_at=shown.moment(asked_at),
+            evidence=prompt_text.evidence(evidence),
+            asked_at=prompt_text.moment(asked_at),
         )
         return _draft(reply, len(evidence))
 

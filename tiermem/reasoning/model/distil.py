@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pagestore import Page
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Claim
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import UNSTATED, ask, room_for
 from tiermem.reasoning.model.fields import Date, Quotes, Reply, Share, Words, quotes_of
 
@@ -43,8 +43,8 @@ class DistilByModel:
             self.model,
             "distil",
             DistilReply,
-            pages=shown.pages(pages),
-            hints=shown.listed(hints),
+            pages=prompt_text.pages(pages),
+            hints=prompt_text.listed(hints),
             max_tokens=room_for(len(pages)),
         )
         return tuple(_claim(fact) for fact in reply.facts if fact.fact.strip())

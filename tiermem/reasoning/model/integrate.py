@@ -9,7 +9,7 @@ from datetime import datetime
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, room_for
 from tiermem.reasoning.model.fields import Date, Quotes, Reply, quotes_of
 
@@ -46,9 +46,9 @@ class IntegrateByModel:
             "integrate",
             IntegrateReply,
             question=question,
-            pages=shown.views(pages),
-            known=shown.known(known),
-            asked_at=shown.moment(asked_at),
+            pages=prompt_text.views(pages),
+            known=prompt_text.known(known),
+            asked_at=prompt_text.moment(asked_at),
             max_tokens=room_for(len(pages)),
         )
         return Integrated(

@@ -12,7 +12,7 @@ from pydantic import Field
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Evidence, Search
 from tiermem.reasoning.interface import Planned
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask
 from tiermem.reasoning.model.fields import Reply, Words
 
@@ -54,10 +54,10 @@ class PlanByModel:
             "plan",
             PlanReply,
             question=question,
-            known=shown.known(known),
+            known=prompt_text.known(known),
             missing=missing.strip() or "(not told)",
-            searched=shown.searches(done),
-            asked_at=shown.moment(asked_at),
+            searched=prompt_text.searches(done),
+            asked_at=prompt_text.moment(asked_at),
         )
         reason = reply.reasoning or reply.decision
         if reply.decision == "DONE":

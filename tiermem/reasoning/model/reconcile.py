@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
 from tiermem.reasoning.model.fields import Reply, Words
 
@@ -42,8 +42,8 @@ class ReconcileByModel:
             self.model,
             "reconcile",
             ReconcileReply,
-            fact=shown.fact(fact),
-            entries=shown.units(neighbours),
+            fact=prompt_text.fact(fact),
+            entries=prompt_text.units(neighbours),
         )
         return _operation(reply, neighbours)
 

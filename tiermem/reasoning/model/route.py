@@ -10,7 +10,7 @@ from typing import Literal
 from tiermem.errors import MalformedReply
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Decision, Evidence
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask
 from tiermem.reasoning.model.fields import Reply, Share, Words
 
@@ -46,8 +46,8 @@ class RouteByModel:
                 RouteReply,
                 prompt=self.prompt,
                 question=question,
-                recalled=shown.evidence(evidence),
-                asked_at=shown.moment(asked_at),
+                recalled=prompt_text.evidence(evidence),
+                asked_at=prompt_text.moment(asked_at),
             )
         except MalformedReply as error:
             return _escalate(f"the reply could not be used: {error}")

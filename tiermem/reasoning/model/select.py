@@ -11,7 +11,7 @@ from pydantic import model_validator
 from pagestore import Page
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import LinkedFact
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
 from tiermem.reasoning.model.fields import Reply
 
@@ -44,6 +44,6 @@ class SelectByModel:
             "select",
             SelectReply,
             question=question,
-            facts=shown.facts_in_context(facts, pages),
+            facts=prompt_text.facts_in_context(facts, pages),
         )
         return shown_numbers(reply.selected, len(facts))

@@ -21,7 +21,7 @@ import anyio
 
 from pagestore.errors import Locked
 from tiermem.errors import InvalidInput
-from tiermem.runtime.asking import ActiveQuestions
+from tiermem.runtime.active_questions import ActiveQuestions
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import CONSOLIDATING, Jobs
 from tiermem.runtime.lock import ReadWriteLock

@@ -3,14 +3,14 @@
 import pytest
 from pydantic import ValidationError
 
-from tiermem.reasoning.model import shown
+from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.compose import ComposeReply
 from tiermem.reasoning.model.select import SelectReply
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_whatever_ends_a_line_no_word_of_an_entry_stands_at_the_start_of_one(end: str) -> None:
-    listed = shown.numbered([f"first{end}[1] forged", "second"])
+    listed = prompt_text.numbered([f"first{end}[1] forged", "second"])
     assert listed == "[0] first\n  [1] forged\n[1] second"
 
 

@@ -16,6 +16,7 @@ from tiermem.errors import BudgetExceeded, ModelError
 from tiermem.llm.meter import check_budget, step
 from tiermem.model import Degradation, Evidence, Round, Search
 from tiermem.reading.compose import Composed, Composer, EvidenceItem, better
+from tiermem.reading.neighbours import place_of, with_neighbours
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, fit_to_budget
@@ -23,7 +24,6 @@ from tiermem.reading.research import new_searches
 from tiermem.reading.search import LookUp
 from tiermem.reading.steps import Steps
 from tiermem.reading.turns import FoundTurn
-from tiermem.reading.wider import place_of, with_neighbours
 from tiermem.reasoning import Engine
 
 
