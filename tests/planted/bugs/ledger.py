@@ -185,6 +185,6 @@ BUGS = (
         function="_may_stay",
         before="astray or weighed or named or goes.repeated_in([decision.reason])",
         after="astray or named or goes.repeated_in([decision.reason])",
-        found_by=("tests/writing/test_erase.py",),
+        found_by=("tests/ledger/test_wrote_back.py",),
     ),
 )
