@@ -195,10 +195,10 @@ BUGS = (
     ),
     Bug(
         name="the worst turns come first",
-        file="tiermem/reading/turns.py",
-        function="ranked_turns",
-        before="-turn.score",
-        after="turn.score",
+        file="tiermem/reading/search.py",
+        function="LookUp._reordered",
+        before="sorted(raised, key=lambda turn: -turn.score)",
+        after="sorted(raised, key=lambda turn: turn.score)",
         found_by=_ALL,
     ),
     Bug(
