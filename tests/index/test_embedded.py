@@ -235,12 +235,16 @@ def test_a_crash_anywhere_in_the_copying_loses_nothing(shards: Path, file: Path)
 
 
 OPENS = """
+import sqlite3
 import sys
 from pathlib import Path
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.embedded import open_embedded
+from tiermem.index.folder import FILE
 
-print(open_embedded(Path(sys.argv[1]), HashEmbedder()).entries())
+folder = Path(sys.argv[1])
+open_embedded(folder, HashEmbedder())
+print(sqlite3.connect(folder / FILE).execute("SELECT count(*) FROM entries").fetchone()[0])
 """
 
 

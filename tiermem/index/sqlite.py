@@ -222,11 +222,6 @@ class SqliteIndex(ArraysIndex):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
-    def entries(self) -> int:
-        """How many entries the file holds, of all spaces."""
-        with self._open() as connection:
-            return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
-
     def take_over(
         self, points: Iterable[tuple[Collection, Sequence[Point]]], marks: Mapping[str, History]
     ) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tiermem.text import normalise, resolve_dates
+from tiermem.text.words import EDGES
 
 MOST_EXACT = 8
 """Identifiers and phrases of one query that are looked for."""
@@ -17,7 +18,6 @@ LONGEST_EXACT = 200
 """Characters of a text whose ends are compared as words: comparing takes time in proportion to them."""
 
 _QUOTED = re.compile(r'"(?=\S)([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
-_EDGES = ".,;:!?…()[]{}<>'\"“”„«»‘’`*"
 _AMOUNT = re.compile(r"\d{1,2}(?::\d\d){0,2}|\d+(?:[.,]\d{1,2})?[A-Za-z]{0,2}%?|\d{1,2}(?:-[a-z]+)+")
 """Times and amounts: a number with a short ending, or before a word ("3rd", "5pm", "2.5", "5-star")."""
 _LONG_NUMBER = re.compile(r"\d{3,}")
@@ -61,7 +61,7 @@ def find_identifiers(query: str) -> tuple[ExactText, ...]:
     dates = [(mention.start, mention.end) for mention in resolve_dates(query, None)]
     found: list[ExactText] = []
     for match in _TOKEN.finditer(query):
-        text = match[0].strip(_EDGES)
+        text = match[0].strip(EDGES)
         start = match.start() + match[0].find(text)
         in_date = any(first < start + len(text) and start < last for first, last in dates)
         if text and not in_date and _is_identifier(text):

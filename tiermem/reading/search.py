@@ -155,6 +155,7 @@ class LookUp:
         self._usable = True
         self._ranked: dict[str, Turns] = {}
         self._asked: dict[str, tuple[TurnQuery, Lexicon]] = {}
+        self._exact: dict[str, Exact] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
     async def units_or_turns(self, query: str, *, limit: int) -> Found:
@@ -213,6 +214,11 @@ class LookUp:
 
     def exact(self, query: str) -> Exact:
         """What a query asks for letter by letter."""
+        if query not in self._exact:
+            self._exact[query] = self._read_exact(query)
+        return self._exact[query]
+
+    def _read_exact(self, query: str) -> Exact:
         if self._mode == "dense":
             return Exact()
         phrases = find_phrases(query) if self._as_typed else ()

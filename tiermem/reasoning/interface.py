@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from pagestore import Page
 from tiermem.errors import InvalidInput
@@ -70,6 +70,10 @@ class Draft:
         """Refuse what is no probability, such as NaN."""
         if self.probability is not None and not 0 <= self.probability <= 1:
             raise InvalidInput(f"probability must be from 0 to 1, or None, not {self.probability!r}")
+
+
+ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
+"""No answer, where another search might find one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,8 @@ from functools import lru_cache
 import snowballstemmer
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+EDGES = ".,;:!?…()[]{}<>'\"“”„«»‘’`*"
+"""Punctuation at the ends of a word of a sentence that is no part of it."""
 _LONGEST = 64
 """Letters of a word that is still taken apart; no English word is as long."""
 _SAME_LETTER = str.maketrans("ſıİ", "sii")

@@ -15,7 +15,7 @@ from anyio import to_thread
 from tiermem.embedding.weights import weights_here
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning.interface import Draft, Engine
+from tiermem.reasoning.interface import ABSTAINED, Draft, Engine
 from tiermem.reasoning.learned.answering import PointedAt, point
 from tiermem.reasoning.learned.calibration import (
     DEFAULT_RISK,
@@ -44,7 +44,6 @@ _ASKED: Final = re.compile(r'(?P<speaker>[^\n:"]{1,80}), asked "[^\n"]{1,400}": 
 """A reply as rules write it down, with the question that it answers."""
 _WORKED_OUT: Final = re.compile(r" \([^()]{0,60}\b\d{4}\)")
 """A day that rules wrote beside words of a turn ("yesterday (7 May 2023)")."""
-_ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,7 @@ def _meant(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> 
     """What rules answer, unless it says no more than the question or a pronoun ("he")."""
     name = ruled.text.lower() in {turn.speaker.lower() for turn in turns}
     free = ruled.abstained or name or asked.kind == "yes-no"
-    return ruled if free or asked.against(ruled.text, 0, len(ruled.text)) < NOTHING else _ABSTAINED
+    return ruled if free or asked.against(ruled.text, 0, len(ruled.text)) < NOTHING else ABSTAINED
 
 
 def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> bool:
@@ -97,7 +96,7 @@ def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, S
     if asked.kind == "yes-no" and not asked.either:
         said = next((piece.text for piece in sentences(turn.text) if found.best.start < piece.end), turn.text)
         yes = found.margin > 0 and not negated(said)
-        return Draft(text="Yes", cited=(at,), abstained=False) if yes else _ABSTAINED
+        return Draft(text="Yes", cited=(at,), abstained=False) if yes else ABSTAINED
     return Draft(text=found.text, cited=(at,), abstained=False)
 
 
@@ -164,14 +163,14 @@ class ComposeByReader:
     def _draft_from(self, proposed: Proposed | None) -> Draft:
         """The proposed draft where it is likely enough to be right, else an abstention."""
         if proposed is None:
-            return _ABSTAINED
+            return ABSTAINED
         calibration = self.opened.calibration
         if calibration is None or not calibration.holds_for(self.embedder):
             sure = proposed.signals.by_rules > 0 or proposed.signals.margin > 0
-            return proposed.draft if sure else _ABSTAINED
+            return proposed.draft if sure else ABSTAINED
         probability = calibration.probability(proposed.signals)
         sure = probability >= calibration.threshold(self.risk)
-        return replace(proposed.draft, probability=probability) if sure else _ABSTAINED
+        return replace(proposed.draft, probability=probability) if sure else ABSTAINED
 
 
 class _Opened:

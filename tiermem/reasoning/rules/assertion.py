@@ -15,13 +15,11 @@ from itertools import pairwise
 from typing import Final
 
 from tiermem.model import Evidence
-from tiermem.reasoning.interface import Draft
+from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
 from tiermem.text import STOP_WORDS, negated, resolve_dates, sentences, stem, words
 from tiermem.text.readings import Speech, speech
-from tiermem.text.words import WORD, word_list
-
-ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
+from tiermem.text.words import EDGES, WORD, word_list
 
 _CLAUSE_END = re.compile(r"[,;:()—–]|\s-\s|\b(?:but|although|though|whereas)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|in case)\b", re.IGNORECASE)
@@ -50,7 +48,6 @@ _CLOCK = re.compile(
 )
 _PAST = re.compile(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\S+")
-_EDGES = ".,;:!?…()[]{}<>'\"“”„«»‘’`*"
 _SYMBOLS = frozenset("@#\\_/+=&~")
 """What is in addresses, paths, handles and versions."""
 _RELATIONS: Final = frozenset(
@@ -106,8 +103,8 @@ def complete_token(answer: str, said: str) -> str:
         return answer
     end = start + len(answer)
     for token in _TOKEN.finditer(said):
-        text = token.group().rstrip(_EDGES)
-        first, last = token.start() + len(text) - len(text.lstrip(_EDGES)), token.start() + len(text)
+        text = token.group().rstrip(EDGES)
+        first, last = token.start() + len(text) - len(text.lstrip(EDGES)), token.start() + len(text)
         if _is_code(text):
             end = last if first < end < last else end
             start = first if first < start < last else start

@@ -9,7 +9,7 @@ from math import inf
 from typing import Final
 
 from tiermem.model import Evidence
-from tiermem.reasoning.interface import Draft
+from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.extract import answer_from
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
@@ -33,7 +33,6 @@ CHANGE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words by which something said before is replaced."""
-_ABSTAINED = Draft(text="", cited=(), abstained=True, complete=False)
 
 
 async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
@@ -48,7 +47,7 @@ def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
     matcher = Matcher(parsed, found)
     ranked = _ranked(matcher.best(found), evidence)
     if not ranked:
-        return _ABSTAINED
+        return ABSTAINED
     wanted = _LISTED if parsed.kind == "list" else 1
     answers: list[str] = []
     cited: list[int] = []
@@ -61,7 +60,7 @@ def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
         if len(answers) == wanted:
             break
     if not answers:
-        return _ABSTAINED
+        return ABSTAINED
     return Draft(text=", ".join(answers), cited=tuple(dict.fromkeys(cited)), abstained=False)
 
 
