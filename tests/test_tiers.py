@@ -23,7 +23,7 @@ def test_slow(n):
 def test_fast():
     pass
 
-@settings(max_examples=70)
+@settings(max_examples=70, deadline=None)
 @given(st.integers())
 def test_property(n):
     RUNS.append(n)
@@ -34,7 +34,7 @@ class Machine(RuleBasedStateMachine):
         pass
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=70)
+TestMachine.settings = settings(max_examples=70, deadline=None)
 
 def test_examples():
     assert len(RUNS) <= {most}
