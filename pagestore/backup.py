@@ -90,7 +90,7 @@ class _Log:
     files: tuple[_File, ...]
 
 
-class _Changed(Exception):
+class _LogChanged(Exception):
     """A log is no more what it was a moment ago."""
 
 
@@ -120,15 +120,15 @@ def write_backup(
     why: PageStoreError = Locked(f"words were being erased from {source.path!r} all the while; try again")
     for _ in range(_ATTEMPTS):
         try:
-            return _saved(source, named, target, progress, lines=lines, replace=replace, begun=spaces is None)
+            return _save(source, named, target, progress, lines=lines, replace=replace, begun=spaces is None)
         except Corrupt as error:
             why = error
-        except _Changed:
+        except _LogChanged:
             pass  # what was hashed and verified is not what would be copied: looked at again, as above
     raise why
 
 
-def _saved(
+def _save(
     source: Store,
     spaces: Sequence[SpaceId],
     target: Path,
@@ -138,14 +138,14 @@ def _saved(
     replace: bool,
     begun: bool,
 ) -> tuple[SavedSpace, ...]:
-    """Write the file, once; `_Changed`, or `Corrupt`, where words are erased meanwhile.
+    """Write the file, once; `_LogChanged`, or `Corrupt`, where words are erased meanwhile.
 
     With `begun` a space whose first record was never written, for a crash, is left out.
     """
     with ExitStack() as stack, new_file(target, replace=replace) as out:
         found = [_LogCopy(stack, source.path, space) for space in spaces]
         copies = [copy for copy in found if copy.sizes or not begun]
-        reading = _counted(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
+        reading = _count_progress(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
         logs = [(copy, copy.read(reading)) for copy in copies]
         (_write_lines if lines else _write)(out, source.format, logs, reading)
     return tuple(log.saved for _, log in logs)
@@ -168,7 +168,7 @@ class _LogCopy:
         if not self.sizes:
             raise SpaceNotFound(f"{self.directory!r} holds no log of space {self._space!r}")
         # Hashed, verified, copied: where the copy has the hash, so had the bytes that were verified between.
-        files = tuple(self._hashed(number, reading) for number in self.sizes)
+        files = tuple(self._hash_file(number, reading) for number in self.sizes)
         with translating(self.directory), as_written(self.directory):
             report = verify(self._lines, self._found.state)
         damage = (*self._found.damage, *report.damage)
@@ -188,15 +188,15 @@ class _LogCopy:
         return _Log(saved=saved, files=files)
 
     def chunks(self, number: int) -> Iterator[bytes]:
-        """The bytes of a segment; `_Changed` where there are fewer now."""
+        """The bytes of a segment; `_LogChanged` where there are fewer now."""
         for start in range(0, self.sizes[number], _CHUNK):
             wanted = min(_CHUNK, self.sizes[number] - start)
             chunk = self._lines.chunk(number, start, wanted)
             if len(chunk) != wanted:
-                raise _Changed
+                raise _LogChanged
             yield chunk
 
-    def _hashed(self, number: int, reading: Callable[[int], None]) -> _File:
+    def _hash_file(self, number: int, reading: Callable[[int], None]) -> _File:
         digest = hashlib.sha256()
         for chunk in self.chunks(number):
             digest.update(chunk)
@@ -207,11 +207,11 @@ class _LogCopy:
 def _write(
     out: IO[bytes], number: int, logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
 ) -> None:
-    """Every part of a backup; `_Changed` where a log is not what was hashed."""
+    """Every part of a backup; `_LogChanged` where a log is not what was hashed."""
     contents = canonical(_contents_of([log for _, log in logs]))
     with gzip.GzipFile(filename="", fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed:
-        _put(packed, _CONTENTS, contents)
-        _put(packed, "FORMAT", format_file(number))
+        _write_entry(packed, _CONTENTS, contents)
+        _write_entry(packed, "FORMAT", format_file(number))
         for copy, log in logs:
             for file in log.files:
                 packed.write(_header(_name(log.saved.space, file.number), file.bytes))
@@ -223,7 +223,7 @@ def _write(
 def _write_lines(
     out: IO[bytes], number: int, logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
 ) -> None:
-    """A line that says what follows, and every line of every log; `_Changed` as in `_write`."""
+    """A line that says what follows, and every line of every log; `_LogChanged` as in `_write`."""
     contents = _contents_of([log for _, log in logs])
     out.write(one_line({**contents, "format": LINES_FORMAT, "store": number}) + b"\n")
     for copy, log in logs:
@@ -240,7 +240,7 @@ def _write_file(
         digest.update(chunk)
         reading(len(chunk))
     if digest.hexdigest() != file.sha256:
-        raise _Changed
+        raise _LogChanged
 
 
 def restore_backup(
@@ -260,7 +260,7 @@ def restore_backup(
         files.make_directory(str(target.parent))
         staging.mkdir(mode=0o700)
         try:
-            with _opened(possible_path(str(archive))) as opened:
+            with _open_archive(possible_path(str(archive))) as opened:
                 packed = isinstance(opened, gzip.GzipFile)
                 logs = (_unpack if packed else _unpack_lines)(opened, str(archive), staging, progress)
             for log in logs:
@@ -315,7 +315,7 @@ def _with_room(
     total = sum(log.saved.bytes for log in logs)
     if total > shutil.disk_usage(staging).free:
         raise Full(f"no room on the disk: {archive!r} unpacks to {total:,} bytes; free some")
-    return _counted(total, progress)
+    return _count_progress(total, progress)
 
 
 def _directory_of(log: _Log, staging: Path) -> Path:
@@ -464,7 +464,7 @@ def _put_in_place(staging: Path, target: Path) -> None:
 
 
 @contextmanager
-def _opened(archive: str) -> Iterator[_Opened]:
+def _open_archive(archive: str) -> Iterator[_Opened]:
     with Path(archive).open("rb") as raw:
         begins = raw.read(len(_PACKED))
         raw.seek(0)
@@ -486,7 +486,7 @@ def _no_backup(archive: str) -> str:
     return f"{archive!r} is no backup that `tiermem backup` wrote"
 
 
-def _counted(total: int, progress: Progress | None) -> Callable[[int], None]:
+def _count_progress(total: int, progress: Progress | None) -> Callable[[int], None]:
     done = 0
 
     def count(more: int) -> None:
@@ -501,7 +501,7 @@ def _counted(total: int, progress: Progress | None) -> Callable[[int], None]:
 def _format(packed: _Opened, archive: str) -> bytes:
     """The file FORMAT of a backup, which is that of a store this version reads."""
     known = [format_file(number) for number in range(1, FORMAT_NUMBER + 1)]
-    parts = {_header("FORMAT", len(data)) + _padded(data): data for data in known}
+    parts = {_header("FORMAT", len(data)) + _pad(data): data for data in known}
     found = packed.read(len(next(iter(parts))))
     if found not in parts:
         raise Corrupt(f"{archive!r} is damaged: what follows is not what it says it holds")
@@ -527,12 +527,12 @@ def _padding(size: int) -> int:
     return -size % BLOCKSIZE
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     return data + bytes(_padding(len(data)))
 
 
-def _put(packed: gzip.GzipFile, name: str, data: bytes) -> None:
-    packed.write(_header(name, len(data)) + _padded(data))
+def _write_entry(packed: gzip.GzipFile, name: str, data: bytes) -> None:
+    packed.write(_header(name, len(data)) + _pad(data))
 
 
 def _expect(packed: _Opened, wanted: bytes, archive: str) -> None:

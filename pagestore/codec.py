@@ -43,7 +43,7 @@ class Part:
 
 def key_of(session: SessionId, turn_id: str, salt: bytes, agent: str | None = None) -> bytes:
     """A short name for a turn id, for looking it up. Logs of before had no salt."""
-    named = canonical([session, turn_id, *_named(agent)])
+    named = canonical([session, turn_id, *_agent_fields(agent)])
     return hashlib.blake2b(named, digest_size=16, key=salt).digest()
 
 
@@ -55,7 +55,7 @@ def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterab
 
 def open_page_id(space: SpaceId, session: SessionId, number: int, agent: str | None = None) -> PageId:
     """The id of a page while it is open; it resolves for ever."""
-    named = canonical(["o1", space, session, number, *_named(agent)])
+    named = canonical(["o1", space, session, number, *_agent_fields(agent)])
     return PageId("o1:" + hashlib.sha256(named).hexdigest())
 
 
@@ -64,7 +64,7 @@ def opened_as(space: SpaceId, page: Page | PageInfo | OpenInfo) -> PageId:
     return open_page_id(space, page.session, page.number, page.agent)
 
 
-def _named(agent: str | None) -> tuple[str, ...]:
+def _agent_fields(agent: str | None) -> tuple[str, ...]:
     """What an agent adds to a recipe: nothing where there is none."""
     return () if agent is None else (agent,)
 

@@ -17,8 +17,8 @@ from pagestore.errors import Full, Inaccessible, Poisoned
 from pagestore.line import Fields
 from pagestore.lines.interface import Lines
 from pagestore.options import LogOptions
-from pagestore.recovery import Recovered
-from pagestore.staging import Batch, Stored
+from pagestore.recovery import RecoveredLog
+from pagestore.staging import Batch, StoredTurn
 from pagestore.state import State
 
 FORMAT = 2
@@ -30,11 +30,11 @@ class Journal:
     def __init__(
         self,
         lines: Lines,
-        found: Recovered,
+        found: RecoveredLog,
         options: LogOptions,
         *,
         lock: RLock,
-        stored: Callable[[bytes], Stored | None],
+        stored: Callable[[bytes], StoredTurn | None],
     ) -> None:
         self.failed: BaseException | None = None
         self._lines = lines

@@ -37,7 +37,7 @@ from pagestore.line import Fields, as_written
 from pagestore.lines.files import FileLines
 from pagestore.lines.interface import Lines
 from pagestore.lines.memory import MemoryLines
-from pagestore.measuring import Measured, measure
+from pagestore.measuring import MeasuredTurn, measure
 from pagestore.options import LogOptions
 from pagestore.page_cache import KeptPages
 from pagestore.plain_json import plain_json
@@ -79,7 +79,7 @@ class _Append:
     """Turns of one session on their way into a commit."""
 
     session: SessionId
-    turns: tuple[Measured, ...]
+    turns: tuple[MeasuredTurn, ...]
     done: bool = False
     error: BaseException | None = None
     result: Appended = field(init=False)
@@ -290,7 +290,7 @@ class Log:
 
     def _in_parts(self, find: Callable[[Finder, int], Iterator[_T]]) -> Iterator[_T]:
         """What is found part by part, so that nobody else waits for all of it."""
-        for part in self._opened().parts():
+        for part in self._open_lines().parts():
             with self._reading():
                 found = list(find(Finder(self._lines, self._state), part))
             yield from found
@@ -358,7 +358,7 @@ class Log:
     def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """See `PageLog.verify`; nothing is written in the meantime."""
         with self._group.alone():
-            lines = self._opened()
+            lines = self._open_lines()
             with as_written(self._called):
                 report = verify(lines, self._state, checkpoint=checkpoint)
             if not report.ok:
@@ -452,7 +452,7 @@ class Log:
     def _reading(self) -> Iterator[Reader]:
         """The state does not change meanwhile."""
         with self._lock, as_written(self._called):
-            self._opened()
+            self._open_lines()
             yield self._reader
 
     def _at_once(self, find: Callable[[], _T | None]) -> _T | None:
@@ -460,7 +460,7 @@ class Log:
         if not self._lock.acquire(blocking=False):
             return None
         try:
-            self._opened()
+            self._open_lines()
             return find()
         finally:
             self._lock.release()
@@ -481,13 +481,13 @@ class Log:
             raise Corrupt(f"space {self._space!r} is damaged and proves nothing; run `verify`")
         return Prover(self._lines, self._state, self._reader)
 
-    def _opened(self) -> Lines:
+    def _open_lines(self) -> Lines:
         if self._closed:
             raise Closed(f"{self._called} is closed")
         return self._lines
 
     def _writable(self) -> Journal:
-        self._opened()
+        self._open_lines()
         if self._journal is None:
             raise ReadOnly(f"the log of space {self._space!r} was opened read-only")
         self._lines.check_held()

@@ -14,7 +14,7 @@ Words = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredTurn:
     """A turn ready to be stored: its key, and the part or parts it is stored as.
 
     `old_key` is the one it had in a log that had no salt yet.
@@ -31,14 +31,14 @@ class Measured:
         return self.turn.speaker, self.turn.text
 
 
-def measure(session: SessionId, turn: Turn, options: LogOptions, *, salt: bytes) -> Measured:
+def measure(session: SessionId, turn: Turn, options: LogOptions, *, salt: bytes) -> MeasuredTurn:
     """Count what the turn takes on a page, header included."""
     key, old = (
         (key_of(session, turn.turn_id, used, turn.agent) for used in (salt, b""))
         if turn.turn_id is not None
         else (None, None)
     )
-    return Measured(turn=turn, key=key, old_key=old, parts=_parts(turn, options))
+    return MeasuredTurn(turn=turn, key=key, old_key=old, parts=_parts(turn, options))
 
 
 def _parts(turn: Turn, options: LogOptions) -> tuple[Part, ...]:

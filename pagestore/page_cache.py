@@ -23,7 +23,7 @@ _CHARACTER = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedPage:
     page: Page
     state: Hashable
     size: int
@@ -36,7 +36,7 @@ class KeptPages:
         """`most_bytes` is what all that is kept may take, as `size_of` tells it; 0 keeps nothing."""
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._pages: OrderedDict[PageId, _Kept] = OrderedDict()
+        self._pages: OrderedDict[PageId, _CachedPage] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -58,7 +58,7 @@ class KeptPages:
         size = size_of(page)
         if size > self._most_bytes:
             return
-        self._pages[page.id] = _Kept(page, state, size)
+        self._pages[page.id] = _CachedPage(page, state, size)
         self._bytes += size
         while self._bytes > self._most_bytes:
             _, oldest = self._pages.popitem(last=False)

@@ -45,7 +45,7 @@ class Prover:
         self._check(checkpoint)
         if self._state.records.row(seq) is None or self._leaf(seq, checkpoint) is None:
             raise RecordNotFound(f"record {seq} was not in the log before the checkpoint")
-        return self._proved(seq, checkpoint)
+        return self._prove(seq, checkpoint)
 
     def page(self, page_id: PageId, checkpoint: Checkpoint) -> ProvedPage:
         """A page with the lines of its turns."""
@@ -53,7 +53,7 @@ class Prover:
         info = self._info(page_id, checkpoint)
         return ProvedPage(
             id=info.id,
-            seal=self._proved(info.seq, checkpoint),
+            seal=self._prove(info.seq, checkpoint),
             turns=tuple(self._turn(line) for line in self._reader.lines_of(info)),
         )
 
@@ -63,7 +63,7 @@ class Prover:
         self._check(new)
         tree, size, upgraded = self._state.tree_of(old), new.size, None
         if (old.format, new.format) == (1, 2) and self._state.upgraded < new.size:
-            size, upgraded = len(tree), self._proved(self._state.upgraded, new)
+            size, upgraded = len(tree), self._prove(self._state.upgraded, new)
         elif old.format != new.format or old.size > new.size:
             raise Corrupt(f"a log only grows: {old!r} is not older than {new!r}")
         path = tuple(node.hex() for node in tree.consistency(old.size, size))
@@ -90,7 +90,7 @@ class Prover:
             leaf = self._state.records.row(seq) if self._state.is_of_format_1(seq) else None
         return leaf if leaf is not None and leaf < checkpoint.size else None
 
-    def _proved(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
+    def _prove(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
         (raw,) = self._lines.read(seq)
         if b'"t":"void"' in raw and (fields := decode(raw)) is not None and fields["t"] == "void":
             raise RecordNotFound(f"record {fields['q']} was erased: its hash is left, its words are not")

@@ -13,7 +13,7 @@ from pagestore.lines.interface import Lines
 from pagestore.page_cache import KeptPages
 from pagestore.pager import full_page
 from pagestore.rendering import render_page
-from pagestore.staging import Stored
+from pagestore.staging import StoredTurn
 from pagestore.state import Run, Session, State, Thread, page_info, runs_of
 from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId, Taken, Turn
 
@@ -104,7 +104,7 @@ class Reader:
             raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
         return lines
 
-    def stored(self, key: bytes) -> Stored | None:
+    def stored(self, key: bytes) -> StoredTurn | None:
         """The turn stored under a key."""
         seq = self._state.keys.get(key)
         if seq is None:
@@ -112,10 +112,10 @@ class Reader:
         with as_written(self._lines.where(seq)):
             (line,) = self._turns([(seq, 1)])
             if line.kind == "gone":
-                return Stored(seq=seq, words=None)
+                return StoredTurn(seq=seq, words=None)
             _, parts = line.fields.get("p", (1, 1))
             texts = [part.fields["x"] for part in (line, *self._turns([(seq + 1, parts - 1)]))]
-            return Stored(seq=seq, words=(line.fields["sp"], "".join(texts)))
+            return StoredTurn(seq=seq, words=(line.fields["sp"], "".join(texts)))
 
     def taken(self, session: SessionId, turn: Turn) -> Taken:
         """How the id of a turn is taken."""

@@ -18,7 +18,7 @@ from pagestore.values import Damage, SpaceId
 
 
 @dataclass(slots=True, kw_only=True)
-class Recovered:
+class RecoveredLog:
     """What reading a log found; `began` is how much the state held where the last part begins."""
 
     state: State
@@ -26,13 +26,13 @@ class Recovered:
     damage: list[Damage] = field(default_factory=list)
 
 
-def recover(lines: Lines, space: SpaceId, *, read_only: bool) -> Recovered:
+def recover(lines: Lines, space: SpaceId, *, read_only: bool) -> RecoveredLog:
     """Read the log of `space`. Writes nothing but missing snapshots.
 
     Damage raises `Corrupt`, or, read-only, is collected while the rest of the log is read.
     """
     state = State(space)
-    found = Recovered(state=state, began=snapshot.mark(state))
+    found = RecoveredLog(state=state, began=snapshot.mark(state))
     parts = lines.parts()
     for part in parts:
         found.began = snapshot.mark(state)
@@ -48,7 +48,7 @@ def recover(lines: Lines, space: SpaceId, *, read_only: bool) -> Recovered:
     return found
 
 
-def _fold(lines: Lines, part: int, found: Recovered) -> Iterator[Damage]:
+def _fold(lines: Lines, part: int, found: RecoveredLog) -> Iterator[Damage]:
     """Fold the lines of a part; yields what is wrong with it."""
     first = True
     for item in lines.scan(part, found.state.head):
@@ -61,7 +61,7 @@ def _fold(lines: Lines, part: int, found: Recovered) -> Iterator[Damage]:
         first = False
 
 
-def _wrong(line: Line, part: int, found: Recovered, *, first: bool) -> str | None:
+def _wrong(line: Line, part: int, found: RecoveredLog, *, first: bool) -> str | None:
     """Fold a line; what is wrong with it."""
     try:
         wrong = wrong_header(line, part, found.state, first=first, tree_known=not found.damage)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pagestore.codec import Part, encode_record, encode_turn, page_id, times_of, turn_fields
 from pagestore.errors import Conflict
 from pagestore.line import Fields, Line, encode, line_of
-from pagestore.measuring import Measured, Words
+from pagestore.measuring import MeasuredTurn, Words
 from pagestore.options import LogOptions
 from pagestore.pager import full_page
 from pagestore.state import OpenTurn, State, Thread, runs_of
@@ -20,7 +20,7 @@ from pagestore.values import PageId, SessionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredTurn:
     """A turn already in the log: its number and, unless it was erased, its speaker and words."""
 
     seq: int
@@ -35,28 +35,28 @@ class Batch:
         state: State,
         options: LogOptions,
         *,
-        stored: Callable[[bytes], Stored | None],
+        stored: Callable[[bytes], StoredTurn | None],
     ) -> None:
         self.lines: list[Line] = []
         self.raw: list[bytes] = []
         self._state = state
         self._options = options
         self._stored = stored
-        self._staged: dict[bytes, Stored | None] = {}
+        self._staged: dict[bytes, StoredTurn | None] = {}
         self._threads: dict[Thread, tuple[list[OpenTurn], int]] = {}
 
     def add(self, kind: str, fields: Fields) -> Line:
         """Put one record at the end."""
-        numbered = self._numbered(kind, fields)
-        return self._put(encode(numbered), numbered)
+        numbered = self._with_numbers(kind, fields)
+        return self._stage(encode(numbered), numbered)
 
     def add_record(self, fields: Fields) -> Line:
         """Put one of the caller's records at the end. Its salt keeps anyone from guessing what was erased."""
-        numbered = self._numbered("rec", {**fields, "z": self._options.salt(16).hex()})
-        return self._put(*encode_record(numbered))
+        numbered = self._with_numbers("rec", {**fields, "z": self._options.salt(16).hex()})
+        return self._stage(*encode_record(numbered))
 
     def add_turns(
-        self, session: SessionId, turns: tuple[Measured, ...]
+        self, session: SessionId, turns: tuple[MeasuredTurn, ...]
     ) -> tuple[list[int], int, list[PageId]]:
         """Put turns at the end, sealing pages as they fill; those already stored are left out.
 
@@ -70,7 +70,7 @@ class Batch:
             known = self._find(measured)
             if known is None:
                 seq, pages = self._add_turn((session, measured.turn.agent), measured)
-                known = Stored(seq=seq, words=measured.words)
+                known = StoredTurn(seq=seq, words=measured.words)
                 sealed += pages
                 new += 1
             if measured.key is not None:
@@ -96,10 +96,10 @@ class Batch:
     def _next_seq(self) -> int:
         return self._state.head + 1 + len(self.lines)
 
-    def _numbered(self, kind: str, fields: Fields) -> Fields:
+    def _with_numbers(self, kind: str, fields: Fields) -> Fields:
         return {"q": self._next_seq, "d": self._state.head, "t": kind, **fields}
 
-    def _put(self, raw: bytes, fields: Fields) -> Line:
+    def _stage(self, raw: bytes, fields: Fields) -> Line:
         line = line_of(raw, fields)
         self.lines.append(line)
         self.raw.append(raw)
@@ -112,7 +112,7 @@ class Batch:
             self._threads[thread] = (list(known.waiting), known.next_number) if known else ([], 1)
         return self._threads[thread]
 
-    def _refuse_conflicts(self, session: SessionId, turns: tuple[Measured, ...]) -> None:
+    def _refuse_conflicts(self, session: SessionId, turns: tuple[MeasuredTurn, ...]) -> None:
         given: dict[bytes, Words] = {}
         for measured in turns:
             if measured.key is None:
@@ -124,7 +124,7 @@ class Batch:
                     f"turn {measured.turn.turn_id!r} of session {session!r} has other words in the log"
                 )
 
-    def _find(self, measured: Measured) -> Stored | None:
+    def _find(self, measured: MeasuredTurn) -> StoredTurn | None:
         key, old_key = measured.key, measured.old_key
         if key is None or old_key is None:
             return None
@@ -132,7 +132,7 @@ class Batch:
             self._staged[key] = self._stored(key) or self._stored(old_key)
         return self._staged[key]
 
-    def _add_turn(self, thread: Thread, measured: Measured) -> tuple[int, list[PageId]]:
+    def _add_turn(self, thread: Thread, measured: MeasuredTurn) -> tuple[int, list[PageId]]:
         waiting, _ = self._thread(thread)
         sealed = []
         size = sum(turn.tokens for turn in waiting)
@@ -144,8 +144,8 @@ class Batch:
 
     def _put_turn(self, session: SessionId, part: Part) -> OpenTurn:
         at, salt = self._options.clock(), self._options.salt(16).hex()
-        raw, fields = encode_turn(self._numbered("turn", turn_fields(session, part, at, salt)))
-        line = self._put(raw, fields)
+        raw, fields = encode_turn(self._with_numbers("turn", turn_fields(session, part, at, salt)))
+        line = self._stage(raw, fields)
         return OpenTurn(line.seq, part.tokens, line.digest, times_of(fields))
 
     def _seal(self, thread: Thread, count: int) -> PageId:

@@ -103,7 +103,7 @@ class LinesContract:
         return self.new_lines()
 
     def test_lines_are_read_by_number_part_after_part(self, lines: Lines) -> None:
-        put = self._put(lines, 15)
+        put = self._put_batches(lines, 15)
         assert lines.read(0, len(put)) == put
         assert [lines.read(number) for number in range(len(put))] == [[raw] for raw in put]
         assert b"".join(lines.data(part) for part in lines.parts()) == b"".join(put)
@@ -112,7 +112,7 @@ class LinesContract:
         lines.close()
 
     def test_scanning_gives_every_line_in_order(self, lines: Lines) -> None:
-        put = self._put(lines, 15)
+        put = self._put_batches(lines, 15)
         found: list[Line] = []
         for part in lines.parts():
             for item in lines.scan(part, len(found) - 1):
@@ -123,13 +123,13 @@ class LinesContract:
         assert lines.torn() == ()
 
     def test_what_is_overwritten_is_gone_and_the_rest_is_not(self, lines: Lines) -> None:
-        put = self._put(lines, 15)
+        put = self._put_batches(lines, 15)
         tombstones = {number: put[number].replace(b"word", b"gone") for number in (1, 7, 25)}
         lines.overwrite(tombstones)
         assert lines.read(0, len(put)) == [tombstones.get(number, raw) for number, raw in enumerate(put)]
         assert not any(put[number] in lines.data(part) for number in tombstones for part in lines.parts())
 
-    def _put(self, lines: Lines, batches: int) -> list[bytes]:
+    def _put_batches(self, lines: Lines, batches: int) -> list[bytes]:
         """Put batches of lines in, headers where they are due; returns all that must now be there."""
         put: list[bytes] = []
 

@@ -395,15 +395,15 @@ class TurnFilter:
     def keeps(self, turn: Turn) -> bool:
         """Whether the turn is all that is asked for."""
         return (
-            _alike(self.speaker, turn.speaker)
-            and _alike(self.role, turn.role)
+            _is_same_name(self.speaker, turn.speaker)
+            and _is_same_name(self.role, turn.role)
             and (self.said_after is None or _in_order(self.said_after, turn.said_at))
             and (self.said_before is None or _in_order(turn.said_at, self.said_before))
             and all(wanted.is_met_by(turn) for wanted in self.where)
         )
 
 
-def _alike(wanted: str | None, there: str | None) -> bool:
+def _is_same_name(wanted: str | None, there: str | None) -> bool:
     """Whether a name is the one that is asked for, whatever its case and Unicode form."""
     return wanted is None or (there is not None and _fold(there) == _fold(wanted))
 

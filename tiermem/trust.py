@@ -69,7 +69,7 @@ class TrustLevels:
 DEFAULT_TRUST = TrustLevels()
 
 
-def stamped(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
+def stamp_turns(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
     """The turns with `trust` on those that bring no stamp; `InvalidInput` for a stamp that is no level."""
     given = tuple(turn if turn.trust is not None else replace(turn, trust=trust) for turn in turns)
     for turn in given:
@@ -78,7 +78,7 @@ def stamped(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tu
     return given
 
 
-def lowered(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
+def lower_stamps(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
     """Turns of a file with the stamps it gave them where these lower, and without where they would raise.
 
     What raises is told by `trust`, which the turns are to have, else by their roles. A stamp that is no level

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from pagestore import Turn
-from tiermem.dialogue.packed import unpacked
+from tiermem.dialogue.packed import unpack
 from tiermem.errors import InvalidInput
 
 _NUMBERS: Final = re.compile(r"(\d+)")
@@ -24,7 +24,7 @@ def read_json(path: Path) -> tuple[Any, str]:
     The digest is taken after decompression, so the same data has the same digest however it is packed.
     """
     try:
-        raw = unpacked(path.read_bytes())
+        raw = unpack(path.read_bytes())
     except (OSError, InvalidInput) as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error}") from error
     try:

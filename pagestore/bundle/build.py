@@ -36,7 +36,7 @@ def make_bundle(
     if not isinstance(log, ProvingLog):
         raise InvalidInput(f"{type(log).__name__} cannot prove records")
     body = log.read(seq).body
-    bound = partial(_bound, log, seq, body, _quoted(log, body, shows), whole_pages=whole_pages)
+    bound = partial(_bound, log, seq, body, _quoted_pages(log, body, shows), whole_pages=whole_pages)
     if checkpoint is not None:
         try:
             return bound(checkpoint.tree)
@@ -96,7 +96,7 @@ def excerpt(page: ProvedPage, spans: Iterable[Span]) -> ProvedPage:
     """The page with only those turns in words that a span touches."""
     kept: list[TurnLine] = []
     wanted = list(spans)
-    for start, turn in placed(page.turns):
+    for start, turn in with_offsets(page.turns):
         touched = any(span.start < start + turn.length and start < span.end for span in wanted)
         kept.append(turn if touched else without_words(turn))
     return ProvedPage(id=page.id, seal=page.seal, turns=tuple(kept))
@@ -107,7 +107,7 @@ def without_words(turn: TurnLine) -> TurnLine:
     return TurnLine(digest=turn.digest, length=turn.length, erased=turn.erased)
 
 
-def placed(turns: Iterable[TurnLine]) -> Iterator[tuple[int, TurnLine]]:
+def with_offsets(turns: Iterable[TurnLine]) -> Iterator[tuple[int, TurnLine]]:
     """Each turn with the offset at which it starts on its page."""
     start = 0
     for turn in turns:
@@ -115,7 +115,7 @@ def placed(turns: Iterable[TurnLine]) -> Iterator[tuple[int, TurnLine]]:
         start += turn.length + 1
 
 
-def _quoted(
+def _quoted_pages(
     log: PageLog, body: Mapping[str, Any], shows: Callable[[Page], bool] | None
 ) -> dict[PageId, list[Span]]:
     """The pages an answer quotes, by their sealed ids, in order, each with the spans on it; of one that is

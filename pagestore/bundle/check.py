@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pagestore.bundle.build import ANSWER_KIND, answer_shown, placed, spans_of
+from pagestore.bundle.build import ANSWER_KIND, answer_shown, spans_of, with_offsets
 from pagestore.bundle.layout import Malformed, decode
 from pagestore.bundle.values import Bundle, BundleReport
 from pagestore.bundle.words import (
@@ -129,19 +129,21 @@ class _Check:
             raise Wrong(f"the proof of growth from {growth.old.size} records does not hold")
         if kept is None:
             self.unproved.append(
-                f"that the checkpoint ({_named(bound)}) is the one others were shown: "
+                f"that the checkpoint ({_checkpoint_text(bound)}) is the one others were shown: "
                 "compare it with one kept elsewhere"
             )
         elif kept.tree == bound:
-            self.proved.append(f"the bundle is bound to the checkpoint kept elsewhere ({_named(kept)})")
+            self.proved.append(
+                f"the bundle is bound to the checkpoint kept elsewhere ({_checkpoint_text(kept)})"
+            )
         elif growth is not None and kept.tree == growth.old:
             self.proved.append(
-                f"the log grew from the checkpoint kept elsewhere ({_named(kept)}) to that of the bundle "
-                f"({_named(bound)}); no record or sealed page before it was changed"
+                f"the log grew from the checkpoint kept elsewhere ({_checkpoint_text(kept)}) to that "
+                f"of the bundle ({_checkpoint_text(bound)}); no record or sealed page before it was changed"
             )
         else:
             raise Wrong(
-                f"it ({_named(bound)}) is not the one kept elsewhere ({_named(kept)}), "
+                f"it ({_checkpoint_text(bound)}) is not the one kept elsewhere ({_checkpoint_text(kept)}), "
                 "and not proved to grow from it"
             )
 
@@ -176,7 +178,8 @@ class _Check:
         if not made == seal["id"] == page.id:
             raise Wrong(f"its id {page.id!r} is not made of these turns")
         turns = tuple(
-            shown_turn(n, start, turn, seal["s"]) for n, (start, turn) in enumerate(placed(page.turns), 1)
+            shown_turn(n, start, turn, seal["s"])
+            for n, (start, turn) in enumerate(with_offsets(page.turns), 1)
         )
         checked = ShownPage(number=seal["p"], session=seal["s"], turns=turns)
         opened = open_page_id(self._bundle.space, seal["s"], seal["p"], seal.get("g"))
@@ -272,6 +275,6 @@ class _Check:
         return Words(tuple(texts), tuple(turns))
 
 
-def _named(checkpoint: Checkpoint) -> str:
+def _checkpoint_text(checkpoint: Checkpoint) -> str:
     records = "records" if checkpoint.format > 1 else "records of format 1"
     return f"{checkpoint.size} {records} of space {checkpoint.space!r}, root {checkpoint.root[:12]}…"

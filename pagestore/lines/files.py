@@ -28,7 +28,7 @@ from pagestore.errors import Full, InvalidInput, Poisoned
 from pagestore.files import Files, translating
 from pagestore.line import MALFORMED, Fields, Line, canonical, decode
 from pagestore.lines.format1 import by_number
-from pagestore.lines.scan import Broken, Placed, Scanner, later_evidence
+from pagestore.lines.scan import Broken, PlacedLine, Scanner, later_evidence
 from pagestore.lines.segments import Place, Segments
 from pagestore.values import Damage
 
@@ -49,10 +49,10 @@ class _Part:
         """Note the next line. Where some before it are missing, what is broken there stands for them."""
         missing = range(self.first + len(self.offsets), number)
         for at, _ in enumerate(missing):
-            self._put(broken[at] if at < len(broken) else Place(place.segment, place.offset, 0))
-        self._put(place)
+            self._add_place(broken[at] if at < len(broken) else Place(place.segment, place.offset, 0))
+        self._add_place(place)
 
-    def _put(self, place: Place) -> None:
+    def _add_place(self, place: Place) -> None:
         self.offsets.append(place.offset)
         self.lengths.append(place.length)
         self.end = place.offset + place.length
@@ -227,7 +227,7 @@ class FileLines:
         self._learn(part, known)
         scanner = self._scanner(part, after)
         end = len(scanner.data)
-        parts_read: list[Placed] = []
+        parts_read: list[PlacedLine] = []
         broken: list[Place] = []
         for item in scanner:
             if isinstance(item, Broken):
@@ -251,7 +251,7 @@ class FileLines:
         if parts_read:
             yield from self._half_a_turn(part, parts_read, last=last)
 
-    def _half_a_turn(self, part: int, parts_read: list[Placed], *, last: bool) -> Iterator[Damage]:
+    def _half_a_turn(self, part: int, parts_read: list[PlacedLine], *, last: bool) -> Iterator[Damage]:
         place, known = parts_read[0].place, self._known[part]
         rest = Place(part, place.offset, self._segments.size(part) - place.offset)
         if not last:
@@ -263,7 +263,7 @@ class FileLines:
         del known.offsets[kept:], known.lengths[kept:]
         known.end = place.offset
 
-    def _note(self, placed: Placed) -> None:
+    def _note(self, placed: PlacedLine) -> None:
         if placed.line.evidence > self._evidence:
             self._evidence = placed.line.evidence
             self._unproved = [one for one in self._unproved if one[0] > self._evidence]
@@ -282,7 +282,7 @@ class FileLines:
             where = self._segments.where(Place(part, len(scanner.data), 0))
             yield Damage(where=where, what=f"{size - len(scanner.data)} bytes are missing at the end")
         for item in scanner:
-            if isinstance(item, Placed):
+            if isinstance(item, PlacedLine):
                 yield item.line
             else:
                 yield Damage(where=self._segments.where(item.place), what=item.what)

@@ -15,7 +15,7 @@ Reads = Callable[[Fields], Fields]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedLine:
     """An intact record and where it lies."""
 
     place: Place
@@ -48,7 +48,7 @@ class Scanner:
         self._by_number = by_number
         self._tombstones: dict[int, Fields] | None = None
 
-    def __iter__(self) -> Iterator[Placed | Broken]:
+    def __iter__(self) -> Iterator[PlacedLine | Broken]:
         read = 0
         for offset, raw in split(self.data):
             read = offset + len(raw)
@@ -65,7 +65,7 @@ class Scanner:
                 yield Broken(Place(self.number, offset, 0), missing)
             self.expected = fields["q"] + 1
             try:
-                yield Placed(place, line_of(raw, self._by_number(fields)))
+                yield PlacedLine(place, line_of(raw, self._by_number(fields)))
             except MALFORMED as error:
                 yield Broken(place, f"record {fields['q']} is no record of this format: {error!r}")
         if read < len(self.data):

@@ -17,7 +17,7 @@ from llm.cli import cli
 
 import tiermem
 from tests.adapters.conftest import shows
-from tiermem.adapters.llm import TierMem, _opened
+from tiermem.adapters.llm import TierMem, _open_memory
 from tiermem.errors import TierMemError
 
 SCRIPTED = '''
@@ -68,7 +68,7 @@ def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TIERMEM_STORE", str(tmp_path / "memory"))
     monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
     yield
-    _opened.cache_clear()
+    _open_memory.cache_clear()
 
 
 def test_the_command_line_lists_it_by_the_entry_point(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ async def until(so: Callable[[], bool]) -> None:
 async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_the_background(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    near, steps = Consolidator._near, list[str]()
+    near, steps = Consolidator._near_units, list[str]()
     go_on, at_it = anyio.Semaphore(0), anyio.Event()
 
     async def slow(self: Consolidator, unit: tiermem.SummaryUnit) -> Any:
@@ -207,7 +207,7 @@ async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_t
             await memory.add(f"I really love the old {word}.", speaker="Ann", said_at=MAY)
             await memory.flush()
         pages = [page.id for page in await memory.pages()]
-    monkeypatch.setattr(Consolidator, "_near", slow)
+    monkeypatch.setattr(Consolidator, "_near_units", slow)
     one = await opened(consolidate="idle")
     other = await opened(consolidate="idle")
     with anyio.fail_after(60):
@@ -230,7 +230,7 @@ def test_closing_does_not_wait_for_a_pass_to_look_at_everything(
 ) -> None:
     """The pass ends where it is, and nothing of it is lost or left half done."""
     reached, go_on = threading.Event(), threading.Event()
-    near = Consolidator._near
+    near = Consolidator._near_units
 
     async def slow(self: Consolidator, unit: tiermem.SummaryUnit) -> Any:
         reached.set()
@@ -240,7 +240,7 @@ def test_closing_does_not_wait_for_a_pass_to_look_at_everything(
     memory = open_memory()
     tell_twice(memory)
     memory.close()
-    monkeypatch.setattr(Consolidator, "_near", slow)
+    monkeypatch.setattr(Consolidator, "_near_units", slow)
     memory = open_memory(consolidate="idle")
     assert reached.wait(60)
     closing = threading.Thread(target=memory.close)

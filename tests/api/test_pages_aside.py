@@ -88,13 +88,13 @@ class Embeds(HashEmbedder):
 
 SUMMARISING = ("engine.distil",)
 LINKING = ("tiermem.writing.distil." + name for name in ("link", "omissions", "page_literals", "proof_rank"))
-INDEXING = ("embedder", "tiermem.writing.projection.turn_entries", "tiermem.index.encoding.encoded")
+INDEXING = ("embedder", "tiermem.writing.projection.turn_entries", "tiermem.index.encoding.encode_entry")
 ASKING = (
     "engine.compose",
     "engine.integrate",
     "tiermem.reading.search.ranked_turns",
     "tiermem.reading.search.gather",
-    "tiermem.reading.recall.interleaved",
+    "tiermem.reading.recall.interleave",
     "tiermem.reading.compose.check",
     "tiermem.reading.compose.citations",
     "tiermem.reading.compose.sources",

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 import tiermem
-from tiermem.apps.present.steps import described
+from tiermem.apps.present.steps import describe_step
 from tiermem.errors import CallbackFailed, InvalidInput
 from tiermem.model import AskMode, AskStep
 from tiermem.reading import ask as asking
@@ -35,7 +35,7 @@ def test_steps_tell_what_the_trace_holds(memory: tiermem.Memory, mode: AskMode) 
     assert rounds == [replace(one, stop=None) for one in trace.rounds if one.pages]
     assert [one.rounds[0].pages for one in named(steps, "read")] == [one.pages for one in trace.rounds]
     assert {one for step in steps for one in step.degradations} <= set(trace.degradations)
-    assert all(described(one) for one in steps)
+    assert all(describe_step(one) for one in steps)
     assert bool(rounds) == (mode == "raw")
 
 

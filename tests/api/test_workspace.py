@@ -230,7 +230,7 @@ async def test_what_changes_while_memory_is_asked_is_looked_at_the_next_time(
         (unit,) = await memory.units()
         mind = memory.workspace()
         await mind.add(unit)
-        looked = mind._known
+        looked = mind._look_up
 
         async def meanwhile(items: Any) -> Any:
             found = await looked(items)
@@ -238,9 +238,9 @@ async def test_what_changes_while_memory_is_asked_is_looked_at_the_next_time(
             return found
 
         await memory.add(SAID[0], speaker="Ann")
-        monkeypatch.setattr(mind, "_known", meanwhile)
+        monkeypatch.setattr(mind, "_look_up", meanwhile)
         await mind.context()
-        monkeypatch.setattr(mind, "_known", looked)
+        monkeypatch.setattr(mind, "_look_up", looked)
         assert "swim" not in (await mind.context()).text
 
 

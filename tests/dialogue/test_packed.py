@@ -14,7 +14,7 @@ import pytest
 
 from eval.datasets.files import read_json
 from tiermem.dialogue import packed, read_dialogue
-from tiermem.dialogue.packed import unpacked
+from tiermem.dialogue.packed import unpack
 from tiermem.errors import InvalidInput, NotDialogue
 
 PACKERS: list[Callable[[bytes], bytes]] = [gzip.compress, lzma.compress]
@@ -24,9 +24,9 @@ SAID = b'{"speaker": "Ann", "text": "The kettle is blue."}\n'
 @pytest.mark.parametrize("pack", PACKERS)
 def test_what_is_packed_comes_out_as_it_was_also_in_several_parts(pack: Callable[[bytes], bytes]) -> None:
     content = bytes(range(256)) * 10_000
-    assert unpacked(pack(content)) == unpacked(content) == content
-    assert unpacked(pack(content) + pack(b"more")) == content + b"more"
-    assert unpacked(bz2.compress(b"x")) == bz2.compress(b"x")
+    assert unpack(pack(content)) == unpack(content) == content
+    assert unpack(pack(content) + pack(b"more")) == content + b"more"
+    assert unpack(bz2.compress(b"x")) == bz2.compress(b"x")
 
 
 @pytest.mark.parametrize("pack", PACKERS)
@@ -39,7 +39,7 @@ def test_no_more_is_unpacked_than_the_limit_and_the_error_says_what_to_do(
     tracemalloc.start()
     try:
         with pytest.raises(InvalidInput, match=r"more than 4 MB.*unpack it first"):
-            unpacked(bomb)
+            unpack(bomb)
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
@@ -118,4 +118,4 @@ def test_a_packed_file_that_is_cut_off_is_damaged(pack: Callable[[bytes], bytes]
     whole = pack(bytes(range(256)) * 1000)
     for cut in (8, len(whole) // 2, len(whole) - 1):
         with pytest.raises(InvalidInput, match="damaged"):
-            unpacked(whole[:cut])
+            unpack(whole[:cut])

@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 from tests.embedding.plain_minilm import EPSILON, HEADS
 from tiermem.embedding import tensors as beside
 from tiermem.embedding.minilm import DIMENSIONS, Precision
-from tiermem.embedding.tensors import LAYERS, initializers, quantized
+from tiermem.embedding.tensors import LAYERS, initializers, quantize
 
 if TYPE_CHECKING:
     from tiermem.embedding.tensors import Tensors
@@ -39,7 +39,7 @@ def shipped(precision: Precision) -> Path:
 def built(precision: Precision) -> bytes:
     """The graph, made anew; ones stand for the weights."""
     whole = initializers({name: np.ones(shape, np.float32) for name, shape in shapes()})
-    return build_graph(quantized(whole) if precision == "int8" else whole)
+    return build_graph(quantize(whole) if precision == "int8" else whole)
 
 
 def shapes() -> Iterator[tuple[str, tuple[int, ...]]]:

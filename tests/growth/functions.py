@@ -88,12 +88,12 @@ QUESTION = "How many dogs did Ann have in Oslo before 7 May 2023, and what did s
 TAKES_NO_TEXT = {
     "tiermem.dialogue.archive.is_archive": "takes bytes, of which it looks at four",
     "tiermem.dialogue.archive.read_archive": "takes bytes; the texts in them go to the readers",
-    "tiermem.dialogue.packed.unpacked": "takes bytes",
+    "tiermem.dialogue.packed.unpack": "takes bytes",
     "tiermem.dialogue.packed.read_unpacked": "takes a stream of bytes",
     "tiermem.dialogue.database.is_database": "takes bytes, of which it looks at sixteen",
     "tiermem.dialogue.database.as_json": "takes bytes; the texts in them go to a reader",
     "tiermem.dialogue.formats.memories.by_session": "takes turns",
-    "tiermem.dialogue.formats.memories.placed": "takes entries, and what reads each",
+    "tiermem.dialogue.formats.memories.read_entries": "takes entries, and what reads each",
     "tiermem.dialogue.formats.source.alone": "takes sessions",
     "tiermem.dialogue.identity.alternatives": "never ends; hashes the text once",
     "tiermem.dialogue.error_location.place": "names where an error lies, around other work",
@@ -106,7 +106,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.learned.calibration.read_calibration": "takes a header",
     "tiermem.reasoning.learned.engine.by_reader": "takes a path",
     "tiermem.reasoning.learned.engine.with_reader": "takes a path",
-    "tiermem.reasoning.learned.factors.merged": "takes tensors",
+    "tiermem.reasoning.learned.factors.merge_weights": "takes tensors",
     "tiermem.reasoning.learned.factors.pack": "takes tensors",
     "tiermem.reasoning.learned.factors.read_head": "takes a path",
     "tiermem.reasoning.learned.factors.texts_of": "takes bytes",
@@ -254,7 +254,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Iterable[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Sequence[Source | str]": lambda text: (source(text), "I have 3 dogs."),
     "DateMention": lambda _: resolve_dates("7 May 2023", SAID)[0],
-    "Iterable[Placed]": lambda text: resolve_dates(text, SAID),
+    "Iterable[PlacedText]": lambda text: resolve_dates(text, SAID),
     "Derivation": derivation,
     "Term": lambda text: Term(text=text),
     "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
@@ -285,7 +285,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Callable[[Turn], int]": lambda _: lambda turn: len(turn.text) % 2,
     "Callable[[PageLine], bool]": lambda _: lambda line: line.seq % 2 == 0,
     "ParsedQuestion": lambda _: parse_question(QUESTION),
-    "Scored": scored,
+    "ScoredSentence": scored,
     "Draft": lambda text: Draft(text=text[:LONGEST_QUESTION], cited=(0, 1), abstained=False),
     "Evidence": evidence,
     "Sequence[Words]": lambda text: [Words(text=text, turn=0, start=0, end=len(text), margin=0.0)],
@@ -352,8 +352,8 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "source": _items(text),
         "keys": ["items"],
     },
-    "tiermem.dialogue.formats.memories.named": lambda text: {"by": "mem0", "names": [text]},
-    "tiermem.dialogue.formats.memories.concluded": lambda text: {
+    "tiermem.dialogue.formats.memories.session_name": lambda text: {"by": "mem0", "names": [text]},
+    "tiermem.dialogue.formats.memories.fact_turn": lambda text: {
         "by": "mem0",
         "text": text,
         "name": text,
@@ -361,23 +361,23 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "known": {"id": text},
     },
     "tiermem.dialogue.error_location.listing": lambda text: {"record": {"turns": [text]}, "key": "turns"},
-    "tiermem.dialogue.identity.identified": lambda text: {
+    "tiermem.dialogue.identity.identify_turns": lambda text: {
         "session": "s",
         "turns": [turn(line) for line in text.split("\n")],
     },
-    "tiermem.dialogue.turns_file.grouped": lambda text: {
+    "tiermem.dialogue.turns_file.group_sessions": lambda text: {
         "messages": [(text, {"speaker": "Ann", "text": text})],
         "default": "s",
     },
     "tiermem.dialogue.formats.slack.read_archive": lambda text: {
         "files": {"users.json": "[]", f"{text}/2024-05-14.json": "[]"}
     },
-    "tiermem.trust.stamped": lambda text: {
+    "tiermem.trust.stamp_turns": lambda text: {
         "turns": [turn(text)],
         "trust": None,
         "levels": DEFAULT_TRUST,
     },
-    "tiermem.trust.lowered": lambda text: {
+    "tiermem.trust.lower_stamps": lambda text: {
         "turns": [turn(text)],
         "trust": None,
         "levels": DEFAULT_TRUST,

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.index.fusion import fuse_meaning_and_words, ranked
+from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
 
 rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 4).map(float)).map(
     lambda found: list(found.items())
@@ -31,7 +31,7 @@ def test_fusing_keeps_every_id_once_whatever_the_order_they_came_in(
     fused = fuse_meaning_and_words(meaning, words)
     assert sorted(entry for entry, _ in fused) == sorted({entry for entry, _ in [*meaning, *words]})
     assert fused == fuse_meaning_and_words(meaning[::-1], words[::-1])
-    assert fused == ranked(fused)
+    assert fused == rank_hits(fused)
     assert all(0 < score <= 1 for _, score in fused)
 
 

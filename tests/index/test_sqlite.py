@@ -24,7 +24,7 @@ from tiermem.api.leftovers import _written
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import arrays
-from tiermem.index.arrays import packed
+from tiermem.index.arrays import pack
 from tiermem.index.bm25 import unit_terms
 from tiermem.index.encoding import point_id
 from tiermem.index.engine import COLLECTIONS, Point
@@ -133,7 +133,7 @@ def test_whatever_was_put_and_removed_it_is_found_as_if_put_at_once(changes: lis
 async def numbers_of(one: Entry) -> list[bytes]:
     """The vector of an entry and each of its terms, as the file holds them."""
     (vector,) = await HashEmbedder(8).embed([one.text])
-    entry = packed(
+    entry = pack(
         Point(id="", vectors={"meaning": [vector]}, terms={"words": unit_terms(one)}, payload={"space": ""})
     )
     terms = entry.terms["words"]

@@ -14,7 +14,7 @@ from tiermem.ledger.entries import encode as encode_entry
 from tiermem.ledger.kinds import KINDS
 from tiermem.ledger.legacy_records import in_todays_form
 from tiermem.model import AnswerId
-from tiermem.reading.looking_back.replay import replayed
+from tiermem.reading.looking_back.replay import replay_answer
 
 SPAN = {"page_id": "p1:a", "start": 15, "end": 26}
 USAGE = {
@@ -203,6 +203,6 @@ def test_an_answer_of_before_is_bundled() -> None:
 async def test_a_ledger_of_before_opens_and_its_answer_is_replayed_as_it_was_given() -> None:
     log, _ = before()
     ledger = await Ledger.open(log)
-    past = await replayed(ledger, AnswerId("a1:a"))
+    past = await replay_answer(ledger, AnswerId("a1:a"))
     assert (past.answer.text, past.answer.support, past.differences) == ("Tea.", "stated", ())
     assert list(ledger.tier1.pending) == ["f1:a"]

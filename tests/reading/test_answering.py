@@ -14,7 +14,7 @@ from tiermem.ledger import Answered, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
 from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Search, Usage
 from tiermem.proof.in_words import support_in_words
-from tiermem.reading import Audit, Scope, replayed
+from tiermem.reading import Audit, Scope, replay_answer
 from tiermem.reading.view import EVERYTHING
 from tiermem.reasoning.interface import Integrated, Planned
 
@@ -336,12 +336,14 @@ async def test_a_replay_names_a_derivation_that_gives_another_value() -> None:
     answer = await planted(world)
     (derivation,) = answer.derivations
     values = [
-        one for one in (await replayed(world.ledger, answer.id)).differences if "derivation" in one.what
+        one for one in (await replay_answer(world.ledger, answer.id)).differences if "derivation" in one.what
     ]
     assert values == []
     forged = replace(answer, id=AnswerId("a1:forged"), derivations=(replace(derivation, value="4"),))
     await world.ledger.write(Answered(answer=forged))
-    found = [one for one in (await replayed(world.ledger, forged.id)).differences if "derivation" in one.what]
+    found = [
+        one for one in (await replay_answer(world.ledger, forged.id)).differences if "derivation" in one.what
+    ]
     assert [(one.what, one.then, one.now) for one in found] == [("derivation of '4'", "4", "3")]
 
 

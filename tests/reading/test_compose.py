@@ -13,7 +13,7 @@ from tiermem.errors import BudgetExceeded
 from tiermem.model import AskMode, Claim, Evidence, Search, Unproved
 from tiermem.reading import check
 from tiermem.reading.check import UNCITED
-from tiermem.reading.compose import ABSTENTION, Composed, Composer, EvidenceItem, abstention, better
+from tiermem.reading.compose import ABSTENTION, ComposedAnswer, Composer, EvidenceItem, abstention, better
 from tiermem.reading.quoting import page_evidence, turn_evidence
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft
@@ -242,7 +242,7 @@ async def test_a_spent_budget_is_worded_by_rules_and_that_is_said() -> None:
 
 
 async def test_a_wording_that_is_no_answer_or_made_by_rules_betters_none_that_is_one() -> None:
-    one = Composed(text="three", abstained=False)
+    one = ComposedAnswer(text="three", abstained=False)
     other, by_rules = replace(one, text="four"), replace(one, text="five", by_rules=True)
     assert better(other, [one]) is other
     assert better(abstention(), [abstention(), one]) is one

@@ -21,7 +21,7 @@ from tests.embedding.minilm_graph import (
 )
 from tests.embedding.plain_minilm import EPSILON
 from tiermem.embedding.minilm import DIMENSIONS
-from tiermem.embedding.tensors import LAYERS, quantized
+from tiermem.embedding.tensors import LAYERS, quantize
 from tiermem.reasoning.learned import graph as beside
 from tiermem.reasoning.learned.graph import Precision, reader_initializers
 
@@ -45,7 +45,7 @@ def built(precision: Precision) -> bytes:
         for of, shape in (("weight", (count, DIMENSIONS)), ("bias", (count,)))
     }
     values = reader_initializers(whole, heads)
-    return build_graph(quantized(values) if precision == "int8" else values)
+    return build_graph(quantize(values) if precision == "int8" else values)
 
 
 def build_graph(tensors: Tensors) -> bytes:

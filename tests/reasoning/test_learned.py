@@ -17,11 +17,11 @@ from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine, by_reader, by_rules, with_reader
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.learned.answering import Words, agreed, point
+from tiermem.reasoning.learned.answering import Words, choose_by_agreement, point
 from tiermem.reasoning.learned.calibration import KEY, Calibration, Signals, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
 from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
-from tiermem.reasoning.learned.factors import merged, pack, unpack, with_texts
+from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
 from tiermem.reasoning.learned.fitting import expected_answer
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
 from tiermem.reasoning.learned.passage import READ, SpokenTurn, passage_of, window_of
@@ -198,8 +198,8 @@ def test_eight_bits_point_where_thirty_two_point(weights: Path) -> None:
 def test_factors_are_merged_onto_the_installed_weights(weights: Path) -> None:
     installed = read_safetensors(weights / WEIGHTS)
     name = "encoder.layer.3.attention.self.key.weight"
-    same = merged(installed, learned(installed))
-    other = merged(installed, learned(installed, up=0.1))
+    same = merge_weights(installed, learned(installed))
+    other = merge_weights(installed, learned(installed, up=0.1))
     assert (same[name] == installed[name]).all()
     assert np.linalg.matrix_rank(other[name] - installed[name], tol=1e-3) == 4
 
@@ -524,9 +524,9 @@ def test_of_likely_words_those_that_most_of_them_share_are_the_answer() -> None:
         return Words(text=said, turn=0, start=start, end=start + len(said), margin=margin)
 
     likely = [words("We fed", 2.0), words("the old grey parrot", 1.9), words("old grey parrot today", 1.8)]
-    found = agreed(likely)
+    found = choose_by_agreement(likely)
     assert (found.text, found.margin) == ("the old grey parrot", 2.0)
-    assert agreed([words("We fed", 9.0), *likely[1:]]).text == "We fed"
+    assert choose_by_agreement([words("We fed", 9.0), *likely[1:]]).text == "We fed"
 
 
 def test_no_number_is_cut_in_two() -> None:

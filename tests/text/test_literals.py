@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
-from tiermem.text import Source, literals, negated, omissions, page_literals, unsupported_literals
+from tiermem.text import Source, is_negated, literals, omissions, page_literals, unsupported_literals
 from tiermem.text.literals import names, numbers
 from tiermem.text.rare import rare_words
 from tiermem.text.words import words
@@ -50,7 +50,7 @@ def test_the_literals_of_a_text_are_its_numbers_dates_names_and_denials() -> Non
     "text", ["I can't wait to go", "It's not only fun", "no doubt about it", "I have some"]
 )
 def test_idioms_with_a_negative_word_deny_nothing(text: str) -> None:
-    assert not negated(text)
+    assert not is_negated(text)
 
 
 @pytest.mark.parametrize(

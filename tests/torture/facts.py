@@ -22,7 +22,7 @@ from tests.text.dialogue import Conversation, conversations, page_of
 from tests.torture.data import shared
 from tests.torture.harness import Outcome, Row, Share
 from tiermem.model import Claim, SummaryUnit
-from tiermem.writing.distil import proved
+from tiermem.writing.distil import prove_claims
 
 SPEAKERS = ("Caroline", "Dmitri")
 THINGS = ("bicycle", "canoe", "piano", "kettle", "telescope", "rug", "ladder", "lantern")
@@ -71,7 +71,7 @@ class _Told:
 
 
 def _told(page: Page, text: str, quote: str) -> _Told:
-    units = tuple(proved([page], [Claim(text=text, quotes=(quote,))], made_by="torture").units.values())
+    units = tuple(prove_claims([page], [Claim(text=text, quotes=(quote,))], made_by="torture").units.values())
     quoted = [unit for unit in units if unit.kind == "quote"]
     return _Told(
         summaries=tuple(unit.text for unit in units if unit.kind == "summary"),

@@ -6,21 +6,23 @@ import pytest
 
 from tests.workspace.held import NOW, item, keys
 from tiermem.workspace.assemble import ordered
-from tiermem.workspace.items import faded
+from tiermem.workspace.items import faded_importance
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @pytest.mark.parametrize(("hours", "factor"), [(0, 1.0), (1, 0.5), (3, 0.25), (24, 0.04), (-5, 1.0)])
 def test_importance_fades_with_the_hours(hours: float, factor: float) -> None:
-    assert faded(item("k", 1.0, ago=hours * HOUR), NOW) == pytest.approx(factor)
+    assert faded_importance(item("k", 1.0, ago=hours * HOUR), NOW) == pytest.approx(factor)
 
 
 def test_the_figures_of_the_source() -> None:
-    assert faded(item("k", 1.0, ago=3 * DAY), NOW) == pytest.approx(0.0137, abs=1e-4)  # 10.0: .14 there
-    assert faded(item("k", 0.6, ago=HOUR), NOW) == pytest.approx(0.3)  # 6.0: 3.0 there
+    assert faded_importance(item("k", 1.0, ago=3 * DAY), NOW) == pytest.approx(
+        0.0137, abs=1e-4
+    )  # 10.0: .14 there
+    assert faded_importance(item("k", 0.6, ago=HOUR), NOW) == pytest.approx(0.3)  # 6.0: 3.0 there
     # 7.0 of ten minutes ago is printed as 42.0 there, which no importance can come to: it is 6.0.
-    assert faded(item("k", 0.7, ago=HOUR / 6), NOW) == pytest.approx(0.6)
+    assert faded_importance(item("k", 0.7, ago=HOUR / 6), NOW) == pytest.approx(0.6)
 
 
 def test_the_three_orders_and_of_equal_ones_the_newest_first() -> None:

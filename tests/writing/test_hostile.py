@@ -16,8 +16,8 @@ from tiermem.proof import instruction_like
 from tiermem.reasoning.interface import Operation
 from tiermem.text import normalise
 from tiermem.writing import Writer
-from tiermem.writing.distil import proved
-from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle
+from tiermem.writing.distil import prove_claims
+from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, settle
 
 TURNS = (*GARDEN, turn("Ann paid 80 euros to Marco for the red bicycle.", day=2))
 ODD = st.one_of(
@@ -69,7 +69,7 @@ def says_its_words(unit: SummaryUnit) -> bool:
 @settings(max_examples=300)
 @given(claims=st.lists(HOSTILE, max_size=6))
 def test_units_of_hostile_claims_rest_on_the_words_they_quote(claims: list[Claim]) -> None:
-    told = proved([PAGE], claims, made_by="hostile")
+    told = prove_claims([PAGE], claims, made_by="hostile")
     units = told.units.values()
     summaries = [unit for unit in units if unit.kind == "summary"]
     assert len(summaries) + told.worded + len(told.rejected) <= len(claims)
@@ -113,7 +113,7 @@ def test_sentences_with_one_false_thing_in_them_never_become_units() -> None:
         if false.rstrip(".") == said.rstrip("."):
             continue
         tried += 1
-        told = proved([PAGE], [Claim(text=false, quotes=(said,))], made_by="hostile")
+        told = prove_claims([PAGE], [Claim(text=false, quotes=(said,))], made_by="hostile")
         assert len(told.rejected) + told.worded == 1
         assert all(unit.kind == "quote" and says_its_words(unit) for unit in told.units.values()), false
         refused += bool(told.rejected)
@@ -162,15 +162,17 @@ def test_hostile_decisions_leave_units_that_their_words_tell(operation: Operatio
     anyio.run(main)
 
 
-def said_and_told() -> tuple[Neighbour, Proved]:
+def said_and_told() -> tuple[Neighbour, ProvedFact]:
     """What a person said, as a unit, and what a tool says of it, as a proved fact."""
     page = a_page_of(TURNS[1], replace(TURNS[-1], role="tool"))
-    told = proved([page], [Claim(text=said.text, quotes=(said.text,)) for said in TURNS], made_by="rules")
+    told = prove_claims(
+        [page], [Claim(text=said.text, quotes=(said.text,)) for said in TURNS], made_by="rules"
+    )
     mine, theirs = told.units.values()
     fact = LinkedFact(claim=theirs.text, quotes=(theirs.text,), spans=theirs.spans, support="stated")
     return (
         Neighbour(unit=mine, grounds=grounds_of(mine.spans, [page])),
-        Proved(finding_id=FindingId("f"), fact=fact, session=S1, grounds=grounds_of(fact.spans, [page])),
+        ProvedFact(finding_id=FindingId("f"), fact=fact, session=S1, grounds=grounds_of(fact.spans, [page])),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import tiermem
-from tiermem.adapters.finding import Kind, confined, id_of, in_thread, known_of, looked_for, sources_for
+from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of, looked_for, sources_for
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 
@@ -56,7 +56,7 @@ class TierMemMemory(Memory):
         self._most = k
         self._kind = kind
         self._max_tokens = max_tokens
-        self._only = confined(only or {})
+        self._only = as_filters(only or {})
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Put what bears on what a user said last into the context, and say what that is."""
@@ -77,7 +77,7 @@ class TierMemMemory(Memory):
     ) -> MemoryQueryResult:
         """What fits a query best, with scores and where the words stand; `kwargs` are more filters."""
         wanted = looked_for(_text_of(query) if isinstance(query, MemoryContent) else query)
-        confines = confined({**self._only, **kwargs})
+        confines = as_filters({**self._only, **kwargs})
         found = await in_thread(self._memory.recall, wanted, limit=self._most, kind=self._kind, **confines)
         return MemoryQueryResult(
             results=[

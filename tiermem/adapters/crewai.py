@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import Field
 
 import tiermem
-from tiermem.adapters.finding import Kind, confined, id_of, known_of, looked_for
+from tiermem.adapters.finding import Kind, as_filters, id_of, known_of, looked_for
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
@@ -150,7 +150,7 @@ class TierMemMemory(Memory):
         found: dict[str, Evidence] = {}
         wheres = [{**within, "categories": category} for category in categories or ()] or [within]
         for where in wheres:
-            only = confined({**self.only, "where": where} if where else self.only)
+            only = as_filters({**self.only, "where": where} if where else self.only)
             for one in (
                 self.memory.recall(wanted, limit=limit, kind=self.kind, **only).items if wanted else ()
             ):

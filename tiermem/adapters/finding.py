@@ -38,7 +38,7 @@ def known_of(found: tiermem.Evidence) -> dict[str, Any]:
     return {name: value for name, value in plain(found).items() if name != "text" and value not in (None, "")}
 
 
-def confined(only: Mapping[str, Any]) -> tiermem.Filters:
+def as_filters(only: Mapping[str, Any]) -> tiermem.Filters:
     """Filters that a framework carries as a plain mapping; the memory refuses those that it does not know."""
     return cast("tiermem.Filters", dict(only))
 

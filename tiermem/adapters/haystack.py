@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tiermem
-from tiermem.adapters.finding import Kind, confined, id_of, in_thread, known_of
+from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of
 from tiermem.errors import InvalidInput
 
 try:
@@ -45,7 +45,7 @@ class TierMemRetriever:
     ) -> dict[str, list[Document]]:
         """What is found; raises what `Memory.recall` raises."""
         most = self.top_k if top_k is None else top_k
-        confines = confined(self.only | (only or {}))
+        confines = as_filters(self.only | (only or {}))
         found = self.memory.recall(query, limit=most, kind=self.kind, **confines)
         return {"documents": [_document(one) for one in found.items]}
 

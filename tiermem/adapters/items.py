@@ -20,7 +20,7 @@ _OF_ROLES = {"human": "user", "ai": "assistant", "developer": "system", "functio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StoredItem:
     """An item as it was given, and the id of its turn."""
 
     item: Any
@@ -55,7 +55,7 @@ class Items:
         """Store turns that `turn` made; durable when this returns."""
         self.memory.add(list(turns), session=self.session)
 
-    def newest(self, limit: int | None = None) -> list[Kept]:
+    def newest(self, limit: int | None = None) -> list[StoredItem]:
         """The newest items, all without a limit, oldest first; no other page is read than it takes."""
         found = list(islice(self._backwards(), limit))
         return found[::-1]
@@ -72,12 +72,12 @@ class Items:
         if self.newest(1):
             self.memory.erase(session=self.session, reason=f"cleared by {self.key}")
 
-    def _backwards(self) -> Iterator[Kept]:
+    def _backwards(self) -> Iterator[StoredItem]:
         for page in self._pages_backwards():
             for line in reversed(page.lines):
                 turn = line.turn
                 if turn is not None and line.part == 1 and turn.turn_id and self.key in turn.metadata:
-                    yield Kept(item=turn.metadata[self.key], turn_id=turn.turn_id)
+                    yield StoredItem(item=turn.metadata[self.key], turn_id=turn.turn_id)
 
     def _pages_backwards(self) -> Iterator[tiermem.Page]:
         filling = self.memory.open_pages(self.session)  # first: what seals meanwhile comes once

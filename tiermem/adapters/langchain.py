@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 import tiermem
-from tiermem.adapters.finding import Kind, confined, id_of, in_thread, known_of
+from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
@@ -45,7 +45,7 @@ class TierMemRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         most = self.k if k is None else k
-        found = self.memory.recall(query, limit=most, kind=self.kind, **confined(self.only))
+        found = self.memory.recall(query, limit=most, kind=self.kind, **as_filters(self.only))
         return [_document(one) for one in found.items]
 
     async def _aget_relevant_documents(

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 import tiermem
-from tiermem.adapters.finding import confined, in_thread, sources_for
+from tiermem.adapters.finding import as_filters, in_thread, sources_for
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 
@@ -46,7 +46,7 @@ def recall_node(
     def recall(state: Any) -> dict[str, str]:
         said = [one for one in _messages(state, messages) if isinstance(one, HumanMessage)]
         question = said_in(said[-1]) if said else ""
-        return {into: sources_for(memory, question, max_tokens, confined(only or {}))}
+        return {into: sources_for(memory, question, max_tokens, as_filters(only or {}))}
 
     async def awaited(state: Any) -> dict[str, str]:
         return await in_thread(recall, state)

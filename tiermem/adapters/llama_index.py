@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 import tiermem
-from tiermem.adapters.finding import Kind, confined, id_of, in_thread, known_of, sources_for
+from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of, sources_for
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
@@ -45,7 +45,7 @@ class TierMemBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         said = _last_said(messages or [])
-        return await in_thread(sources_for, self.memory, said, self.max_tokens, confined(self.only))
+        return await in_thread(sources_for, self.memory, said, self.max_tokens, as_filters(self.only))
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
@@ -90,7 +90,7 @@ class TierMemRetriever(BaseRetriever):
         self._memory = memory
         self._most = similarity_top_k
         self._kind = kind
-        self._only = confined(only or {})
+        self._only = as_filters(only or {})
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = self._memory.recall(query_bundle.query_str, limit=self._most, kind=self._kind, **self._only)

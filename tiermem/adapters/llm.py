@@ -66,12 +66,12 @@ class TierMem(llm.Toolbox):  # type: ignore[no-untyped-call]  # llm leaves some 
         return self._tools(create=True).remember(fact, speaker)
 
     def _tools(self, *, create: bool) -> MemoryTools:
-        memory = _opened(self._store, self._space, create)
+        memory = _open_memory(self._store, self._space, create)
         return MemoryTools(memory, session="main", only={}, as_user=self._as_user)
 
 
 @lru_cache
-def _opened(store: str, space: str, create: bool) -> tiermem.Memory:
+def _open_memory(store: str, space: str, create: bool) -> tiermem.Memory:
     """A memory that stays open until the program ends; read-only where another process writes it."""
     options: dict[str, Any] = {"space": space, "create": create}
     try:

@@ -123,11 +123,11 @@ def _count(result: object) -> int | None:
 def _tell_of_reply(span: Span, reply: object) -> None:
     if isinstance(reply, Reply):
         span.set_attribute("gen_ai.response.model", reply.model)
-        for name, count in _counted(reply.usage).items():
+        for name, count in _token_counts(reply.usage).items():
             span.set_attribute(f"gen_ai.usage.{name}", count)
 
 
-def _counted(usage: tiermem.Usage) -> dict[str, int]:
+def _token_counts(usage: tiermem.Usage) -> dict[str, int]:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import tiermem
 from pagestore.errors import PageStoreError
-from tiermem.adapters.finding import confined, in_thread, sources_for
+from tiermem.adapters.finding import as_filters, in_thread, sources_for
 from tiermem.adapters.items import Items
 from tiermem.adapters.tools import INSTRUCTIONS, MemoryTools
 from tiermem.errors import InvalidInput, TierMemError
@@ -53,13 +53,13 @@ def memory_toolset(
     speaker. `only` are filters of `Memory.ask` that confine what is found.
     What the memory refuses is shown to the model, which may do better.
     """
-    tools = MemoryTools(memory, session=session, only=confined(only or {}), as_user=as_user)
+    tools = MemoryTools(memory, session=session, only=as_filters(only or {}), as_user=as_user)
     offered: list[Callable[..., str]] = [tools.recall, tools.ask]
     offered += [] if read_only else [tools.remember]
-    return FunctionToolset(list(map(_explained, offered)), id="tiermem", instructions=INSTRUCTIONS)
+    return FunctionToolset(list(map(_retry_on_error, offered)), id="tiermem", instructions=INSTRUCTIONS)
 
 
-def _explained(tool: Callable[_P, _R]) -> Callable[_P, _R]:
+def _retry_on_error(tool: Callable[_P, _R]) -> Callable[_P, _R]:
     @wraps(tool)
     def call(*args: _P.args, **keywords: _P.kwargs) -> _R:
         try:
@@ -94,7 +94,7 @@ class TierMemHistory:
         self._items = Items(memory=memory, session=session, key="pydantic_ai", speakers=speakers or {})
         self._keep = keep
         self._max_tokens = max_tokens
-        self._only = confined(only or {})
+        self._only = as_filters(only or {})
 
     async def messages(self) -> list[ModelMessage]:
         """The messages, oldest first, for `agent.run(message_history=…)`."""
@@ -122,9 +122,9 @@ class TierMemHistory:
         found = await in_thread(sources_for, self._items.memory, said, self._max_tokens, self._only)
         if found:
             own[newest] = _with_evidence(own[newest], found)
-        return self._shortened(own, prompts)
+        return self._cut_history(own, prompts)
 
-    def _shortened(self, messages: list[ModelMessage], prompts: list[int]) -> list[ModelMessage]:
+    def _cut_history(self, messages: list[ModelMessage], prompts: list[int]) -> list[ModelMessage]:
         """From a user's prompt on, so that no tool replies to a call left out; system prompts stay."""
         if self._keep is None or len(messages) <= self._keep:
             return messages

@@ -206,7 +206,7 @@ def timeframe(
 
 def _times(value: object, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
     if isinstance(value, str):
-        found = _named(value, asked_at, past=past)
+        found = _find_times(value, asked_at, past=past)
         if not found:
             raise InvalidInput(
                 f"timeframe: {shown(value)} names no time that can be read as a whole; write a day "
@@ -228,7 +228,7 @@ def _times(value: object, asked_at: datetime, *, past: bool) -> tuple[Between, .
     return found
 
 
-def _named(value: str, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
+def _find_times(value: str, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
     return times_named(value, asked_at, past=past) if len(value) <= LONGEST_TIMEFRAME else ()
 
 
@@ -241,7 +241,7 @@ def _between(since: object, until_: object, asked_at: datetime, *, past: bool) -
         try:
             return _moment(value, f"timeframe: the {name}", read)
         except InvalidInput:
-            named = _named(value, asked_at, past=past) if isinstance(value, str) else ()
+            named = _find_times(value, asked_at, past=past) if isinstance(value, str) else ()
             found = [one.since if name == "beginning" else one.until for one in named]
             if len(found) != 1 or found[0] is None:
                 raise

@@ -22,7 +22,7 @@ from pagestore import SpaceId, Store
 from tiermem.api import arguments
 from tiermem.api.connection import Connection, is_url
 from tiermem.api.memory import AsyncMemory, open_shared_memory
-from tiermem.api.remote import connected, remote_opening
+from tiermem.api.remote import connect, remote_opening
 from tiermem.api.requests import Overrides
 from tiermem.api.workspace import AsyncWorkspace, Workspace
 from tiermem.errors import MemoryClosed
@@ -120,7 +120,7 @@ class Memory:
             shared: Hashable = opening.shared_as or user
             opens: Callable[[], Awaitable[AsyncMemory]] = partial(open_shared_memory, AsyncMemory, opening)
         else:
-            shared, opens = _REMOTE, partial(connected, elsewhere)
+            shared, opens = _REMOTE, partial(connect, elsewhere)
         loop = _loops.take(shared, user)
         try:
             memory = cls(loop.call(opens), loop, shared, user)

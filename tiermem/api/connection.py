@@ -36,7 +36,7 @@ class Connection:
 
     def __init__(self, url: str, key: str | SecretStr | None) -> None:
         """Raises `InvalidInput` for what is no URL or no key, or where httpx is not installed."""
-        self.url = _checked(url)
+        self.url = _check_url(url)
         self._secret = _secret(key)
         self._client: httpx.AsyncClient | None = None
 
@@ -50,7 +50,7 @@ class Connection:
         connection breaks, which is for what changes nothing.
         """
         async with self.answer(path, params, body, again=again) as response:
-            return _parsed(response.content)
+            return _parse_json(response.content)
 
     @asynccontextmanager
     async def answer(
@@ -63,7 +63,7 @@ class Connection:
         again: bool = False,
     ) -> AsyncIterator[httpx.Response]:
         """A response whose body is read already, or with another `accept` is still to be read."""
-        client, sending = self._opened(), self._request(path, params, body, accept)
+        client, sending = self._open_client(), self._request(path, params, body, accept)
         whole = accept == "application/json"
         response = await self._sent(client, sending, attempts=_ATTEMPTS if again else 1, whole=whole)
         try:
@@ -86,7 +86,7 @@ class Connection:
             response = client.get(f"{self.url}/v1/spaces")
         if response.status_code != 200:
             raise error_of(_or_none(response.content), response.status_code)
-        return tuple(str(name) for name in _parsed(response.content))
+        return tuple(str(name) for name in _parse_json(response.content))
 
     async def _sent(
         self, client: httpx.AsyncClient, sending: Mapping[str, Any], *, attempts: int, whole: bool
@@ -108,7 +108,7 @@ class Connection:
         headers = {"accept": accept, **({} if body is None else {"content-type": "application/json"})}
         return {"url": f"{self.url}{path}", "params": dict(params), "content": content, "headers": headers}
 
-    def _opened(self) -> httpx.AsyncClient:
+    def _open_client(self) -> httpx.AsyncClient:
         if self._client is None:
             httpx = _httpx()
             self._client = httpx.AsyncClient(**self._options(httpx))
@@ -131,7 +131,7 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
         if field == "event":
             name = value
         elif field == "data":
-            yield name, _parsed(value)
+            yield name, _parse_json(value)
 
 
 class _translate_transport_errors:  # noqa: N801  # used like a function
@@ -168,7 +168,7 @@ def _httpx() -> Any:
     return httpx
 
 
-def _checked(url: str) -> str:
+def _check_url(url: str) -> str:
     try:
         split = urlsplit(url)
         known = split.hostname and split.port != 0
@@ -197,7 +197,7 @@ def _written(body: object) -> bytes:
         raise InvalidInput(f"what was given is no JSON, so it cannot go over HTTP: {error}") from error
 
 
-def _parsed(content: bytes | str) -> Any:
+def _parse_json(content: bytes | str) -> Any:
     try:
         return json.loads(content)
     except ValueError as error:

@@ -296,14 +296,14 @@ def _readings(data: bytes) -> Iterator[str]:
         text = piece.decode("utf-8", "replace")
         yield text
         if "\\" in text:
-            yield _ESCAPE.sub(_unescaped, text)
+            yield _ESCAPE.sub(_unescape, text)
         if b"\0" in piece:
             # One byte further on, the other byte order reads as this one.
             yield (piece + b"\0").decode("utf-16-le", "replace")
             yield (piece[1:] + b"\0").decode("utf-16-le", "replace")
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     if found[1] is not None:
         return chr(int(found[1], 16))
     return " " if found[2] in "nrtbf" else found[2]

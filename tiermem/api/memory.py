@@ -93,7 +93,7 @@ from tiermem.runtime.opening import build, opening_difference
 from tiermem.runtime.shared_components import SharedComponents, acquire_components
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
-from tiermem.trust import TrustLevels, stamped
+from tiermem.trust import TrustLevels, stamp_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     Consolidation,
@@ -178,7 +178,7 @@ class AsyncMemory:
         `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to
         choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where nobody answers.
         """
-        from tiermem.api.remote import connected, remote_opening  # it is made of this class
+        from tiermem.api.remote import connect, remote_opening  # it is made of this class
 
         elsewhere = remote_opening(
             path,
@@ -192,7 +192,7 @@ class AsyncMemory:
             **overrides,
         )
         if elsewhere is not None:
-            return await connected(elsewhere)
+            return await connect(elsewhere)
         return await open_shared_memory(
             cls,
             arguments.opening(
@@ -218,12 +218,12 @@ class AsyncMemory:
     @property
     def space(self) -> SpaceId:
         """The space this memory reads and writes."""
-        return self._unclosed.ledger.space
+        return self._require_open.ledger.space
 
     @property
     def engine(self) -> str:
         """Who reasons: `local`, or the model's name."""
-        return self._unclosed.engine.name
+        return self._require_open.engine.name
 
     @property
     def agent(self) -> str | None:
@@ -240,7 +240,7 @@ class AsyncMemory:
         """
         if self._agent is not None:
             raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
-        _ = self._unclosed
+        _ = self._require_open
         view = type(self)(self._opened, self._user, agent=agent_in(name))
         view._owner = self  # noqa: SLF001
         self._views.add(view)
@@ -253,14 +253,14 @@ class AsyncMemory:
         It may see, and not change. It does not see what that one was granted. On record; granted again,
         nothing is recorded. For the owner.
         """
-        return await self._granted(agent, to_see, given=True)
+        return await self._set_grant(agent, to_see, given=True)
 
     @finish_on_close
     async def revoke(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
         """Undo `grant`, at once, and give what stands now; without such a grant nothing is recorded."""
-        return await self._granted(agent, to_see, given=False)
+        return await self._set_grant(agent, to_see, given=False)
 
-    async def _granted(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
+    async def _set_grant(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
         self._owners("grants")
         components, name = self._writable, agent_in(agent)
         other = ALL if to_see == ALL else agent_in(to_see, "to_see")
@@ -361,27 +361,27 @@ class AsyncMemory:
         Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
         among them where its last turn was long ago.
         """
-        added, _ = await self._stored(turns, arguments.session_to_write(session), said)
+        added, _ = await self._store_turns(turns, arguments.session_to_write(session), said)
         return added
 
-    async def _stored(
+    async def _store_turns(
         self, turns: Says | Iterable[Says], into: SessionId, said: Attribution
     ) -> tuple[Added, tuple[int, ...]]:
         """What storing turns came to, and the record numbers of those that are stored now."""
         components = self._open
-        given = self._attributed(turns, said)
+        given = self._read_turns(turns, said)
         worded = tuple(turn for turn in given if turn.text.strip())
         known = await resolve_turn_ids(components.ledger, into, worded)
         if known.has_versions:
             components.writer.note_versions(into)
-        idle = await self._sealed(await components.writer.seal_idle(components.clock()))
+        idle = await self._summarise_sealed(await components.writer.seal_idle(components.clock()))
         appended = await components.writer.observe(into, known.turns)
         added_turns = (
             TurnTimes(seq=seq, said_at=turn.said_at)
             for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
         behind = await components.writer.seal_behind(into, added_turns)
-        await self._sealed((*appended.sealed, *behind))
+        await self._summarise_sealed((*appended.sealed, *behind))
         self._index_open_turns()
         if not self._jobs.is_due(_SEALING):
             await self._schedule_idle_seal()
@@ -402,7 +402,7 @@ class AsyncMemory:
             raise InvalidInput(
                 f"what must be one thing that was said, and this is {len(given)}: {shown(turn)}"
             )
-        _, seqs = await self._stored(turn, into, said)
+        _, seqs = await self._store_turns(turn, into, said)
         return seqs[0] if seqs else None
 
     @cancel_on_close
@@ -576,7 +576,7 @@ class AsyncMemory:
         raises, so does the call: `CallbackFailed`, with the cause, and with the result of what is done. What
         leaves stays in memory; what is erased leaves. It is kept nowhere and ends with the memory.
         """
-        components, into = self._unclosed, arguments.session_to_write(session)
+        components, into = self._require_open, arguments.session_to_write(session)
         active = ActiveSet(
             arguments.max_tokens(max_tokens),
             arguments.policy(policy),
@@ -870,7 +870,9 @@ class AsyncMemory:
         unit = self._own_unit(unit)
         async with self._lock.shared():
             done = await components.writer.withdraw(unit, why, dry_run=tried)
-        return replace(done, returned=self._seen(done.returned), beside=self._seen(done.beside))
+        return replace(
+            done, returned=self._visible_units(done.returned), beside=self._visible_units(done.beside)
+        )
 
     @finish_on_close
     async def restore(self, unit_id: str, *, reason: str) -> Restored:
@@ -904,7 +906,7 @@ class AsyncMemory:
         turn = self._statement(text_in(fact, "fact"), said)
         async with self._lock.shared():
             done = await components.writer.remember(into, turn)
-        return await self._stated(done)
+        return await self._finish_statement(done)
 
     @finish_on_close
     @spelled_out(Attribution)
@@ -929,7 +931,7 @@ class AsyncMemory:
         turn = replace(turn, agent=turn.agent or self._correcting_for(unit))
         async with self._lock.shared():
             done = await components.writer.correct(unit, turn, session=into)
-        return await self._stated(done)
+        return await self._finish_statement(done)
 
     def _correcting_for(self, unit_id: UnitId) -> str | None:
         """Whose a correction is: whose the unit is that it corrects, so that nobody else gets to see it."""
@@ -942,10 +944,10 @@ class AsyncMemory:
             )
         return next(iter(agents), None)
 
-    def _seen(self, units: Iterable[SummaryUnit]) -> tuple[SummaryUnit, ...]:
+    def _visible_units(self, units: Iterable[SummaryUnit]) -> tuple[SummaryUnit, ...]:
         return tuple(filter(self._sees.unit, units))
 
-    def _attributed(self, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
+    def _read_turns(self, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
         arguments.no_other(said, Attribution)
         given = as_turns(
             turns,
@@ -957,7 +959,7 @@ class AsyncMemory:
             now=self._open.clock(),
         )
         mine = tuple(map(self._of_this_agent, given))
-        return stamped(mine, arguments.trust(said.get("trust"), self._levels), self._levels)
+        return stamp_turns(mine, arguments.trust(said.get("trust"), self._levels), self._levels)
 
     def _of_this_agent(self, turn: Turn) -> Turn:
         """The turn as this memory's agent adds it; raises `InvalidInput` for another agent's."""
@@ -976,13 +978,13 @@ class AsyncMemory:
                 f"this is too long to be remembered as one fact: {tokens:,} tokens, and a page has {page:,}; "
                 "`add` it, or remember its parts"
             )
-        return self._attributed(text, said)[0]
+        return self._read_turns(text, said)[0]
 
-    async def _stated(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
+    async def _finish_statement(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
         remembered, sealed = done
-        await self._sealed(sealed)
+        await self._summarise_sealed(sealed)
         self._index_open_turns()
-        return replace(remembered, beside=self._seen(remembered.beside))
+        return replace(remembered, beside=self._visible_units(remembered.beside))
 
     @finish_on_close
     async def feedback(
@@ -1071,18 +1073,20 @@ class AsyncMemory:
         await self._jobs.drain(but=CONSOLIDATING)  # which the lock has wait between two of its steps
         async with self._lock.shared() if tried else self._lock.exclusive():
             before = components.ledger.tier1
-            done = await (self._proposed(selection, why) if tried else self._erased(selection, why))
+            done = await (
+                self._plan_erasure(selection, why) if tried else self._erase_selection(selection, why)
+            )
         return done if self._agent is None else redact_receipt(done, before, self._sees)
 
     delete = erase
 
-    async def _erased(self, selection: Selection, reason: str) -> Receipt:
+    async def _erase_selection(self, selection: Selection, reason: str) -> Receipt:
         components = self._open
         erasure, words = await components.writer.erase(selection, reason)
         await self._look_again()
         calls = await _forget_calls(components, words)
         self._jobs.forget(words.are_in)
-        scan = await self._scanned(words) if self._agent is None else LEFT_TO_THE_OWNER
+        scan = await self._scan_leftovers(words) if self._agent is None else LEFT_TO_THE_OWNER
         return Receipt(
             space=components.ledger.space,
             reason=reason,
@@ -1091,7 +1095,7 @@ class AsyncMemory:
             leftovers=scan,
         )
 
-    async def _proposed(self, selection: Selection, reason: str) -> Receipt:
+    async def _plan_erasure(self, selection: Selection, reason: str) -> Receipt:
         components = self._open
         erasure, words = await components.writer.proposed_erasure(selection, reason)
         return Receipt(
@@ -1107,7 +1111,7 @@ class AsyncMemory:
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file of the store but those of other spaces for these runs of words."""
         self._owners("leftover_scan")
-        return await self._scanned(fingerprints_of(arguments.runs(words)))
+        return await self._scan_leftovers(fingerprints_of(arguments.runs(words)))
 
     @cancel_on_close
     async def stats(self) -> Stats:
@@ -1162,7 +1166,7 @@ class AsyncMemory:
         return components
 
     @property
-    def _unclosed(self) -> Components:
+    def _require_open(self) -> Components:
         self._calls.demand_open()
         return self._open
 
@@ -1201,7 +1205,7 @@ class AsyncMemory:
             return unexpected(error, "finishing an erasing")
         return "the index cannot be used"
 
-    async def _sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
+    async def _summarise_sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
         """Have pages that sealed summarised, as the settings say."""
         if pages:
             await self._when(self._open.settings.distil, "distilling", self._distil)
@@ -1242,7 +1246,7 @@ class AsyncMemory:
         components = self._open
         async with self._lock.shared():
             sealed = await components.writer.seal_idle(components.clock())
-        await self._sealed(sealed)
+        await self._summarise_sealed(sealed)
         await self._schedule_idle_seal()
         if sealed and components.settings.consolidate == "idle":
             self._jobs.start(CONSOLIDATING, self._consolidate)
@@ -1299,7 +1303,7 @@ class AsyncMemory:
             reason = unexpected(error, "filling the index")
             self._jobs.note([f"the index could not be filled and is tried again: {reason}"])
 
-    async def _scanned(self, words: Fingerprints) -> LeftoverScan:
+    async def _scan_leftovers(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
         return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
 

@@ -71,7 +71,7 @@ def remote_opening(
     )
 
 
-async def connected(opening: RemoteOpening) -> RemoteMemory:
+async def connect(opening: RemoteOpening) -> RemoteMemory:
     """The memory, once the server has said that the space is there, or has made it."""
     connection = Connection(opening.url, opening.key)
     try:
@@ -194,11 +194,11 @@ class _Requests(Calls):
                 raise InvalidInput(f"progress: {operation.name} over HTTP tells none; its file is what comes")
             return await self._file(operation, path, body, given)
         if tells is not None and callback is not None:
-            return _value(operation, await self._followed(path, body, tells, callback))
+            return _value(operation, await self._follow(path, body, tells, callback))
         answer = await self._connection.json(path, self._params, body, again=not operation.writes)
         return _value(operation, answer)
 
-    async def _followed(self, path: str, body: object, tells: Telling, callback: Callable[..., None]) -> Any:
+    async def _follow(self, path: str, body: object, tells: Telling, callback: Callable[..., None]) -> Any:
         """What comes of an operation that tells of itself while it runs."""
         async with self._connection.answer(path, self._params, body, accept=EVENTS) as response:
             async for name, told in events(response):

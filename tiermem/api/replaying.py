@@ -9,14 +9,14 @@ from dataclasses import replace
 from tiermem.ledger import Ledger, Visibility
 from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId
-from tiermem.reading import Reader, Replay, Scope, differences_between, replayed
+from tiermem.reading import Reader, Replay, Scope, differences_between, replay_answer
 from tiermem.runtime.components import Components
 from tiermem.writing import Projection
 
 
 async def replay(components: Components, answer_id: AnswerId) -> Replay:
     """A past answer as the ledger keeps it."""
-    return await replayed(components.ledger, answer_id)
+    return await replay_answer(components.ledger, answer_id)
 
 
 async def rerun(components: Components, answer_id: AnswerId, sees: Visibility) -> Replay:
@@ -26,7 +26,7 @@ async def rerun(components: Components, answer_id: AnswerId, sees: Visibility) -
     this takes grows with the memory (embedding every unit and page once), and no model is called for it.
     It is asked by whom it was asked then; where `sees` is an agent, of what that one may see now.
     """
-    past = await replayed(components.ledger, answer_id)
+    past = await replay_answer(components.ledger, answer_id)
     then = await components.ledger.as_it_stood(answer_id)
     trace = past.answer.trace
     components.meter.check()

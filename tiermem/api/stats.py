@@ -124,11 +124,13 @@ def stats(
         spent_today=spent_today,
         daily=daily,
         problems=(*map(str, aside[-_SHOWN:]), *problems),
-        agents=tuple(sorted(_named(one.agent for one in sealed) | _named(one.agent for one in filling))),
+        agents=tuple(
+            sorted(_agent_names(one.agent for one in sealed) | _agent_names(one.agent for one in filling))
+        ),
     )
 
 
-def _named(agents: Iterable[str | None]) -> set[str]:
+def _agent_names(agents: Iterable[str | None]) -> set[str]:
     return {agent for agent in agents if agent is not None}
 
 

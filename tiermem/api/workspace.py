@@ -246,7 +246,7 @@ class AsyncWorkspace(WorkspaceView):
         head, items = tier1.head, self._active.items  # what changes from here on is looked at the next time
         if self._checked is not None and self._checked[0] is tier1 and self._checked[1] == head:
             return
-        there = await self._known([item.evidence() for item in items])
+        there = await self._look_up([item.evidence() for item in items])
         going = {(item.key, item.text) for item, at in zip(items, there, strict=True) if at is None}
         self._active.remove_those(lambda item: (item.key, item.text) in going)
         self._checked = (tier1, head)
@@ -284,10 +284,10 @@ class AsyncWorkspace(WorkspaceView):
     async def _whole(self, items: Sequence[Evidence]) -> list[tuple[Evidence, KnownEvidence]]:
         """What memory holds of these, with what it knows of it: of a part of a turn the whole turn."""
         found: list[tuple[Evidence, KnownEvidence]] = []
-        for evidence, at in zip(items, await self._known(items), strict=True):
+        for evidence, at in zip(items, await self._look_up(items), strict=True):
             if at is not None and at.part_of is not None:
                 whole = await self._evidence(at.part_of)
-                (known,) = await self._known([whole])
+                (known,) = await self._look_up([whole])
                 found.append((evidence, at) if known is None else (whole, known))
             elif at is not None:
                 found.append((evidence, at))
@@ -327,7 +327,7 @@ class AsyncWorkspace(WorkspaceView):
             self._named[at.key], self._keys[named] = named, at.key
         return admitted
 
-    async def _known(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
+    async def _look_up(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
         return await self._memory._reader.known(items)  # noqa: SLF001
 
     async def _evidence(self, seq: int) -> Evidence:

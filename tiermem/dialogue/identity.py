@@ -20,7 +20,7 @@ from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 _PLACE = re.compile(r"@(?P<position>\d{1,9})(?: (?P<moment>[0-9T:.+-]{1,40}))?")
 
 
-def identified(session: str, turns: Iterable[Turn]) -> DialogueSession:
+def identify_turns(session: str, turns: Iterable[Turn]) -> DialogueSession:
     """A session in which every turn has an id."""
     named = [
         turn if turn.turn_id is not None else replace(turn, turn_id=_place(position, turn))

@@ -15,7 +15,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, place
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
 from tiermem.dialogue.times import parse_time
@@ -82,7 +82,7 @@ def _session(number: int, turns: object, date: object) -> LongMemEvalSession:
             raise InvalidInput("not a list of turns")
         said_at = parse_time(date)
         read = [_turn(turn, said_at, n) for n, turn in enumerate(turns, start=1)]
-    return LongMemEvalSession(dialogue=identified(f"session-{number:03}", read), said_at=said_at)
+    return LongMemEvalSession(dialogue=identify_turns(f"session-{number:03}", read), said_at=said_at)
 
 
 def _turn(turn: object, said_at: datetime | None, number: int) -> Turn:

@@ -92,7 +92,7 @@ def _as_turn(
 ) -> Turn:
     item = as_sent(item)
     if isinstance(item, Turn):
-        turn, unknown = _checked(item, where), said_at
+        turn, unknown = _check_turn(item, where), said_at
     elif isinstance(item, str):
         turn, unknown = Turn(speaker=speaker or DEFAULT_SPEAKER, text=item), said_at or now
     elif isinstance(item, Mapping):
@@ -120,7 +120,7 @@ def _knowing(metadata: Mapping[str, Any], importance: float | None, role: str | 
     return replace(turn, metadata={**metadata, **turn.metadata}) if metadata else turn
 
 
-def _checked(turn: Turn, where: str) -> Turn:
+def _check_turn(turn: Turn, where: str) -> Turn:
     """A turn whose fields are of their kinds; its maker may have put anything into them."""
     texts = {name: getattr(turn, name) for name in ("speaker", "text", "role", "turn_id", "trust")}
     for name, value in texts.items():

@@ -18,14 +18,14 @@ _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 
 
-def unpacked(data: bytes) -> bytes:
+def unpack(data: bytes) -> bytes:
     """What `data` holds when it is packed with gzip or xz, else `data`.
 
     `InvalidInput` for a damaged file, and for one that unpacks to more than `MOST` bytes, of which no more is
     unpacked than that.
     """
     try:
-        stream = _opened(data)
+        stream = _open_stream(data)
         if stream is None:
             return data
         with stream:
@@ -47,7 +47,7 @@ def read_unpacked(stream: IO[bytes] | gzip.GzipFile | lzma.LZMAFile, before: int
     return bytes(content)
 
 
-def _opened(data: bytes) -> gzip.GzipFile | lzma.LZMAFile | None:
+def _open_stream(data: bytes) -> gzip.GzipFile | lzma.LZMAFile | None:
     if data.startswith(_GZIP):
         return gzip.GzipFile(fileobj=io.BytesIO(data))
     if data.startswith(_XZ):

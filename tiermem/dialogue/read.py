@@ -21,7 +21,7 @@ from tiermem.dialogue.formats import READERS, Source, mem0
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.messages import LONGEST_SPEAKER
-from tiermem.dialogue.packed import unpacked
+from tiermem.dialogue.packed import unpack
 from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
 
 STDIN = "-"
@@ -99,13 +99,13 @@ def _with_short_names(conversation: Conversation) -> Conversation:
 def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
     if isinstance(source, str | Path):
         if str(source) == STDIN:
-            return "stdin", _unpacked(sys.stdin.buffer.read(), "stdin")
+            return "stdin", _unpack(sys.stdin.buffer.read(), "stdin")
         try:
             data = Path(source).read_bytes()
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise InvalidInput(f"cannot read {str(source)!r}: {why}") from error
-        return str(source), _unpacked(data, str(source))
+        return str(source), _unpack(data, str(source))
     try:
         given = source.read()
     except (AttributeError, TypeError, ValueError, OSError) as error:
@@ -114,17 +114,17 @@ def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
         raise InvalidInput(f"{shown(source)} gives neither text nor bytes: it cannot be read")
     name = str(getattr(source, "name", "") or "dialogue")
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
-    return name, _unpacked(data, name)
+    return name, _unpack(data, name)
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
+def _unpack(data: bytes, name: str) -> bytes:
     try:
-        return unpacked(data)
+        return unpack(data)
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """UTF-8, with lone surrogates let through: they occur in exports and pages keep them."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
@@ -143,7 +143,7 @@ def _read(data: bytes, form: Format, source: Source) -> tuple[Conversation, ...]
     """Read bytes; `source` says all of their source but its text."""
     if is_archive(data):
         return read_archive(data, lambda name, text: _parse(form, replace(source, name=name, text=text)))
-    text = as_json(data, mem0.TABLES) if is_database(data) else _decoded(data)
+    text = as_json(data, mem0.TABLES) if is_database(data) else _decode(data)
     return _parse(form, replace(source, text=text))
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.times import parse_clock, parse_time
 from tiermem.errors import InvalidInput
@@ -57,7 +57,7 @@ def parse_transcript(text: str, session: str) -> tuple[DialogueSession, ...]:
         with record(f"line {number}"):
             _read_line(reading, line.removesuffix("\r"))
     return tuple(
-        identified(
+        identify_turns(
             session if n == 1 else f"{session}-{n}",
             (replace(turn, text="\n".join(lines)) for turn, lines in turns),
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.messages import imported_turn_of, session_of
 from tiermem.errors import InvalidInput, NotDialogue
@@ -23,7 +23,7 @@ def parse_lines(
     text: str, session: str, *, stamps: bool = False, keep_thinking: bool = False
 ) -> tuple[DialogueSession, ...]:
     """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
-    return grouped(json_lines(text), session, stamps=stamps, keep_thinking=keep_thinking)
+    return group_sessions(json_lines(text), session, stamps=stamps, keep_thinking=keep_thinking)
 
 
 def parse_array(
@@ -34,7 +34,7 @@ def parse_array(
     if not isinstance(turns, list):
         raise NotDialogue("a JSON document that is neither a list of turns nor has 'messages'")
     placed = ((f"turn {n}", turn) for n, turn in enumerate(turns, start=1))
-    return grouped(placed, session, stamps=stamps, keep_thinking=keep_thinking)
+    return group_sessions(placed, session, stamps=stamps, keep_thinking=keep_thinking)
 
 
 def load_json(text: str) -> Any:
@@ -58,7 +58,7 @@ def json_lines(text: str, read: Callable[[Any], Any] = lambda value: value) -> I
             yield from ((f"line {number}", value) for value in values)
 
 
-def grouped(
+def group_sessions(
     messages: Iterable[tuple[str, object]],
     default: str,
     *,
@@ -82,7 +82,7 @@ def grouped(
                 if known != turn:
                     raise InvalidInput(f"turn id {turn.turn_id!r} already stands on {first} with other words")
             sessions.setdefault(session, []).append(turn)
-    return tuple(identified(session, turns) for session, turns in sessions.items())
+    return tuple(identify_turns(session, turns) for session, turns in sessions.items())
 
 
 def _stamp_of(message: object) -> str | None:

@@ -23,7 +23,7 @@ from anyio import to_thread
 
 from tiermem.embedding.interface import EmbedderRequest, Lexicon
 from tiermem.embedding.onnx import session, tokenizer
-from tiermem.embedding.tensors import WORDS, initializers, quantized, read_safetensors
+from tiermem.embedding.tensors import WORDS, initializers, quantize, read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.embedding.words import WordPieces
 from tiermem.errors import EmbedderUnavailable
@@ -64,7 +64,7 @@ class MiniLMEmbedder:
         self._precision = precision
         self._threads = threads
         self._loading = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._loaded: _Session | None = None
 
     @property
     def name(self) -> str:
@@ -101,10 +101,10 @@ class MiniLMEmbedder:
         with self._loading:
             find_weights(self._weights)
 
-    def _load(self) -> _Loaded:
+    def _load(self) -> _Session:
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Loaded(find_weights(self._weights), self._precision, self._threads)
+                self._loaded = _Session(find_weights(self._weights), self._precision, self._threads)
             return self._loaded
 
 
@@ -128,7 +128,7 @@ def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     return (by_length[start : start + _BATCH] for start in range(0, len(by_length), _BATCH))
 
 
-class _Loaded:
+class _Session:
     """Tokenizer and session of one directory of weights, checked against the reference vectors."""
 
     def __init__(self, directory: Path, precision: Precision, threads: int) -> None:
@@ -158,11 +158,11 @@ class _Loaded:
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
         if self._precision == "fp32":
-            return self._together(encoded)
+            return self._embed_batch(encoded)
         # The scale of 8-bit numbers is that of everything embedded at once: alone, a text has its own.
-        return [vector for ids in encoded for vector in self._together([ids])]
+        return [vector for ids in encoded for vector in self._embed_batch([ids])]
 
-    def _together(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
+    def _embed_batch(self, encoded: Sequence[Sequence[int]]) -> list[list[float]]:
         import numpy as np
 
         width = max(len(ids) for ids in encoded)
@@ -199,5 +199,5 @@ class _Loaded:
 def _session(weights: Path, precision: Precision, threads: int) -> Any:
     whole = initializers(read_safetensors(weights))
     graph = Path(__file__).with_name(f"minilm_{precision}.onnx").read_bytes()
-    arrays = quantized(whole) if precision == "int8" else whole
+    arrays = quantize(whole) if precision == "int8" else whole
     return session(graph, threads=threads, initializers=arrays)

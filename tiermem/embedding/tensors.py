@@ -74,7 +74,7 @@ def initializers(tensors: Weights) -> Weights:
     return {name: np.ascontiguousarray(array) for name, array in ready.items()}
 
 
-def quantized(tensors: Weights) -> Tensors:
+def quantize(tensors: Weights) -> Tensors:
     """The same with the matrices of the layers as 8-bit integers, a scale for every column beside them."""
     import numpy as np
 

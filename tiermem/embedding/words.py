@@ -58,7 +58,7 @@ class WordPieces:
         asked = [list(self._cut(word)) for word in words]
         text_pieces = [self._pieces(text) for text in texts]
         known = np.unique(np.concatenate([*text_pieces, np.zeros(0, np.int32)]))
-        alike = self._alike([piece for pieces in asked for piece in pieces], known)
+        alike = self._piece_similarity([piece for pieces in asked for piece in pieces], known)
         empty = np.zeros(len(alike), np.float32)
         places = [np.searchsorted(known, pieces) for pieces in text_pieces]
         best = [alike[:, at].max(axis=1) if len(at) else empty for at in places]
@@ -67,7 +67,7 @@ class WordPieces:
         groups = [nearest[end - len(pieces) : end] for pieces, end in zip(asked, ends, strict=True)]
         return [group.mean(axis=0).tolist() if len(group) else [0.0] * len(texts) for group in groups]
 
-    def _alike(self, asked: Sequence[int], known: NDArray[np.int32]) -> Rows:
+    def _piece_similarity(self, asked: Sequence[int], known: NDArray[np.int32]) -> Rows:
         """Each piece of the one against each of the other, 0 to 1."""
         import numpy as np
 

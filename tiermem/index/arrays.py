@@ -51,7 +51,7 @@ _NO_DAY = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class PackedPoint:
     """A point as bytes by field: unit vectors of 32-bit floats one after another, terms with weights."""
 
     id: str
@@ -60,9 +60,9 @@ class Packed:
     terms: Mapping[str, bytes]
 
 
-def packed(point: Point) -> Packed:
+def pack(point: Point) -> PackedPoint:
     """A point in the form in which it is kept; its vectors brought to unit length."""
-    return Packed(
+    return PackedPoint(
         id=point.id,
         payload=point.payload,
         vectors={
@@ -72,15 +72,15 @@ def packed(point: Point) -> Packed:
     )
 
 
-def by_space(points: Iterable[Point]) -> dict[str, list[Packed]]:
+def by_space(points: Iterable[Point]) -> dict[str, list[PackedPoint]]:
     """Points in the form in which they are kept, by the space they are of."""
-    found: dict[str, list[Packed]] = {}
+    found: dict[str, list[PackedPoint]] = {}
     for point in points:
-        found.setdefault(str(point.payload["space"]), []).append(packed(point))
+        found.setdefault(str(point.payload["space"]), []).append(pack(point))
     return found
 
 
-def unpacked(kept: Packed, dimensions: int) -> Point:
+def unpack(kept: PackedPoint, dimensions: int) -> Point:
     """The point that was packed, its vectors as 32-bit floats."""
     return Point(
         id=kept.id,
@@ -167,7 +167,7 @@ class Table:
         of = (None,) if owners is None else ("", *owners)
         return any(self._said[owner, field, value] > 0 for owner in of)
 
-    def put(self, entries: Sequence[Packed]) -> None:
+    def put(self, entries: Sequence[PackedPoint]) -> None:
         """Insert or replace by id; ids are given once."""
         self.remove([entry.id for entry in entries])
         first = len(self._payloads)

@@ -41,7 +41,7 @@ _POINTS = UUID("b3c1b1f6-5a3e-5d0e-9d6f-0c9a5d1f7e21")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoded:
+class EncodedEntry:
     """An entry as an engine is given it: texts to embed, and term weights by field.
 
     Each text of `meaning` has a vector of its own; those of `exchange` share one, their sum.
@@ -52,20 +52,20 @@ class Encoded:
     terms: dict[str, Terms] = field(default_factory=dict)
 
 
-def encoded(entry: Entry, collection: Collection) -> Encoded:
+def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
     """Units by their pieces, pages by their words, turns by their sentences and what was said around them."""
     if collection == "units":
-        return Encoded(meaning=tuple(pieces(entry.text)), terms={"words": unit_terms(entry)})
+        return EncodedEntry(meaning=tuple(pieces(entry.text)), terms={"words": unit_terms(entry)})
     words = {"words": document_terms(entry.text, collection)}
     if collection == "pages":
-        return Encoded(terms=words)
+        return EncodedEntry(terms=words)
     context = entry.context or TurnContext()
     whole, before = (
         spoken(join_surrogates(entry.text).strip(), context.speaker),
         join_surrogates(context.before).strip(),
     )
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
-    return Encoded(
+    return EncodedEntry(
         meaning=tuple(turn_pieces(entry.text, context.speaker)),
         exchange=(whole, before) if short else (),
         terms={**words, "around": document_terms(context.around, "around")},

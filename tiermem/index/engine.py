@@ -22,7 +22,7 @@ from tiermem.embedding.words import lexicon_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
-from tiermem.index.fusion import Ranking, fuse_meaning_and_words, ranked
+from tiermem.index.fusion import Ranking, fuse_meaning_and_words, rank_hits
 from tiermem.index.interface import (
     ALL_TIME,
     About,
@@ -194,10 +194,10 @@ class ProjectedIndex(ABC):
     async def _points(
         self, space: str, collection: Collection, owner: str, entries: Sequence[Entry]
     ) -> list[Point]:
-        found = [encoding.encoded(entry, collection) for entry in entries]
+        found = [encoding.encode_entry(entry, collection) for entry in entries]
         texts = list(dict.fromkeys(text for one in found for text in (*one.meaning, *one.exchange)))
         once = collection == "turns"
-        vectors = await (self._embedded_once(space, owner, texts) if once else self._embedded(texts))
+        vectors = await (self._embedded_once(space, owner, texts) if once else self._embed(texts))
         return [
             Point(
                 id=encoding.point_id(space, entry.id),
@@ -208,7 +208,7 @@ class ProjectedIndex(ABC):
             for entry, one in zip(entries, found, strict=True)
         ]
 
-    async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
+    async def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
         embedded = await self._embedder.embed(texts) if texts else []
         return dict(zip(texts, embedded, strict=True))
 
@@ -216,7 +216,7 @@ class ProjectedIndex(ABC):
         """Vectors of an owner's texts, kept ones where there are; the newest are kept."""
         keys = {(space, owner, text): text for text in texts}
         kept = {keys[key]: vector for key, vector in self._kept.of(keys).items()}
-        vectors = kept | await self._embedded([text for text in texts if text not in kept])
+        vectors = kept | await self._embed([text for text in texts if text not in kept])
         self._kept.put({key: vectors[text] for key, text in keys.items()}, most=KEPT)
         return vectors
 
@@ -261,7 +261,7 @@ class ProjectedIndex(ABC):
         self, collection: Collection, allowed: PointFilter, vector: Vector | None, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
         probe = _by_words(terms) if vector is None else _by_meaning(vector)
-        order = ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]
+        order = rank_hits(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]
         return _hits(order, {} if vector is None else dict(order))
 
     def _by_both(
@@ -316,7 +316,7 @@ class ProjectedIndex(ABC):
         rankings = (
             ranking for seen in filters for ranking in self._find("turns", seen, probes, limit + SLACK)
         )
-        found = {entry for ranking in rankings for entry, _ in ranked(ranking)[:limit]}
+        found = {entry for ranking in rankings for entry, _ in rank_hits(ranking)[:limit]}
         among = self._with_neighbours(allowed, found)
         confined = replace(allowed, among=among)
         probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
@@ -338,7 +338,7 @@ class ProjectedIndex(ABC):
         """The question's vector; the newest ones are kept."""
         vectors = self._recent.of([question])
         if not vectors:
-            vectors = await self._embedded([question])
+            vectors = await self._embed([question])
             self._recent.put(vectors, most=RECENT)
         return vectors[question]
 
@@ -455,7 +455,7 @@ def _times(entry: Entry) -> dict[str, str]:
     return told
 
 
-def _vectors_of(one: encoding.Encoded, vectors: Mapping[str, Vector]) -> dict[str, list[Vector]]:
+def _vectors_of(one: encoding.EncodedEntry, vectors: Mapping[str, Vector]) -> dict[str, list[Vector]]:
     fields = {"meaning": [vectors[text] for text in one.meaning]}
     if one.exchange:
         # The engine brings the sum to unit length.

@@ -38,13 +38,13 @@ def description(embedder: Embedder, *, form: str | None = None) -> dict[str, Any
 def form_of(path: Path) -> str | None:
     """The form that counts: `sqlite`, `shards`, or `None` where nothing lies there."""
     if (path / _DESCRIPTION).exists():
-        return str(described(path).get("form", "shards"))
+        return str(read_description(path).get("form", "shards"))
     if (path / FILE).exists():
         return "sqlite"
     return "shards" if any((path / name).exists() for name in COLLECTIONS) else None
 
 
-def described(path: Path) -> dict[str, Any]:
+def read_description(path: Path) -> dict[str, Any]:
     """What is written down; nothing where that cannot be read."""
     try:
         found = json.loads((path / _DESCRIPTION).read_text())
@@ -58,7 +58,7 @@ def agree(path: Path, mine: Mapping[str, Any]) -> None:
     if form_of(path) is None:
         _write(path / _DESCRIPTION, json.dumps(mine, indent=2) + "\n")
         return
-    theirs = described(path)
+    theirs = read_description(path)
     if theirs != mine:
         raise IndexMismatch(
             f"the index at {str(path)!r} was built with {_in_words(theirs)}, this memory uses "
@@ -72,7 +72,7 @@ def give_description(path: Path, to: Path) -> None:
     sync(to)
 
 
-def damaged(path: Path, why: str) -> IndexMismatch:
+def damage_error(path: Path, why: str) -> IndexMismatch:
     """The error of an index that cannot be read as it is."""
     return IndexMismatch(
         f"the index at {str(path)!r} is damaged ({why}); `reindex` rebuilds it, without model calls"

@@ -21,7 +21,7 @@ _DIGITS = 5
 """Decimals of a score that arithmetic keeps whatever the order of adding."""
 
 
-def ranked(ranking: Ranking) -> list[tuple[str, float]]:
+def rank_hits(ranking: Ranking) -> list[tuple[str, float]]:
     """Best first; equal scores, to the digits that arithmetic keeps, in the order of their ids."""
     return sorted(ranking, key=lambda hit: (-round(hit[1], _DIGITS), hit[0]))
 
@@ -40,8 +40,8 @@ def fuse_meaning_and_words(meaning: Ranking, words: Ranking) -> list[tuple[str, 
     """Best first, 1.0 for the first of both. Equal scores share a rank, so equal texts score alike."""
     fused: dict[str, float] = {}
     for ranking, weight in ((meaning, MEANING_WEIGHT), (words, WORDS_WEIGHT)):
-        ordered = ranked(ranking)
+        ordered = rank_hits(ranking)
         for (entry, _), place in zip(ordered, places(score for _, score in ordered), strict=True):
             fused[entry] = fused.get(entry, 0.0) + weight / (K + 1 + place)
     best = (MEANING_WEIGHT + WORDS_WEIGHT) / (K + 1)
-    return ranked([(entry, score / best) for entry, score in fused.items()])
+    return rank_hits([(entry, score / best) for entry, score in fused.items()])

@@ -37,7 +37,7 @@ class MemoryIndex(ArraysIndex):
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:
             for space, entries in by_space(points).items():
-                self._made(collection, space).put(entries)
+                self._make_table(collection, space).put(entries)
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         with self._table(collection, space) as table:
@@ -50,9 +50,9 @@ class MemoryIndex(ArraysIndex):
     @contextmanager
     def _table(self, collection: Collection, space: str) -> Iterator[Table]:
         with self._lock:
-            yield self._made(collection, space)
+            yield self._make_table(collection, space)
 
-    def _made(self, collection: Collection, space: str) -> Table:
+    def _make_table(self, collection: Collection, space: str) -> Table:
         place = (collection, space)
         if place not in self._tables:
             self._tables[place] = Table(collection, self._embedder.dimensions)

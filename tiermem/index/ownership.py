@@ -110,7 +110,7 @@ def opening(path: Path) -> Iterator[None]:
         there = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         until = time.monotonic() + WAIT
-        while not _locked(there):
+        while not _try_lock(there):
             if time.monotonic() > until:
                 raise IndexLocked(f"the index at {str(path)!r} is being opened by somebody else")
             time.sleep(_STEP)
@@ -119,7 +119,7 @@ def opening(path: Path) -> Iterator[None]:
         os.close(there)
 
 
-def _locked(file: int) -> bool:
+def _try_lock(file: int) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -81,17 +81,17 @@ class QdrantIndex(ProjectedIndex):
         self._redaction = Redaction((api_key, *secrets_of(where)))
         # The client is safe to share between threads; its local mode is not.
         self._turn: AbstractContextManager[Any] = nullcontext() if self._remote else RLock()
-        with self._translated():
+        with self._translate_errors():
             self._client = _client(where, api_key, seconds, remote=self._remote)
         try:
-            with self._translated():
+            with self._translate_errors():
                 self._agree(fresh=fresh)
         except BaseException:
             self._client.close()
             raise
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         with self._turn:
             try:
                 yield
@@ -196,18 +196,18 @@ class QdrantIndex(ProjectedIndex):
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         for start in range(0, len(points), _BATCH):
-            batch = [_stored(point) for point in points[start : start + _BATCH]]
-            with self._translated():
+            batch = [_as_point(point) for point in points[start : start + _BATCH]]
+            with self._translate_errors():
                 self._client.upsert(self._names[collection], batch, wait=True)
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
-        with self._translated():
+        with self._translate_errors():
             self._client.delete(
                 self._names[collection], models.PointIdsList(points=list(point_ids)), wait=True
             )
 
     def _clear(self, collection: Collection, space: str) -> None:
-        with self._translated():
+        with self._translate_errors():
             self._client.delete(
                 self._names[collection], models.FilterSelector(filter=_filter({"space": space})), wait=True
             )
@@ -218,14 +218,14 @@ class QdrantIndex(ProjectedIndex):
         # What a graph finds depends on all that is in it, also on what may not be seen.
         exact = self._remote and bool(allowed.owners)
         requests = [_request(allowed, probe, limit, exact=exact) for probe in probes]
-        with self._translated():
+        with self._translate_errors():
             results = self._client.query_batch_points(self._names[collection], requests)
         return [
             [(hit.payload["id"], hit.score) for hit in result.points if hit.payload] for result in results
         ]
 
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
-        with self._translated():
+        with self._translate_errors():
             found = self._client.count(
                 self._names[collection],
                 count_filter=_filter(scope.match, when=scope.when, owners=scope.owners),
@@ -236,7 +236,7 @@ class QdrantIndex(ProjectedIndex):
     def _payloads(
         self, collection: Collection, space: str, point_ids: Sequence[str]
     ) -> list[Mapping[str, Any]]:
-        with self._translated():
+        with self._translate_errors():
             found = self._client.retrieve(self._names[collection], list(point_ids), with_payload=True)
         return [point.payload for point in found if point.payload]
 
@@ -248,7 +248,7 @@ class QdrantIndex(ProjectedIndex):
             _filter(corpus.match, owners=corpus.owners),
             models.FieldCondition(key=field, match=models.MatchAny(any=list(keys))),
         ]
-        with self._translated():
+        with self._translate_errors():
             # A point found by one value counts all values it has.
             found = self._client.facet(
                 self._names[collection],
@@ -261,7 +261,7 @@ class QdrantIndex(ProjectedIndex):
 
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
         requests = [_request_for_rarity(corpus, term) for term in terms]
-        with self._translated():
+        with self._translate_errors():
             results = self._client.query_batch_points(self._names["turns"], requests)
         unsaid = rarity(self._tally("turns", corpus), 0)
         first = [next(iter(result.points), None) for result in results]
@@ -297,7 +297,7 @@ def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> Q
     return QdrantClient(path=where, force_disable_check_same_thread=True)
 
 
-def _stored(point: Point) -> models.PointStruct:
+def _as_point(point: Point) -> models.PointStruct:
     vectors: dict[str, Any] = dict(point.vectors)
     for name, terms in point.terms.items():
         vectors[name] = models.SparseVector(indices=list(terms), values=list(terms.values()))

@@ -16,7 +16,7 @@ from pagestore import History
 from tiermem.errors import IndexMismatch
 from tiermem.index import encoding
 from tiermem.index.engine import BATCH, COLLECTIONS, TERMS, VECTORS, Point
-from tiermem.index.folder import damaged
+from tiermem.index.folder import damage_error
 from tiermem.index.interface import Collection
 
 
@@ -30,9 +30,9 @@ class Shards:
         for collection in COLLECTIONS:
             place = path / collection
             if any(one.is_symlink() for one in (place, place / "segments", *place.glob("segments/*"))):
-                raise damaged(path, f"{collection}: it lies elsewhere, and a link is not followed")
+                raise damage_error(path, f"{collection}: it lies elsewhere, and a link is not followed")
             if not any(place.glob("segments/*")):
-                raise damaged(path, f"{collection}: its segments are gone")
+                raise damage_error(path, f"{collection}: its segments are gone")
 
     def count(self) -> int:
         """Count the points of all shards, marks included."""
@@ -81,7 +81,7 @@ class Shards:
         except Exception as error:
             if isinstance(error, IndexMismatch):
                 raise
-            raise damaged(self._path, f"{collection}: {error}") from error
+            raise damage_error(self._path, f"{collection}: {error}") from error
 
 
 def _point(collection: Collection, record: Any) -> Point:

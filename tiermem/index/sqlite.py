@@ -37,13 +37,13 @@ from pagestore.files import create_file
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexFull, IndexUnavailable, MemoryClosed, SummaryIndexError
 from tiermem.index import encoding
-from tiermem.index.arrays import TERM_BYTES, ArraysIndex, Packed, Table, by_space
+from tiermem.index.arrays import TERM_BYTES, ArraysIndex, PackedPoint, Table, by_space
 from tiermem.index.engine import TERMS, VECTORS, Point
 from tiermem.index.folder import (
     FILE,
     JOURNAL,
     agree,
-    damaged,
+    damage_error,
     description,
     forget_everything,
     form_of,
@@ -108,7 +108,7 @@ class SqliteIndex(ArraysIndex):
         """Whether this process writes: what was read is all there is until it has written."""
         self._version: int | None = None
         """Of the file as it was last looked at; writing of this process does not change it."""
-        self._unwritten: dict[tuple[Collection, str, str], Packed | None] = {}
+        self._unwritten: dict[tuple[Collection, str, str], PackedPoint | None] = {}
         self._connection: sqlite3.Connection | None = None
         self._ownership: Ownership | None = None if read_only else owned(self._path, shared=True)
         try:
@@ -116,7 +116,7 @@ class SqliteIndex(ArraysIndex):
                 if fresh:
                     self._forget_everything()
                 self._agree()
-                self._connection = self._connected()
+                self._connection = self._connect()
                 self._inode = (self._path / FILE).stat().st_ino
                 if not read_only:
                     restrict_access(self._path)
@@ -137,17 +137,17 @@ class SqliteIndex(ArraysIndex):
             raise IndexUnavailable(f"there is no index at {str(self._path)!r} yet")
         agree(self._path, mine)
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         file = self._path / FILE
         if any((self._path / name).is_symlink() for name in (FILE, JOURNAL)):
-            raise damaged(self._path, f"{FILE}: it lies elsewhere, and a link is not followed")
+            raise damage_error(self._path, f"{FILE}: it lies elsewhere, and a link is not followed")
         if self._read_only and not file.exists():
             raise IndexUnavailable(f"there is no index at {str(self._path)!r} yet")
         if not file.exists():
             with suppress(FileExistsError):  # another process made it a moment ago
                 create_file(file).close()
         where = f"{file.resolve().as_uri()}?mode={'ro' if self._read_only else 'rw'}"
-        with self._translated():
+        with self._translate_errors():
             connection = sqlite3.connect(
                 where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
             )
@@ -171,7 +171,7 @@ class SqliteIndex(ArraysIndex):
         connection.execute("COMMIT")
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """The engine's errors become ours."""
         try:
             yield
@@ -183,10 +183,10 @@ class SqliteIndex(ArraysIndex):
                     "until there is room; what is stored is searched by its words"
                 ) from error
             if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-                raise damaged(self._path, f"{FILE}: {error}") from error
+                raise damage_error(self._path, f"{FILE}: {error}") from error
             raise IndexUnavailable(f"the index at {str(self._path)!r} failed: {error}") from error
         except (ValueError, KeyError) as error:
-            raise damaged(self._path, f"{FILE}: {error}") from error
+            raise damage_error(self._path, f"{FILE}: {error}") from error
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -202,7 +202,7 @@ class SqliteIndex(ArraysIndex):
                 raise IndexUnavailable(
                     f"the index at {str(self._path)!r} was made anew by another process: open it again"
                 )
-            with self._translated():
+            with self._translate_errors():
                 yield self._connection
 
     @contextmanager
@@ -253,7 +253,7 @@ class SqliteIndex(ArraysIndex):
             self._later(dict.fromkeys((collection, space, point_id) for point_id in point_ids))
         self._sync_in_time()
 
-    def _later(self, changes: dict[tuple[Collection, str, str], Packed | None]) -> None:
+    def _later(self, changes: dict[tuple[Collection, str, str], PackedPoint | None]) -> None:
         if self._read_only:
             raise IndexUnavailable(_LOOKED_AT)
         self._unwritten |= changes
@@ -282,7 +282,9 @@ class SqliteIndex(ArraysIndex):
             self._unwritten = {one: entry for one, entry in left if changes.get(one, self) is not entry}
 
     def _write(
-        self, connection: sqlite3.Connection, changes: Mapping[tuple[Collection, str, str], Packed | None]
+        self,
+        connection: sqlite3.Connection,
+        changes: Mapping[tuple[Collection, str, str], PackedPoint | None],
     ) -> None:
         numbers = {space: self._number(connection, space) for _, space, _ in changes}
         connection.executemany(
@@ -388,7 +390,7 @@ class SqliteIndex(ArraysIndex):
 
     def _rows(
         self, connection: sqlite3.Connection, number: int, space: str, collection: Collection
-    ) -> Iterator[Packed]:
+    ) -> Iterator[PackedPoint]:
         vectors, terms = VECTORS[collection], TERMS[collection]
         sizes = dict.fromkeys(vectors, 4 * self._embedder.dimensions) | dict.fromkeys(terms, TERM_BYTES)
         rows = connection.execute(
@@ -400,7 +402,7 @@ class SqliteIndex(ArraysIndex):
             blobs = dict(zip((*vectors, *terms), fields, strict=True))
             if any(len(blobs[name] or b"") % size for name, size in sizes.items()):
                 raise ValueError("numbers of an entry are cut short")
-            yield Packed(
+            yield PackedPoint(
                 id=str(UUID(bytes=point)),
                 payload={**json.loads(payload), "space": space},
                 vectors={name: blobs[name] for name in vectors if blobs[name]},
@@ -484,7 +486,7 @@ class SqliteIndex(ArraysIndex):
 _LOOKED_AT = "an index that was opened read-only is left as it is"
 
 
-def _columns(entry: Packed) -> tuple[Any, ...]:
+def _columns(entry: PackedPoint) -> tuple[Any, ...]:
     """What is written of an entry beside its place; the space is told by its number."""
     payload = {name: value for name, value in entry.payload.items() if name != "space"}
     fields = {**entry.vectors, **entry.terms}

@@ -41,13 +41,13 @@ class GuardedClient(DefaultAsyncHttpxClient):
             response = await super().send(request, **(given | {"stream": True, "follow_redirects": False}))
             try:
                 if response.next_request is None:
-                    return await self._taken(response)
-                request = self._redirected(request, response)
+                    return await self._read_response(response)
+                request = self._follow_redirect(request, response)
             finally:
                 await response.aclose()
         raise ModelRefused(f"{self._name} redirects in a circle; correct base_url")
 
-    async def _taken(self, response: Any) -> Any:
+    async def _read_response(self, response: Any) -> Any:
         """The response with its body, its status, and how long it asks to be left alone."""
         body = await self._read(response)
         if not response.is_success:
@@ -91,7 +91,7 @@ class GuardedClient(DefaultAsyncHttpxClient):
         except (ValueError, RecursionError):
             return self._redaction.in_error(body.decode(errors="replace")).encode(errors="replace")
 
-    def _redirected(self, request: Any, response: Any) -> Any:
+    def _follow_redirect(self, request: Any, response: Any) -> Any:
         """The request as it goes on, when it stays the same request to the same address."""
         onward = response.next_request
         here, there = request.url, onward.url

@@ -133,7 +133,7 @@ class OpenAIModel:
             )
             try:
                 result = await self._request(
-                    endpoint, send, wire.decoded, lambda body: wire.usage_of_call(body, call), call.prompt
+                    endpoint, send, wire.decode_json, lambda body: wire.usage_of_call(body, call), call.prompt
                 )
             except _NotUnderstood as error:
                 simpler = request_format.simpler(str(error), wants_json=call.schema is not None)
@@ -231,7 +231,7 @@ class OpenAIModel:
                 raise error.__cause__ from None  # ours, in the wrapping of an older client
             if isinstance(error, (openai.OpenAIError, TimeoutError)):
                 cause = None if redaction.tells(error) else error
-                raise _translated(error, endpoint, redaction) from cause
+                raise _translate(error, endpoint, redaction) from cause
             raise
         body = decode(response.http_response.content)
         usage, is_counted = read_usage(body)
@@ -242,7 +242,7 @@ class OpenAIModel:
 
     def _pay_failed(self, endpoint: Endpoint, error: BaseException, seconds: float) -> None:
         """A rejection, or what nobody received, costs nothing; what a lost reply cost, nobody knows."""
-        unheard = _refused(error)
+        unheard = _is_refused(error)
         rejected = getattr(error, "status_code", None) is not None
         free = unheard or (rejected and endpoint.model in self._prices)
         pay(Usage(calls=1, failed=int(rejected or unheard), seconds=seconds, cost=0.0 if free else None))
@@ -272,22 +272,22 @@ class OpenAIModel:
         return connections.clients[endpoint.address]
 
 
-def _refused(error: BaseException | None) -> bool:
+def _is_refused(error: BaseException | None) -> bool:
     """Whether nobody listens at the address, as whatever wraps it says."""
     if isinstance(error, BaseExceptionGroup):
-        return all(map(_refused, error.exceptions))
+        return all(map(_is_refused, error.exceptions))
     if error is None or isinstance(error, ConnectionRefusedError):
         return error is not None
-    return _refused(error.__cause__ or error.__context__)
+    return _is_refused(error.__cause__ or error.__context__)
 
 
-def _translated(error: Exception, endpoint: Endpoint, redaction: Redaction) -> Exception:
+def _translate(error: Exception, endpoint: Endpoint, redaction: Redaction) -> Exception:
     """Our error in place of the vendor's: may it pass, was the form rejected, or is it final?"""
     import openai
 
     if isinstance(error, (openai.APITimeoutError, TimeoutError)):
         return Transient("no reply in time")
-    if _refused(error):
+    if _is_refused(error):
         return ModelUnavailable(f"{endpoint} could not be used: the connection failed: nothing listens there")
     if isinstance(error, openai.APIConnectionError):
         return Transient(f"the connection failed: {redaction.in_error(str(error.__cause__ or repr(error)))}")

@@ -46,7 +46,7 @@ class Redaction:
 
     def in_error(self, text: str) -> str:
         """The words of an error without keys, and without what looks like one of anybody else."""
-        return _LIKE_KEYS.sub(_masked, self._in_errors.without(text))
+        return _LIKE_KEYS.sub(_mask, self._in_errors.without(text))
 
     def in_error_json(self, value: Any) -> Any:
         """JSON of an error with every text as `in_error` leaves it."""
@@ -136,7 +136,7 @@ def _lower_escapes(encoded: str) -> str:
     return _ESCAPED.sub(lambda found: found[0].lower(), encoded)
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask(found: re.Match[str]) -> str:
     return f"{found['scheme']}{found['gap']}{MARK}" if found["scheme"] else MARK
 
 

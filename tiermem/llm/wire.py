@@ -55,14 +55,14 @@ class _Completion(_Read):
     choices: Annotated[list[_Choice], FailFast()] = Field(min_length=1)
 
 
-class _Cached(_Read):
+class _CachedDetails(_Read):
     cached_tokens: int | None = Field(default=None, ge=0)
 
 
 class _Tokens(_Read):
     prompt_tokens: int = Field(ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
-    prompt_tokens_details: _Cached | None = None
+    prompt_tokens_details: _CachedDetails | None = None
 
 
 class _Vector(_Read):
@@ -81,7 +81,7 @@ class NotJson:
     start: str
 
 
-def decoded(body: bytes) -> Any:
+def decode_json(body: bytes) -> Any:
     """The JSON of a body, or `NotJson`."""
     try:
         return json.loads(body)
@@ -95,7 +95,7 @@ def decoded_vectors(body: bytes, count: int) -> Any:
     Embeddings are long and made of few lists; three bytes of an empty one would take sixty and more.
     """
     parts = body.count(b"{") + body.count(b"[")
-    return decoded(body) if parts <= _PARTS_A_VECTOR * count + _PARTS_BESIDE else None
+    return decode_json(body) if parts <= _PARTS_A_VECTOR * count + _PARTS_BESIDE else None
 
 
 def answer_in(body: Any, redact: Callable[[str], str]) -> str:
@@ -159,7 +159,7 @@ def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
     """Tokens of a completion, and whether the endpoint told them; else estimated at four bytes a token."""
     tokens = _tokens(body)
     if tokens is not None:
-        cached = (tokens.prompt_tokens_details or _Cached()).cached_tokens or 0
+        cached = (tokens.prompt_tokens_details or _CachedDetails()).cached_tokens or 0
         usage = Usage(
             calls=1,
             input_tokens=tokens.prompt_tokens,

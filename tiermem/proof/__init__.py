@@ -8,7 +8,15 @@ from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
 from tiermem.proof.support import instruction_like
 from tiermem.proof.taken_back import GAP, LEFT_OUT, kept, marked, readable, remaining, without
-from tiermem.proof.withheld import at_least, closed, in_words_of, proof_rank, searched, still_proved, withheld
+from tiermem.proof.withheld import (
+    at_least,
+    closed,
+    in_words_of,
+    proof_rank,
+    still_proved,
+    withheld,
+    without_unsearched,
+)
 
 __all__ = [
     "FEW",
@@ -34,9 +42,9 @@ __all__ = [
     "readable",
     "recomputed",
     "remaining",
-    "searched",
     "still_proved",
     "withheld",
     "without",
+    "without_unsearched",
     "without_words",
 ]

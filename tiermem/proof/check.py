@@ -167,7 +167,7 @@ def graded(
     if against is not None:
         return Check(support="contradicted", unsupported=missing, derivations=derived, reason=against)
     unsupported = _with_words(case, missing, derived)
-    why = _unconfirmed(case, missing, unsupported)
+    why = _reason_unconfirmed(case, missing, unsupported)
     support: Support = "worded" if why else "derived" if derived else "stated"
     return Check(support=support, unsupported=unsupported, derivations=derived, reason=why or "")
 
@@ -205,7 +205,7 @@ class _Case:
         return {stem(word) for word in words(f"{self.question} {self.answer}") if word not in STOP_WORDS}
 
 
-def _unconfirmed(case: _Case, literals: Sequence[str], unsupported: Sequence[str]) -> str | None:
+def _reason_unconfirmed(case: _Case, literals: Sequence[str], unsupported: Sequence[str]) -> str | None:
     """Say why the wording is not confirmed; `None` if it is."""
     if not literals and _YES_OR_NO.match(case.answer.strip()):
         return "code cannot confirm a yes or no"

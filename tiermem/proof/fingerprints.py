@@ -95,7 +95,7 @@ def fingerprints(erased: Iterable[str], stays: Iterable[str]) -> Fingerprints:
     found: dict[int, set[str]] = {}
     for phrase in (phrase for phrases in known for phrase in phrases):
         found.setdefault(phrase.count(" ") + 1, set()).add(phrase)
-    wanted = _of(found)
+    wanted = _as_fingerprints(found)
     common: set[str] = set()
     also = []
     for place, text in enumerate(stays):
@@ -105,7 +105,7 @@ def fingerprints(erased: Iterable[str], stays: Iterable[str]) -> Fingerprints:
             also.append(place)
     left = {size: phrases - common for size, phrases in found.items()}
     silent = sum(common.issuperset(phrases) for phrases in known)
-    return replace(_of(left), also=tuple(also), silent=silent)
+    return replace(_as_fingerprints(left), also=tuple(also), silent=silent)
 
 
 def _known_by(text: str) -> set[str]:
@@ -124,10 +124,10 @@ def fingerprints_of(phrases: Iterable[str]) -> Fingerprints:
         words = _words(phrase)
         if words:
             found.setdefault(len(words), set()).add(" ".join(words))
-    return _of(found)
+    return _as_fingerprints(found)
 
 
-def _of(found: dict[int, set[str]]) -> Fingerprints:
+def _as_fingerprints(found: dict[int, set[str]]) -> Fingerprints:
     sizes = tuple(sorted(size for size, phrases in found.items() if phrases))
     return Fingerprints(frozenset(phrase for phrases in found.values() for phrase in phrases), sizes)
 

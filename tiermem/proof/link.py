@@ -23,7 +23,7 @@ from tiermem.model import Claim, LinkedFact, Rejected, Support
 from tiermem.proof.support import Ground, QuotedTurn, Verdict, instruction_like, judged
 from tiermem.proof.taken_back import GAP, kept, remaining
 from tiermem.text.literals import Source
-from tiermem.text.normalise import Normalised, normalise
+from tiermem.text.normalise import NormalisedText, normalise
 from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3
@@ -197,7 +197,7 @@ class _Hit:
     """Where one part stands: the turn by index, and the characters of its normalised words."""
 
     turn: int
-    body: Normalised
+    body: NormalisedText
     start: int
     end: int
 
@@ -213,7 +213,7 @@ def _span(page: Page, hit: _Hit) -> Span:
 
 
 def _hits(
-    first: int, parts: Sequence[str], bodies: Sequence[Normalised | None], ahead: dict[int, _Hit]
+    first: int, parts: Sequence[str], bodies: Sequence[NormalisedText | None], ahead: dict[int, _Hit]
 ) -> list[_Hit]:
     """The parts in order from the turn `first` on, as far as they are found; none where it lacks the first.
 
@@ -236,7 +236,7 @@ def _hits(
     return found
 
 
-def _in_turn(part: str, turn: int, bodies: Sequence[Normalised | None], at: int = 0) -> _Hit | None:
+def _in_turn(part: str, turn: int, bodies: Sequence[NormalisedText | None], at: int = 0) -> _Hit | None:
     body = bodies[turn]
     hit = _find(part, body, at) if body is not None else None
     return _Hit(turn, body, *hit) if body is not None and hit is not None else None
@@ -246,7 +246,7 @@ def _body(page: Page, line: PageLine) -> str:
     return page.text[line.body : line.end]
 
 
-def _find(part: str, body: Normalised, at: int) -> tuple[int, int] | None:
+def _find(part: str, body: NormalisedText, at: int) -> tuple[int, int] | None:
     """Where `part` stands in `body` on whole words and whole characters, from `at` on."""
     for wanted in dict.fromkeys((part, part.strip(_EDGE))):
         start = body.text.find(wanted, at) if wanted else -1
@@ -274,7 +274,7 @@ def _next_start(text: str, at: int) -> int:
     return at
 
 
-def _whole(body: Normalised, start: int, end: int) -> bool:
+def _whole(body: NormalisedText, start: int, end: int) -> bool:
     text = body.text
     if start and text[start - 1].isalnum() and text[start].isalnum():
         return False

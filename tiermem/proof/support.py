@@ -23,7 +23,7 @@ from tiermem.proof.unsupported import content_stems, unsupported_words
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
-from tiermem.text.readings import People, Reading, Speech, idioms, negated, read_claim, read_turn, speech
+from tiermem.text.readings import People, Reading, Speech, idioms, is_negated, read_claim, read_turn, speech
 from tiermem.text.words import STOP_WORDS, lower, sentences, stem, word_list, words
 
 _INSTRUCTION = re.compile(
@@ -475,12 +475,12 @@ def _wrong_polarity(
         or _first_differs(quote, here)
     ):
         return "negation differs from the turn"
-    if negated(claim) and not negated(ground.text):
+    if is_negated(claim) and not is_negated(ground.text):
         return "negation not in the turn"
     there = _first_denied(quote)
     if there and not there & here.keys() and _first_denied(claimed) - evidence.keys():
         return "what is denied is not in the turn"
-    if negated(ground.quote) and not negated(claim):
+    if is_negated(ground.quote) and not is_negated(claim):
         return "negation of the quote is lost"
     if {stem(words(idiom)[-1]) for idiom in idioms(ground.quote)} & set(here) and not idioms(claim):
         return "negation of the quote is lost"
@@ -620,11 +620,11 @@ def _opposite(claim: str, content: set[str], part: QuotedTurn, ground: Ground, r
         return None
     if {reading.owner for reading in here} != {reading.owner for reading in there}:
         return None
-    denied, said = negated(claim), negated(part.quote)
+    denied, said = is_negated(claim), is_negated(part.quote)
     first_here, first_there = _first_denied(here), _first_denied(there)
     if denied and not said and first_here:
         return "the quote says the opposite"
-    if said and not denied and first_there and not negated(ground.text.replace(part.quote, "")):
+    if said and not denied and first_there and not is_negated(ground.text.replace(part.quote, "")):
         return "the quote says the opposite"
     return None
 
@@ -636,4 +636,8 @@ def _other_person(claim: str, part: QuotedTurn, ground: Ground) -> str | None:
     if not named or first != words(named[0])[:1] or part.turn.speaker in named or len(set(named)) != 1:
         return None
     own = words(part.quote)[:1] == ["i"] and not _SECOND_PERSON.search(part.quote)
-    return f"the quote is of {part.turn.speaker}" if own and negated(claim) == negated(part.quote) else None
+    return (
+        f"the quote is of {part.turn.speaker}"
+        if own and is_negated(claim) == is_negated(part.quote)
+        else None
+    )

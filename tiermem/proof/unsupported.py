@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 
 from tiermem.text.dates import WEEKDAYS
 from tiermem.text.literals import ORDINALS, numbers
-from tiermem.text.readings import negated
+from tiermem.text.readings import is_negated
 from tiermem.text.words import STOP_WORDS, WORD, stem, word_list, words
 
 CONTENT_FREE = frozenset(
@@ -66,4 +66,4 @@ def unsupported_words(text: str, supported: Set[str], *, is_dated: bool) -> tupl
 
 
 def _content_stem(word: str) -> str:
-    return _NEGATION if negated(word) else stem(word)
+    return _NEGATION if is_negated(word) else stem(word)

@@ -41,7 +41,7 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
     return withheld(page, lambda line: line.turn is not None and rank(line.turn) >= floor)
 
 
-def searched(page: Page, unsearched: Container[str | None]) -> Page:
+def without_unsearched(page: Page, unsearched: Container[str | None]) -> Page:
     """The page with every turn withheld that no search is to find: by its role, and placeholders of media."""
     return withheld(
         page,
@@ -91,14 +91,14 @@ def proof_rank(
     """
     turns = [line.turn for page in pages for line in page.lines if line.turn is not None]
     ranks = sorted({rank(turn) for turn in turns}, reverse=True)
-    own = min((rank(turn) for turn in _touched(spans, pages)), default=0)
+    own = min((rank(turn) for turn in _touched_turns(spans, pages)), default=0)
     for level in (at for at in ranks if at <= own):
         if level == ranks[-1] or still_proved(claim, [at_least(page, level, rank) for page in pages]):
             return level
     return 0
 
 
-def _touched(spans: Sequence[Span], pages: Sequence[Page]) -> list[Turn]:
+def _touched_turns(spans: Sequence[Span], pages: Sequence[Page]) -> list[Turn]:
     return [
         line.turn
         for span in spans

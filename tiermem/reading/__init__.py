@@ -10,7 +10,7 @@ from tiermem.reading.looking_back.omissions import (
     PageOmissions,
     omission_report,
 )
-from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replayed
+from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replay_answer
 from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
@@ -49,7 +49,7 @@ __all__ = [
     "differences_between",
     "extract_timeframe",
     "omission_report",
-    "replayed",
+    "replay_answer",
     "shown_alone",
     "times_named",
     "turn_from_parts",

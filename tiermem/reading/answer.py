@@ -25,7 +25,7 @@ from tiermem.model import (
     Trace,
     Way,
 )
-from tiermem.reading.compose import Composed
+from tiermem.reading.compose import ComposedAnswer
 from tiermem.reading.view import Scope
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
@@ -40,9 +40,9 @@ class Outcome:
     scope: Scope
     recalled: Recalled
     decision: Decision
-    attempts: tuple[Composed, ...]
+    attempts: tuple[ComposedAnswer, ...]
     """The other wordings, in the order they were made."""
-    composed: Composed
+    composed: ComposedAnswer
     """The wording that counts."""
     way: Way
     evidence: tuple[Evidence, ...]

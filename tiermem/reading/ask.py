@@ -28,7 +28,7 @@ from tiermem.model import (
     is_proved,
 )
 from tiermem.reading.answer import Outcome
-from tiermem.reading.compose import Composed, Composer, EvidenceItem, abstention, better
+from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, abstention, better
 from tiermem.reading.neighbours import with_neighbours
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
@@ -65,9 +65,9 @@ class AskRequest:
 class _Step:
     """The best wording so far, those that this step made, the evidence they were given, and how."""
 
-    composed: Composed
+    composed: ComposedAnswer
     way: Way
-    wordings: tuple[Composed, ...] = ()
+    wordings: tuple[ComposedAnswer, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     findings: Findings | None = None
 
@@ -116,13 +116,13 @@ class _QuestionRun:
         """What the router decides, and the answer from what was recalled where it is to be tried."""
         asking = self._asking
         if asking.mode != "router":
-            decision = _fixed(asking.mode)
+            decision = _mode_decision(asking.mode)
         elif self._fused:
             decision, first = await self._fused_decision(recalled)
             asking.steps.done("route", decision=decision)
             return decision, first
         else:
-            decision = await self._routed(recalled)
+            decision = await self._route(recalled)
         asking.steps.done("route", decision=decision)
         if decision.action == "ESCALATE":
             return decision, None
@@ -133,7 +133,7 @@ class _QuestionRun:
         first = await self._from_recall(recalled)
         return fused_decision(first.composed), first
 
-    async def _routed(self, recalled: Recalled) -> Decision:
+    async def _route(self, recalled: Recalled) -> Decision:
         """The router's decision; with the budget spent, what was recalled must do, and the trace says so."""
         route = self._asking.engine.route
         assert route is not None  # noqa: S101  (fused questions do not come here)
@@ -167,7 +167,7 @@ class _QuestionRun:
                 return await self._seek(recalled, steps)
             return await self._research(recalled, steps)
         except (ModelError, BudgetExceeded) as error:
-            answered = _answered(steps)
+            answered = _latest_answer(steps)
             if answered is None and not self._leaves_abstention(error):
                 raise
             self._note(way, error, "the answer from what was read until then")
@@ -183,7 +183,7 @@ class _QuestionRun:
 
     async def _from_recall(self, recalled: Recalled) -> _Step:
         composed = await self._composer.word([_item(item) for item in recalled.items])
-        self._worded(composed, "recall")
+        self._record_wording(composed, "recall")
         return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
@@ -192,7 +192,7 @@ class _QuestionRun:
         self._shown += evidence
         self._asking.steps.done("widen", way="widened", candidates=evidence)
         composed = await self._composer.word([_item(item) for item in evidence])
-        self._worded(composed, "widened")
+        self._record_wording(composed, "widened")
         return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
 
     async def _wide(self) -> tuple[Evidence, ...]:
@@ -261,12 +261,12 @@ class _QuestionRun:
         try:
             composed = await self._composer.word([*facts, *map(_item, besides)])
         except ModelError as error:
-            answered = _answered(steps)
+            answered = _latest_answer(steps)
             if answered is None:
                 raise
             self._note("researched", error, "the answer from what was read until then")
             return made(composed=answered.composed, way=answered.way)
-        self._worded(composed, "researched")
+        self._record_wording(composed, "researched")
         return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 
     async def _evidence_without_facts(self, findings: Findings) -> tuple[Evidence, ...]:
@@ -290,7 +290,7 @@ class _QuestionRun:
         asking, view, last = self._asking, self._asking.view, steps[-1]
         composed = last.composed if last.composed.holds else abstention(last.composed)
         findings = next((one.findings for one in reversed(steps) if one.findings is not None), None)
-        facts = _confirmed(composed, findings, last.way)
+        facts = _confirmed_facts(composed, findings, last.way)
         return Outcome(
             question=asking.question,
             asked_at=asking.asked_at,
@@ -326,13 +326,13 @@ class _QuestionRun:
         self._degradations.append(Degradation(stage=stage, reason=reason, fallback=fallback))
         self._asking.steps.done("fallback", degradations=tuple(self._degradations[-1:]))
 
-    def _worded(self, composed: Composed, way: Way) -> None:
+    def _record_wording(self, composed: ComposedAnswer, way: Way) -> None:
         self._asking.steps.done(
             "compose", way=way, checks=composed.checks, degradations=composed.degradations
         )
 
 
-def fused_decision(first: Composed) -> Decision:
+def fused_decision(first: ComposedAnswer) -> Decision:
     """What a wording decides about itself: enough, or read more."""
     if first.suffices:
         why = "no reading would tell more" if first.abstained else "what was recalled tells it"
@@ -341,7 +341,7 @@ def fused_decision(first: Composed) -> Decision:
     return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED)
 
 
-def _fixed(mode: AskMode) -> Decision:
+def _mode_decision(mode: AskMode) -> Decision:
     action: Action = "ANSWER" if mode == "summary" else "ESCALATE"
     return Decision(action=action, score=None, reason=f"asked with mode {mode!r}", router="mode")
 
@@ -350,7 +350,7 @@ def _item(evidence: Evidence) -> EvidenceItem:
     return EvidenceItem(evidence=evidence)
 
 
-def _answered(steps: list[_Step]) -> _Step | None:
+def _latest_answer(steps: list[_Step]) -> _Step | None:
     """The latest step that has an answer."""
     return next((one for one in reversed(steps) if one.composed.holds), None)
 
@@ -359,12 +359,12 @@ def _beside_turns(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
     return tuple(item for item in items if item.source != "turn")
 
 
-def _best(new: Composed, steps: list[_Step]) -> Composed:
+def _best(new: ComposedAnswer, steps: list[_Step]) -> ComposedAnswer:
     """The new wording, or the one of an earlier step that it does not better."""
     return better(new, (one.composed for one in reversed(steps)))
 
 
-def _confirmed(composed: Composed, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
+def _confirmed_facts(composed: ComposedAnswer, findings: Findings | None, way: Way) -> tuple[LinkedFact, ...]:
     """Return the confirmed facts that memory may keep: none if no more was read than was recalled."""
     facts = findings.facts if findings is not None else ()
     stated = (composed.statement,) if composed.statement is not None and way != "recall" else ()

@@ -50,7 +50,7 @@ class EvidenceItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
+class ComposedAnswer:
     """A worded answer that is not recorded yet. `checks` are those of every wording, the last one last.
 
     `declined` says why a wording is not given as an answer; it is empty where one is. `cited` are the
@@ -102,10 +102,10 @@ class Composed:
         return self.checks[-1].unsupported if self.holds and self.checks else ()
 
 
-def abstention(after: Composed | None = None, *, missing: str = "") -> Composed:
+def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> ComposedAnswer:
     """No answer; what was tried before stays on record."""
     if after is None:
-        return Composed(text=ABSTENTION, abstained=True, complete=False, missing=missing)
+        return ComposedAnswer(text=ABSTENTION, abstained=True, complete=False, missing=missing)
     return replace(
         after,
         text=ABSTENTION,
@@ -126,7 +126,7 @@ def _unknown(draft: Draft) -> str:
     return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
 
 
-def better(new: Composed, before: Iterable[Composed]) -> Composed:
+def better(new: ComposedAnswer, before: Iterable[ComposedAnswer]) -> ComposedAnswer:
     """The new wording; where that is no answer, or rules had to make it, the first before it that is one."""
     if new.holds and not new.by_rules:
         return new
@@ -154,7 +154,7 @@ class Composer:
         self._unproved = unproved
         self._degradations: dict[Degradation, None] = {}
 
-    async def word(self, items: Sequence[EvidenceItem]) -> Composed:
+    async def word(self, items: Sequence[EvidenceItem]) -> ComposedAnswer:
         """One wording and its check. Without evidence nobody is asked."""
         if not items:
             return abstention()
@@ -165,11 +165,11 @@ class Composer:
             worded = replace(abstention(missing=_unknown(draft)), complete=settled)
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
-            worded = await self._checked(text, draft, cited)
+            worded = await self._check_wording(text, draft, cited)
         tokens = size((item.evidence for item in items), self._count)
-        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._noted())
+        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._all_degradations())
 
-    async def _checked(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> Composed:
+    async def _check_wording(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> ComposedAnswer:
         spans = [span for item in cited for span in item.evidence.spans]
         pages = await self._pages(spans)
         closed = (await self._view.fetch(span.page_id for span in spans)).closed
@@ -182,7 +182,7 @@ class Composer:
             asked_at=self._asked_at,
             inferred=draft.inferred,
         )
-        return Composed(
+        return ComposedAnswer(
             text=text,
             abstained=False,
             citations=citations(exact, pages, trust=self._view.trust, closed=closed),
@@ -193,7 +193,7 @@ class Composer:
             missing=draft.missing,
             probability=draft.probability,
             statement=await self._statement(draft, cited, pages),
-            declined=_declined(verdict, self._unproved),
+            declined=_reason_to_decline(verdict, self._unproved),
         )
 
     async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
@@ -237,11 +237,11 @@ class Composer:
     def _note(self, degradation: Degradation) -> None:
         self._degradations[degradation] = None
 
-    def _noted(self) -> tuple[Degradation, ...]:
+    def _all_degradations(self) -> tuple[Degradation, ...]:
         return tuple(self._degradations)
 
 
-def _declined(verdict: Check, unproved: Unproved) -> str:
+def _reason_to_decline(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
     if unproved == "abstain" and verdict.support == "worded":

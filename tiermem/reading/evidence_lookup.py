@@ -34,10 +34,10 @@ class KnownEvidence:
 async def look_up_evidence(view: View, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
     """What the view knows of each; `None` of what it does not hold, not in these words, or not any more."""
     pages = (await view.fetch(span.page_id for item in items for span in item.spans)).pages
-    return tuple(_known(view, item, pages) for item in items)
+    return tuple(_look_up(view, item, pages) for item in items)
 
 
-def _known(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownEvidence | None:
+def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownEvidence | None:
     if item.source == "unit":
         unit = view.unit(item.unit_id) if item.unit_id is not None else None
         own = None if unit is None else (unit.text, unit.spans, unit.said_at, unit.event_at)

@@ -24,7 +24,7 @@ _ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Raised:
+class _Failure:
     error: Exception
 
     def as_unexpected_error(self) -> Unexpected:
@@ -58,19 +58,19 @@ class PageFailureIsolation:
         """
         for _ in range(_ROUNDS):
             result = await _run_or_capture(work, self.view)
-            if not isinstance(result, _Raised):
+            if not isinstance(result, _Failure):
                 self.aside |= self.view.odd
                 return result
             known = len(self.aside)
             none = await _run_or_capture(work, self._whole.without(self.aside, only=frozenset()))
-            if not isinstance(none, _Raised):
+            if not isinstance(none, _Failure):
                 readable = await self._readable(work, self.view.touched, (), result)
             if len(self.aside) == known:
                 raise result.as_unexpected_error() from result.error
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
         result = await _run_or_capture(work, self.view)
-        if isinstance(result, _Raised):
+        if isinstance(result, _Failure):
             raise result.as_unexpected_error() from result.error
         return result
 
@@ -79,7 +79,7 @@ class PageFailureIsolation:
         work: Callable[[View], Awaitable[_T]],
         pages: Sequence[PageId],
         kept: tuple[PageId, ...],
-        raised: _Raised,
+        raised: _Failure,
     ) -> tuple[PageId, ...]:
         """`kept`, and as many of these pages as `work` goes through with; the others are set aside.
 
@@ -92,18 +92,18 @@ class PageFailureIsolation:
         for half in (pages[:middle], pages[middle:]):
             seen = self._whole.without(self.aside, only=frozenset((*kept, *half)))
             result = await _run_or_capture(work, seen)
-            if isinstance(result, _Raised):
+            if isinstance(result, _Failure):
                 kept = await self._readable(work, half, kept, result)
             else:
                 kept = (*kept, *half)
         return kept
 
 
-async def _run_or_capture(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Raised:
+async def _run_or_capture(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Failure:
     """What `work` comes to, or what it raises and nobody expects. Raises what is expected."""
     try:
         return await work(view)
     except (TierMemError, PageStoreError):
         raise
     except Exception as error:  # noqa: BLE001  # the caller tells it, or raises `Unexpected`
-        return _Raised(error)
+        return _Failure(error)

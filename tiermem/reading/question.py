@@ -114,15 +114,15 @@ def telling_periods(question: str, asked_at: datetime | None) -> tuple[Period, .
 
 
 def _period(mention: DateMention, asked_at: datetime | None) -> Period:
-    first, last = mention.first, _moved(mention.last, TELLING_DAYS)
+    first, last = mention.first, _shift_day(mention.last, TELLING_DAYS)
     if mention.kind == "relative" and mention.precision in ROUGHLY:
-        first = _moved(first, -ROUGHLY[mention.precision])
+        first = _shift_day(first, -ROUGHLY[mention.precision])
         if asked_at is not None and _LAST.match(mention.text):
             last = max(last, asked_at.date())
     return first, last
 
 
-def _moved(day: date, by: int) -> date:
+def _shift_day(day: date, by: int) -> date:
     """Some days later or earlier, as far as the calendar reaches."""
     ordinal = max(date.min.toordinal(), min(day.toordinal() + by, date.max.toordinal()))
     return date.fromordinal(ordinal)

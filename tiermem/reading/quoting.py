@@ -80,10 +80,10 @@ def part_evidence(page: Page, line: PageLine, turn: Evidence, parts: Sequence[Sp
 
 def quoted(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> str:
     """The words of spans, each with who said them; spans of pages that are not at hand are left out."""
-    return " … ".join(_quoted(pages[span.page_id], span) for span in spans if span.page_id in pages)
+    return " … ".join(_quote_span(pages[span.page_id], span) for span in spans if span.page_id in pages)
 
 
-def _quoted(page: Page, span: Span) -> str:
+def _quote_span(page: Page, span: Span) -> str:
     speakers = dict.fromkeys(turn.speaker for turn in sources_in_span(page, span))
     return f'{" and ".join(speakers)}: "{words(page, span)}"'
 

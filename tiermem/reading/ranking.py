@@ -104,7 +104,7 @@ def rescore(
         coverage = _coverage(question, covered, candidate.beside)
         own = _coverage(question, covered, (candidate.own,))
         scores.append(
-            _near(candidate.hit, own, coverage, options)
+            _similarity(candidate.hit, own, coverage, options)
             + options.coverage * coverage
             + _worth_of_turn(question, candidate.line, options)
         )
@@ -117,7 +117,7 @@ def cover_texts(question: TurnQuery, texts: Sequence[str], lexicon: Lexicon) -> 
     return [_coverage(question, covered, (place,)) for place in range(len(texts))]
 
 
-def _near(hit: TurnHit | None, own: float, coverage: float, options: RankingOptions) -> float:
+def _similarity(hit: TurnHit | None, own: float, coverage: float, options: RankingOptions) -> float:
     """What the index says; of a turn it has not seen, its coverage, which comes near to it (measured)."""
     if hit is None:
         return options.meaning * own + (options.exchange + options.around) * coverage

@@ -38,8 +38,8 @@ from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits, without_repeats
 from tiermem.reading.evidence_lookup import KnownEvidence, look_up_evidence
 from tiermem.reading.interface import ReadsLedger
-from tiermem.reading.looking_back.audit import Audit, audited
-from tiermem.reading.looking_back.trail import UnitHistory, related, unit_history
+from tiermem.reading.looking_back.audit import Audit, audit_answer
+from tiermem.reading.looking_back.trail import UnitHistory, related_units, unit_history
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
@@ -231,7 +231,7 @@ class Reader:
                 reranker=self._reranker,
                 as_typed=True,
             )
-            items, degradations = await self._found(lookup, topic, limit, kind)
+            items, degradations = await self._search_kind(lookup, topic, limit, kind)
             undated = 0 if scope.within is None else await lookup.undated()
             return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
 
@@ -281,7 +281,7 @@ class Reader:
         spans = [span for citation in answer.citations for span in citation.spans]
         spans += [s for one in answer.derivations for term in one.terms for s in term.spans]
         fetched = await view.fetch(span.page_id for span in spans)
-        return audited(answer, fetched, context=self._options.context_chars)
+        return audit_answer(answer, fetched, context=self._options.context_chars)
 
     async def page(self, page_id: PageId) -> MarkedPage:
         """A page with all its words, and which were taken back; raises `PageNotFound`, `Corrupt`."""
@@ -353,7 +353,7 @@ class Reader:
         """A unit with all it supersedes and all that supersedes it, each with its words; `UnknownId`."""
         view = await self._view(EVERYTHING, whole=True)
         self.unit(unit_id)
-        units = tuple(filter(self._sees.unit, related(view.tier1, unit_id)))
+        units = tuple(filter(self._sees.unit, related_units(view.tier1, unit_id)))
         fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
         found = (unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
@@ -387,7 +387,7 @@ class Reader:
         waiting = await view.waiting()
         return waiting.turns(sees=self._sees) + waiting.units(sees=self._sees)
 
-    async def _found(
+    async def _search_kind(
         self, lookup: LookUp, query: str, limit: int, kind: Kind
     ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
         """The best units, pages or turns, and what could not run as meant."""
@@ -403,12 +403,12 @@ class Reader:
         if kind == "turns":
             turns = await lookup.turns(query)
             marked_turns = (
-                _marked(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit]
+                _mark_withdrawn(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit]
             )
             return tuple(marked_turns), turns.degradations
         pages, degradations = await self._pages(lookup, query, limit)
         evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages)
-        shown = (_marked(one, p, None, view) for one, (_, p) in zip(evidence, pages, strict=True))
+        shown = (_mark_withdrawn(one, p, None, view) for one, (_, p) in zip(evidence, pages, strict=True))
         return tuple(shown), degradations
 
     async def _pages(
@@ -471,7 +471,7 @@ async def _side_by_side(
     return items[:limit], tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
 
 
-def _marked(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:
+def _mark_withdrawn(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:
     """A turn or a page as it is shown: marked where words of it were taken back, and why."""
     taken = view.taken_back(page)
     if not taken:

@@ -10,7 +10,7 @@ from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, quoted, size
-from tiermem.reading.search import Exact, Found, LookUp
+from tiermem.reading.search import Exact, FoundEvidence, LookUp
 from tiermem.reading.turns import FoundTurn, turns_on_pages
 from tiermem.text import STOP_WORDS, stem, stems, words
 
@@ -68,10 +68,10 @@ async def _fitting(
     return tuple(fitting)
 
 
-async def _pages_instead(question: str, lookup: LookUp, found: Found, *, limit: int) -> Found:
+async def _pages_instead(question: str, lookup: LookUp, found: FoundEvidence, *, limit: int) -> FoundEvidence:
     ranked = await lookup.pages(question, limit=limit, mode="words")
     pages = await lookup.read(ranked.pages, limit=limit)
-    return Found(
+    return FoundEvidence(
         units=tuple(page_evidence(page, score=hit.score) for hit, page in pages.read if page.sealed_at),
         dropped=found.dropped + pages.dropped,
         degradations=(*found.degradations, *ranked.degradations, *pages.degradations),
@@ -87,14 +87,14 @@ def side_by_side(
 ) -> tuple[Evidence, ...]:
     """Units and turns by turns, as many as fit. A turn for which there is no room takes no unit's place."""
     while True:
-        items = fit_to_budget(interleaved(units, turns, pages), limit, count)
+        items = fit_to_budget(interleave(units, turns, pages), limit, count)
         fitting = tuple(turn for turn in turns if turn.evidence() in items)
         if len(fitting) == len(turns):
             return items
         turns = fitting
 
 
-def interleaved(
+def interleave(
     units: Sequence[Evidence], turns: Sequence[FoundTurn], pages: Mapping[PageId, Page]
 ) -> Iterator[Evidence]:
     """Turns and units by turns, each ranking in its order. A unit that only repeats a turn gives way to it.

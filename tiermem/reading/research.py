@@ -35,7 +35,7 @@ from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.rerank import Reranker, reranked
-from tiermem.reading.search import Found, LookUp, Pages, linked_pages
+from tiermem.reading.search import FoundEvidence, LookUp, Pages, linked_pages
 from tiermem.reading.steps import Steps
 from tiermem.reasoning import Engine, PageView
 from tiermem.text.unicode import replace_surrogates
@@ -86,12 +86,12 @@ class Research:
         self._findings = Findings(evidence=recalled.items)
         try:
             reason = await self._loop(recalled)
-            self._findings = stopped(self._findings, reason)
+            self._findings = with_stop_reason(self._findings, reason)
         except (ModelError, BudgetExceeded) as error:
             down = isinstance(error, ModelUnavailable | ModelRefused)
             if down and not self._findings.facts and not self._findings.evidence:
                 raise
-            self._findings = interrupted(self._findings, error)
+            self._findings = interrupt(self._findings, error)
         return replace(self._findings, degradations=tuple(dict.fromkeys(self._findings.degradations)))
 
     async def _loop(self, recalled: Recalled) -> str:
@@ -136,7 +136,7 @@ class Research:
         check_budget()
         views = [PageView(page=page, units=self._units_on(hit, page)) for hit, page in pages]
         integrated = await self._engine.integrate(
-            self._question, views, await self._known(), asked_at=self._asked_at
+            self._question, views, await self._found_evidence(), asked_at=self._asked_at
         )
         shown = [page for _, page in pages]
         self._coverage = replace_surrogates(integrated.coverage)
@@ -146,7 +146,7 @@ class Research:
         )
         self._findings = with_outcomes(self._findings, outcomes, self._coverage)
 
-    async def _known(self) -> list[Evidence]:
+    async def _found_evidence(self) -> list[Evidence]:
         """What was found so far, the words of worded facts among it."""
         return [item.evidence for item in await self._composer.of_facts(self._findings.facts)]
 
@@ -154,7 +154,7 @@ class Research:
         """What to look up next, and why nothing when there is nothing."""
         check_budget()
         done = [search for r in self._findings.rounds for search in r.searches]
-        known = [*await self._known(), *self._findings.evidence]
+        known = [*await self._found_evidence(), *self._findings.evidence]
         planned = await self._engine.plan(
             self._question, known, self._coverage, done, asked_at=self._asked_at
         )
@@ -171,7 +171,7 @@ class Research:
             limit = wanted + len(self._findings.pages_read)
             rankings = [await self._look_up(search, limit=limit) for search in searches]
             candidates = await self._read(fuse(*rankings), limit=wanted)
-            ordered = await self._reranked(candidates)
+            ordered = await self._rerank(candidates)
         return ordered[: self._options.pages_per_round]
 
     async def _look_up(self, search: Search, *, limit: int) -> tuple[Hit, ...]:
@@ -193,7 +193,7 @@ class Research:
         self._note(found)
         return found.read
 
-    async def _reranked(self, pages: Read) -> Read:
+    async def _rerank(self, pages: Read) -> Read:
         if self._reranker is None:
             return pages
         view, protected = self._lookup.view, self._options.protected_similarity
@@ -210,7 +210,7 @@ class Research:
         )
         return tuple(unit for unit in found if unit is not None)
 
-    def _note(self, found: Found | Pages) -> None:
+    def _note(self, found: FoundEvidence | Pages) -> None:
         self._findings = replace(
             self._findings,
             dropped=self._findings.dropped + found.dropped,
@@ -256,14 +256,14 @@ def with_outcomes(findings: Findings, outcomes: Iterable[LinkedFact | Rejected],
     )
 
 
-def with_units(findings: Findings, found: Found, *, limit: int) -> Findings:
+def with_units(findings: Findings, found: FoundEvidence, *, limit: int) -> Findings:
     """Units that a search brought join the evidence, each once."""
     known: set[UnitId | None] = {item.unit_id for item in findings.evidence}
     new = tuple(unit for unit in found.units[:limit] if unit.unit_id not in known)
     return replace(findings, evidence=(*findings.evidence, *new))
 
 
-def stopped(findings: Findings, reason: str) -> Findings:
+def with_stop_reason(findings: Findings, reason: str) -> Findings:
     """Why the loop ended, kept in its last round."""
     if not findings.rounds:
         return findings
@@ -271,8 +271,8 @@ def stopped(findings: Findings, reason: str) -> Findings:
     return replace(findings, rounds=(*findings.rounds[:-1], last))
 
 
-def interrupted(findings: Findings, error: ModelError | BudgetExceeded) -> Findings:
+def interrupt(findings: Findings, error: ModelError | BudgetExceeded) -> Findings:
     """The loop cut short: what was found stands, and the reason is told."""
     reason = f"{type(error).__name__}: {error}"
     degraded = Degradation(stage="research", reason=reason, fallback="what was found until then")
-    return replace(stopped(findings, reason), degradations=(*findings.degradations, degraded))
+    return replace(with_stop_reason(findings, reason), degradations=(*findings.degradations, degraded))

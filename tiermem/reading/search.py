@@ -65,7 +65,7 @@ DEEPER = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundEvidence:
     """Units or pages by rank, hits of nothing this space holds, and what could not run as meant."""
 
     units: tuple[Evidence, ...] = ()
@@ -158,7 +158,7 @@ class LookUp:
         self._exact: dict[str, Exact] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
-    async def units_or_turns(self, query: str, *, limit: int) -> Found:
+    async def units_or_turns(self, query: str, *, limit: int) -> FoundEvidence:
         """Units, best first; turns of pages that are not summarised yet stand among them for themselves."""
         found, ranked = await self.units(query, limit=limit), await self.turns(query)
         place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
@@ -181,7 +181,7 @@ class LookUp:
         degradations = tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
         return replace(found, units=units, degradations=degradations)
 
-    async def units(self, query: str, *, limit: int) -> Found:
+    async def units(self, query: str, *, limit: int) -> FoundEvidence:
         """Units active in the view, best first; hits that name no such unit are dropped and counted."""
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
         found, looked = await self._units(query, limit, pool)
@@ -191,7 +191,7 @@ class LookUp:
             found, looked = await self._units(query, limit, pool)
         return found
 
-    async def _units(self, query: str, limit: int, pool: int) -> tuple[Found, int]:
+    async def _units(self, query: str, limit: int, pool: int) -> tuple[FoundEvidence, int]:
         """The units among `pool` hits of each kind, and how many hits there were."""
         exact = self.exact(query)
         if self._options.recall_by == "vectors" and self._mode == "hybrid":
@@ -200,8 +200,8 @@ class LookUp:
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
         waiting, wanted = await self._waiting(), stems(query)
         sees = self.view.scope.sees
-        by_words = self._seen(waiting.best_units(wanted, sees))
-        cold = self._seen(waiting.cold.best(wanted, sees))
+        by_words = self._visible_hits(waiting.best_units(wanted, sees))
+        cold = self._visible_hits(waiting.cold.best(wanted, sees))
         if self._mode != "hybrid":
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
             return await self._found_units(hits, limit, found.degradations, exact), len(hits)
@@ -233,8 +233,8 @@ class LookUp:
             words = stems(one.text)
             if words:
                 hits += (await self._search("units", one.text, limit=EXACT, mode="words")).hits
-                hits += self._seen(waiting.best_units(words, sees)[:EXACT])
-                hits += self._seen(waiting.cold.best(words, sees)[:EXACT])
+                hits += self._visible_hits(waiting.best_units(words, sees)[:EXACT])
+                hits += self._visible_hits(waiting.cold.best(words, sees)[:EXACT])
         return hits
 
     async def _exact_turns(self, exact: Exact) -> dict[str, TurnHit | None]:
@@ -249,7 +249,7 @@ class LookUp:
                 ids += waiting.best_turns(words, session, limit=EXACT, sees=sees)
         return dict.fromkeys(ids)
 
-    def _seen(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
+    def _visible_hits(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
         """The units that whoever asks may see, each with its score."""
         sees, tier1 = self.view.scope.sees, self.view.tier1
         known = ((tier1.unit(unit_id), score) for unit_id, score in units)
@@ -257,7 +257,7 @@ class LookUp:
 
     async def _found_units(
         self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...], exact: Exact
-    ) -> Found:
+    ) -> FoundEvidence:
         hits = once((*hits, *await self._exact_units(exact)))
         units = await self.view.units([hit.id for hit in hits])
         known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
@@ -269,7 +269,7 @@ class LookUp:
             if exact.is_allowed(unit.text)
         )
         ordered = sorted(raised, key=lambda pair: -exact.count_in(pair[1].text))
-        return Found(
+        return FoundEvidence(
             units=tuple(_unit_evidence(unit, hit) for hit, unit in ordered[:limit]),
             # Where something is not to be seen, most other hits are simply out of sight.
             dropped=len(hits) - len(known) if self.view.scope.is_open and self.view.scope.sees.all else 0,
@@ -303,10 +303,10 @@ class LookUp:
         """The turns that may hold what is asked, best first; open pages count."""
         if query not in self._ranked:
             by = self._turns if self._mode == "hybrid" else self._turns_by_one
-            self._ranked[query] = await self._reordered(query, await by(read_question(query, self._asked_at)))
+            self._ranked[query] = await self._reorder(query, await by(read_question(query, self._asked_at)))
         return self._ranked[query]
 
-    async def _reordered(self, query: str, found: Turns) -> Turns:
+    async def _reorder(self, query: str, found: Turns) -> Turns:
         """The turns in the order of the reranker, where one judges turns; those with an identifier first."""
         exact, options = self.exact(query), self._options
         raised = (
@@ -410,7 +410,7 @@ class LookUp:
         try:
             return (*await self._from_index(question, limit), await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
-            degraded = (_degraded(error, "keywords in the index"),)
+            degraded = (_degradation(error, "keywords in the index"),)
         except SummaryIndexError as error:
             return _Candidates(), Stems(), self._without_index(error).degradations
         except (TierMemError, PageStoreError):
@@ -439,7 +439,7 @@ class LookUp:
         ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
         return await self.read((Hit(id=page_id, score=0.0) for page_id in ids), limit=len(ids))
 
-    async def pages(self, query: str, *, limit: int, mode: Mode) -> Found:
+    async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
         """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
         if self.view.scope.turns is not None:
             # Which of them hold a turn that may be seen, only reading them tells: none is left out before.
@@ -447,14 +447,14 @@ class LookUp:
             limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))
         if self._mode == "dense":
             turns = await self.turns(query)
-            return Found(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
+            return FoundEvidence(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
         found = await self._search("pages", query, limit=limit, mode="words")
         by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
         if "words" in (mode, self._mode):
-            return Found(pages=by_words, degradations=found.degradations)
+            return FoundEvidence(pages=by_words, degradations=found.degradations)
         turns = await self.turns(query)
         hits = (*_pages_by_turns(turns.turns), *by_words)
-        return Found(
+        return FoundEvidence(
             pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
         )
 
@@ -480,7 +480,7 @@ class LookUp:
                 if isinstance(error, PageNotFound):
                     dropped += 1
                 else:
-                    degradations.append(_degraded(error, f"without page {page_id}"))
+                    degradations.append(_degradation(error, f"without page {page_id}"))
         # What is kept from whoever asks is not to be told from what there is not.
         dropped = dropped if self.view.scope.sees.all else 0
         return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
@@ -491,7 +491,7 @@ class LookUp:
             hits = await self._ask(collection, query, limit, mode)
             return _Hits(hits=hits, degradations=await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
-            degraded = (_degraded(error, "keywords in the index"),)
+            degraded = (_degradation(error, "keywords in the index"),)
         except SummaryIndexError as error:
             return self._without_index(error)
         except (TierMemError, PageStoreError):
@@ -557,7 +557,7 @@ class LookUp:
             lacking = waiting.in_words(self.view.scope.session, sees)
             # Whose a page is that cannot be read, nobody knows.
             unreadable = waiting.unread.items() if sees.all else ()
-            unread = [_degraded(why, f"without page {page}") for page, why in unreadable]
+            unread = [_degradation(why, f"without page {page}") for page, why in unreadable]
             self._behind = tuple(unread)
             if lacking:
                 reason = f"{INDEX_LAGS} {lacking}"
@@ -567,7 +567,7 @@ class LookUp:
 
     def _without_index(self, error: Exception) -> _Hits:
         self._usable = False
-        return _Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))
+        return _Hits(hits=(), degradations=(_degradation(error, "keywords in the log"),))
 
 
 def _with_sealed_ids(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
@@ -642,7 +642,7 @@ def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:
     return tuple(best.values())
 
 
-def _degraded(error: Exception, fallback: str) -> Degradation:
+def _degradation(error: Exception, fallback: str) -> Degradation:
     expected = isinstance(error, TierMemError | PageStoreError)
     reason = f"{type(error).__name__}: {error}" if expected else unexpected(error, "searching")
     return Degradation(stage="search", reason=reason, fallback=fallback)

@@ -102,10 +102,10 @@ def extract_timeframe(
     if not found:
         return topic, None
     left = " ".join(without_dates(topic, found).split())
-    return (left if any(map(str.isalnum, left)) else topic), _said(found)
+    return (left if any(map(str.isalnum, left)) else topic), _as_periods(found)
 
 
-def _said(ranges: Iterable[DateRange]) -> tuple[Between, ...]:
+def _as_periods(ranges: Iterable[DateRange]) -> tuple[Between, ...]:
     return tuple(dict.fromkeys(_days(one.first, one.last) for one in ranges))
 
 
@@ -121,4 +121,4 @@ def _read(text: str, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:
     written = parse_iso(text.strip()) if _ISO.fullmatch(text.strip()) else None
     if written is not None:
         return (whole_days(*written),)
-    return _said(date_ranges(text, asked_at.date(), past=past))
+    return _as_periods(date_ranges(text, asked_at.date(), past=past))

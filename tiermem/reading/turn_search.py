@@ -15,7 +15,7 @@ from pagestore import PageId, Span
 from tiermem.errors import BudgetExceeded, ModelError
 from tiermem.llm.meter import check_budget, step
 from tiermem.model import Degradation, Evidence, Round, Search
-from tiermem.reading.compose import Composed, Composer, EvidenceItem, better
+from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, better
 from tiermem.reading.neighbours import place_of, with_neighbours
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
@@ -31,8 +31,8 @@ from tiermem.reasoning import Engine
 class TurnSearchResult:
     """What looking further came to: the best wording, every one that was made, what was read, each round."""
 
-    composed: Composed
-    wordings: tuple[Composed, ...]
+    composed: ComposedAnswer
+    wordings: tuple[ComposedAnswer, ...]
     evidence: tuple[Evidence, ...]
     rounds: tuple[Round, ...]
     degradations: tuple[Degradation, ...] = ()
@@ -64,7 +64,7 @@ class TurnSearchLoop:
         self._rounds: list[Round] = []
         self._recalled: tuple[Evidence, ...] = ()
         self._new: list[Evidence] = []
-        self._wordings: list[Composed] = []
+        self._wordings: list[ComposedAnswer] = []
         self._degradations: list[Degradation] = []
 
     @property
@@ -73,7 +73,7 @@ class TurnSearchLoop:
         return tuple(self._new)
 
     async def run(
-        self, composed: Composed, evidence: Sequence[Evidence], *, recalled: Sequence[Evidence]
+        self, composed: ComposedAnswer, evidence: Sequence[Evidence], *, recalled: Sequence[Evidence]
     ) -> TurnSearchResult:
         """Look for what `composed`, worded from `evidence`, still misses; the planner is shown `recalled`.
 
@@ -101,7 +101,7 @@ class TurnSearchLoop:
             degradations=tuple(self._degradations),
         )
 
-    async def _look(self, composed: Composed, evidence: Sequence[Evidence]) -> None:
+    async def _look(self, composed: ComposedAnswer, evidence: Sequence[Evidence]) -> None:
         for number in range(1, self._options.looks + 1):
             searches, reason = await self._plan(composed)
             turns = await self._turns(searches, evidence) if searches else ()
@@ -117,14 +117,14 @@ class TurnSearchLoop:
             if composed.suffices:
                 return
 
-    def _best(self, before: Composed) -> Composed:
+    def _best(self, before: ComposedAnswer) -> ComposedAnswer:
         """The newest wording that is an answer; without one, the newest."""
         best = before
         for worded in self._wordings:
             best = better(worded, (best,))
         return best
 
-    async def _plan(self, composed: Composed) -> tuple[tuple[Search, ...], str]:
+    async def _plan(self, composed: ComposedAnswer) -> tuple[tuple[Search, ...], str]:
         check_budget()
         done = [search for one in self._rounds for search in one.searches]
         best = deduplicate((*composed.cited, *self._new, *self._recalled))
@@ -141,7 +141,7 @@ class TurnSearchLoop:
 
     async def _turns(self, searches: Sequence[Search], evidence: Sequence[Evidence]) -> tuple[FoundTurn, ...]:
         """The best turns of each look-up that were not shown yet."""
-        shown = self._shown(evidence)
+        shown = self._shown_spans(evidence)
         found: dict[tuple[PageId, int], FoundTurn] = {}
         with step("search"):
             for search in searches:
@@ -152,13 +152,13 @@ class TurnSearchLoop:
                     found.setdefault(place_of(turn), turn)
         return tuple(found.values())
 
-    def _shown(self, evidence: Iterable[Evidence]) -> set[Span]:
+    def _shown_spans(self, evidence: Iterable[Evidence]) -> set[Span]:
         """Where the turns stand that were put before the engine."""
         return {span for item in (*evidence, *self._new) if item.source == "turn" for span in item.spans}
 
     async def _word(
-        self, composed: Composed, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
-    ) -> Composed:
+        self, composed: ComposedAnswer, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
+    ) -> ComposedAnswer:
         """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
         tokens = self._options.widen_tokens
         room = tokens - size(composed.cited, self._count)

@@ -53,7 +53,7 @@ def turns_on_pages(turns: Iterable[FoundTurn]) -> dict[PageId, list[FoundTurn]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class GatheredTurns:
     """Candidates, each with its page, and the texts that they count in."""
 
     candidates: tuple[Candidate, ...]
@@ -61,14 +61,14 @@ class Gathered:
     texts: tuple[str, ...]
 
 
-def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> Gathered:
+def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> GatheredTurns:
     """The hits whose turn stands on one of the pages and may be read, with what was said right beside."""
     said = _in_order(pages)
     places = {turn_id(page.id, number): at for at, (page, number, _) in enumerate(said)}
     found = [(hit, places[id_]) for id_, hit in hits.items() if id_ in places]
-    beside = [_beside(said, at) for _, at in found]
+    beside = [_neighbours(said, at) for _, at in found]
     needed = {at: place for place, at in enumerate(sorted({at for around in beside for at in around}))}
-    return Gathered(
+    return GatheredTurns(
         candidates=tuple(
             Candidate(hit=hit, line=said[at][2], own=needed[at], beside=tuple(needed[i] for i in around))
             for (hit, at), around in zip(found, beside, strict=True)
@@ -79,7 +79,7 @@ def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> Gathere
 
 
 def ranked_turns(
-    question: TurnQuery, gathered: Gathered, lexicon: Lexicon, options: RankingOptions
+    question: TurnQuery, gathered: GatheredTurns, lexicon: Lexicon, options: RankingOptions
 ) -> tuple[FoundTurn, ...]:
     """The candidates with their scores, best first. Blocking."""
     if not gathered.candidates:
@@ -101,7 +101,7 @@ def _in_order(pages: Iterable[Page]) -> list[_PlacedTurn]:
     return [(page, n, line) for page in ordered for n, line in enumerate(page.lines) if line.turn]
 
 
-def _beside(said: Sequence[_PlacedTurn], at: int) -> list[int]:
+def _neighbours(said: Sequence[_PlacedTurn], at: int) -> list[int]:
     """The turn and its neighbours; that may reach over to the next page, where that was read too."""
     page = said[at][0]
     return [

@@ -25,7 +25,7 @@ from tiermem.errors import (
 from tiermem.index.interface import Period, Searches, Timeframe
 from tiermem.ledger import EVERYTHING_SEEN, Around, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
-from tiermem.proof import at_least, closed, searched, withheld, without
+from tiermem.proof import at_least, closed, withheld, without, without_unsearched
 from tiermem.reading.backlog import Backlog, Waiting
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.quoting import lines
@@ -236,14 +236,14 @@ class View:
         """Whether a unit is of this session and time, trusted, and rests on nothing that may not be seen."""
         if not self._trusts(unit) or not self.scope.sees.unit(unit):
             return False
-        if self.scope.session not in (None, unit.session) or not self._happened(unit):
+        if self.scope.session not in (None, unit.session) or not self._may_have_happened(unit):
             return False
         hidden = [span.page_id for span in unit.spans if self._hides(span.page_id)]
         for page_id in hidden:
             self._read[page_id] = self._set_aside(page_id)
         return not hidden and self._sees(unit)
 
-    def _happened(self, unit: SummaryUnit) -> bool:
+    def _may_have_happened(self, unit: SummaryUnit) -> bool:
         """Whether what the unit tells may have happened in one of the days asked for."""
         if self.scope.happened is None:
             return True
@@ -291,7 +291,7 @@ class View:
         page = without(page, self.taken_back(page))
         sees = self.scope.sees
         if self.scope.unsearched:
-            page = searched(page, self.scope.unsearched)
+            page = without_unsearched(page, self.scope.unsearched)
         if not sees.all:
             page = withheld(page, lambda line: line.turn is not None and sees.turn(line.turn))
         if self._around is not None and not all(map(self._said_by_then, page.lines)):

@@ -10,7 +10,7 @@ from tiermem.model import Action, Decision, Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
+class FixedRoute:
     """Gives the same decision to every question."""
 
     name: str
@@ -22,7 +22,7 @@ class Fixed:
         return Decision(action=self.action, score=None, reason=reason, router=self.name)
 
 
-always = Fixed(name="always", action="ESCALATE")
+always = FixedRoute(name="always", action="ESCALATE")
 """Escalates every question: every answer is read from the pages."""
-never = Fixed(name="never", action="ANSWER")
+never = FixedRoute(name="never", action="ANSWER")
 """Escalates no question; an answer that fails its check may still lead to the pages."""

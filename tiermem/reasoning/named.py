@@ -63,7 +63,7 @@ def _nearest(wanted: Routing) -> Route:
     return SimilarityEntityGate(tau=THRESHOLDS[wanted.embedder].tau)
 
 
-def _learned(wanted: Routing) -> Route:
+def _learned_route(wanted: Routing) -> Route:
     from tiermem.reasoning.policy.linear import LearnedRoute, policy_for
 
     return LearnedRoute(policy=policy_for(wanted.policy, embedder=wanted.embedder, turns=wanted.turns))
@@ -81,7 +81,7 @@ ROUTERS: Mapping[str, Callable[[Routing], Route | None]] = {
     "llm": lambda wanted: wanted.engine.route,
     "gate": _gate,
     "nearest": _nearest,
-    "learned": _learned,
+    "learned": _learned_route,
     "always": lambda _: always,
     "never": lambda _: never,
 }
@@ -90,7 +90,7 @@ ROUTERS: Mapping[str, Callable[[Routing], Route | None]] = {
 
 def engine_named(name: str, model: LanguageModel | None = None) -> Engine:
     """The engine of this name; `InvalidInput` for an unknown name, or where a model is needed and missing."""
-    return _known("engine", name, ENGINES)(model)
+    return _look_up("engine", name, ENGINES)(model)
 
 
 def with_router(
@@ -101,7 +101,7 @@ def with_router(
     that was learned with it, from what is recalled here (`turns`: turns beside units).
     """
     wanted = Routing(engine=engine, embedder=embedder, policy=policy, turns=turns)
-    return replace(engine, route=_known("router", name, ROUTERS)(wanted))
+    return replace(engine, route=_look_up("router", name, ROUTERS)(wanted))
 
 
 def as_published(engine: Engine, *, action_alone: bool, abstains: bool) -> Engine:
@@ -121,7 +121,7 @@ def as_published(engine: Engine, *, action_alone: bool, abstains: bool) -> Engin
     return replace(engine, compose=replace(engine.compose, prompt="compose_always"))
 
 
-def _known(what: str, name: str, known: Mapping[str, T]) -> T:
+def _look_up(what: str, name: str, known: Mapping[str, T]) -> T:
     if name not in known:
         raise InvalidInput(f"no {what} is called {name!r}; there are: {', '.join(sorted(known))}")
     return known[name]

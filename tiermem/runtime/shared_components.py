@@ -123,7 +123,7 @@ async def acquire_components(
             if opened.over:
                 continue
             if opened.components is None:
-                await _made(opened, make)
+                await _make_or_close(opened, make)
             elif key is not None and (what := differs(opened.components)) is not None:
                 if not opened.users:
                     await opened.closed()
@@ -137,7 +137,9 @@ async def acquire_components(
             return opened
 
 
-async def _made(opened: SharedComponents, make: Callable[[SharedComponents], Awaitable[None]]) -> None:
+async def _make_or_close(
+    opened: SharedComponents, make: Callable[[SharedComponents], Awaitable[None]]
+) -> None:
     try:
         await make(opened)
     except BaseException:

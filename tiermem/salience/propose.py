@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.text import negated, normalise, resolve_dates, unsupported_literals
+from tiermem.text import is_negated, normalise, resolve_dates, unsupported_literals
 
 NEAR: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.9, "all-MiniLM-L6-v2-int8": 0.9}
 """From which cosine on two units are near each other, by the name of the embedder.
@@ -102,7 +102,7 @@ def difference(one: SummaryUnit, other: SummaryUnit) -> str:
         return "they are trusted differently"
     if one.event_at != other.event_at or _days(one) != _days(other):
         return "they tell of different times"
-    if negated(one.text) != negated(other.text):
+    if is_negated(one.text) != is_negated(other.text):
         return "one of them denies what the other tells"
     lost = (*unsupported_literals(one.text, [other.text]), *unsupported_literals(other.text, [one.text]))
     if lost:

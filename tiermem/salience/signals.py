@@ -101,7 +101,7 @@ def promotion(uses: int, weight: float) -> str | None:
     return f"{uses} answers cited it, and what came of them gives it the weight {weight:g}"
 
 
-def promoted(importance: float) -> float:
+def promote(importance: float) -> float:
     """The importance of a unit that is promoted: half of what it lacked of all there is, more."""
     return (1.0 + importance) / 2
 

@@ -3,15 +3,15 @@
 from tiermem.text.dates import DateMention, parse_iso, resolve_dates
 from tiermem.text.literals import Source, literals, omissions, page_literals, unsupported_literals
 from tiermem.text.normalise import normalise
-from tiermem.text.readings import negated
+from tiermem.text.readings import is_negated
 from tiermem.text.words import STOP_WORDS, sentences, stem, stems, without_possessive, words
 
 __all__ = [
     "STOP_WORDS",
     "DateMention",
     "Source",
+    "is_negated",
     "literals",
-    "negated",
     "normalise",
     "omissions",
     "page_literals",

@@ -120,7 +120,7 @@ def date_ranges(text: str, asked: date, *, past: bool = True) -> tuple[DateRange
 def date_ranges_in(text: str, asked: date, *, past: bool = True) -> tuple[DateRange, ...]:
     """The times that a sentence names beyond doubt: those named outright, from which others count, or all."""
     try:
-        points = list(_judged(text, _points(text, asked, past=past)))
+        points = list(_judge_dates(text, _points(text, asked, past=past)))
         found = _ranges(text, points, alone=False)
     except (ValueError, OverflowError):  # it ends before it begins, or outside the calendar
         return ()
@@ -150,7 +150,7 @@ def _last_units(text: str, asked: date) -> Iterator[_Point]:
         unit, bare = lower(match["unit"]), match["n"] is None
         if unit == "weekend" or (bare and (unit == "day" or lower(match["last"]) == "last")):
             continue
-        first = _stepped(asked, unit, -(1 if bare else count(match["n"])))
+        first = _step_day(asked, unit, -(1 if bare else count(match["n"])))
         if bare and "last" in lower(match["last"]):
             first = min(first, *(found.first for found in resolve_dates(f"last {unit}", asked)))
         yield _Point(start=match.start(), end=match.end(), first=first, last=asked, outright=False)
@@ -222,7 +222,7 @@ def _month_end(day: date) -> date:
     return add_months(day, 1) - timedelta(days=1)
 
 
-def _stepped(day: date, unit: str, steps: int) -> date:
+def _step_day(day: date, unit: str, steps: int) -> date:
     """The day so many units later."""
     if unit in ("day", "week"):
         return day + timedelta(days=steps * (7 if unit == "week" else 1))
@@ -233,16 +233,16 @@ def _stepped(day: date, unit: str, steps: int) -> date:
 def _ranges(text: str, points: Sequence[_Point], *, alone: bool) -> tuple[DateRange, ...]:
     """What the dates come to with the words beside them."""
     found: list[DateRange] = []
-    for point in _joined(text, points):
+    for point in _join_dates(text, points):
         if point.sure:
-            one = _related(text, point, alone=alone)
+            one = _relate(text, point, alone=alone)
             while found and found[-1].end > one.start:  # "the Sunday before 25 October"
                 found.pop()
             found.append(one)
     return tuple(found)
 
 
-def _joined(text: str, points: Sequence[_Point]) -> list[_Point]:
+def _join_dates(text: str, points: Sequence[_Point]) -> list[_Point]:
     """The dates, two of them as one where the words between them say from the one to the other."""
     joined: list[_Point] = []
     waiting = list(reversed(points))
@@ -283,7 +283,7 @@ def _from_to(text: str, one: _Point, other: _Point) -> _Point | None:
     )
 
 
-def _related(text: str, point: _Point, *, alone: bool) -> DateRange:
+def _relate(text: str, point: _Point, *, alone: bool) -> DateRange:
     """The date with the words before it that say which side of it is meant."""
     before = text[max(0, point.start - _BESIDE) : point.start]
     first: date | None = point.first
@@ -331,15 +331,15 @@ def _next_to(point: _Point, found: re.Match[str]) -> tuple[date, date]:
         )
     steps = 1 if found["n"] is None else count(found["n"])
     if back:
-        return _stepped(point.first, what, -steps), edge
-    return edge, _stepped(point.last, what, steps)
+        return _step_day(point.first, what, -steps), edge
+    return edge, _step_day(point.last, what, steps)
 
 
 def _day_on(day: date, days: int) -> date:
     return day + timedelta(days=days)
 
 
-def _judged(text: str, points: Sequence[_Point]) -> Iterator[_Point]:
+def _judge_dates(text: str, points: Sequence[_Point]) -> Iterator[_Point]:
     """The dates of a sentence, and which of them are dates beyond doubt."""
     ends = [0, *(point.end for point in points)]
     starts = [*(point.start for point in points[1:]), len(text)]

@@ -172,7 +172,7 @@ def resolve_dates(
     return tuple(sorted(found, key=lambda mention: mention.start))
 
 
-class Placed(Protocol):
+class PlacedText(Protocol):
     """Words that stand somewhere in a text."""
 
     @property
@@ -186,7 +186,7 @@ class Placed(Protocol):
         ...
 
 
-def without_dates(text: str, mentions: Iterable[Placed]) -> str:
+def without_dates(text: str, mentions: Iterable[PlacedText]) -> str:
     """`text` with its date expressions blanked out, every other offset unchanged."""
     parts: list[str] = []
     at = 0
@@ -395,7 +395,7 @@ def _fixed_day(match: re.Match[str], said: date | None) -> DateMention | None:
     return _one_day(match, said + timedelta(days=_FIXED_DAYS[lower(match["name"])]))
 
 
-def _shifted(match: re.Match[str], said: date | None) -> DateMention | None:
+def _shift(match: re.Match[str], said: date | None) -> DateMention | None:
     """Units before or after: "three weeks ago", "in two months", "last week", "next year"."""
     if said is None:
         return None
@@ -531,11 +531,11 @@ _RULES = (
     _rule(_SEASON + r",?\s++(?:of\s++)?" + _YEAR, _season, needs_day=False),
     _rule(_YEAR + r"(?![:\d]|" + _COUNTED + ")", _plain_year, needs_day=False),
     _rule(r"(?P<name>" + "|".join(_FIXED_DAYS) + r")\b", _fixed_day),
-    _rule(_SPAN_OF_TIME + r"\s++(?P<ago>ago|back|earlier|prior)\b", _shifted),
-    _rule(r"(?:in|within)\s++(?:about\s++)?" + _SPAN_OF_TIME + r"(?:['’]\s++time)?\b", _shifted),
-    _rule(_SPAN_OF_TIME + r"\s++(?:from now|later)\b", _shifted),
+    _rule(_SPAN_OF_TIME + r"\s++(?P<ago>ago|back|earlier|prior)\b", _shift),
+    _rule(r"(?:in|within)\s++(?:about\s++)?" + _SPAN_OF_TIME + r"(?:['’]\s++time)?\b", _shift),
+    _rule(_SPAN_OF_TIME + r"\s++(?:from now|later)\b", _shift),
     _rule(_WHICH + r"\s++" + _WEEKDAY + r"\b", _weekday),
-    _rule(_WHICH + r"\s++" + _UNIT + r"\b", _shifted),
+    _rule(_WHICH + r"\s++" + _UNIT + r"\b", _shift),
     _rule(_WHICH + r"\s++" + _SEASON + r"\b", _season),
     _rule(r"(?P<which>)" + _LONG_WEEKDAY + r"\b" + _NO_DATE_AFTER, _weekday),
     _rule(

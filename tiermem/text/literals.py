@@ -16,7 +16,7 @@ from unicodedata import decimal
 from pagestore import Page, Span, Turn
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.rare import rare_words
-from tiermem.text.readings import negated
+from tiermem.text.readings import is_negated
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
 
 _UNITS = {
@@ -87,7 +87,7 @@ def literals(text: str, said_at: datetime | None = None) -> Literals:
         numbers=frozenset(numbers(without_dates(text, dates))),
         dates=dates,
         names=tuple(dict.fromkeys(names(text))),
-        negations=tuple(piece.text for piece in sentences(text) if negated(piece.text)),
+        negations=tuple(piece.text for piece in sentences(text) if is_negated(piece.text)),
     )
 
 
@@ -268,7 +268,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     unit_numbers = {number for text in units for number in numbers(text)}
     unit_words = {stem(word) for text in units for word in words(text)}
     unit_dates = {(kept.first, kept.last) for text in units for kept in resolve_dates(text, None)}
-    denied = [frozenset(map(stem, words(text))) for text in units if negated(text)]
+    denied = [frozenset(map(stem, words(text))) for text in units if is_negated(text)]
     lost: list[str] = []
     for turn in _turns_of(page):
         found = literals(turn.text, turn.said_at)
@@ -283,7 +283,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
             if any(stem(word) not in unit_words for word in words(name))
         ]
         lost += [f"word: {word}" for word in _plain_words(turn, found) if stem(word) not in unit_words]
-        lost += [f"negation: {text}" for text in found.negations if not _kept(text, denied)]
+        lost += [f"negation: {text}" for text in found.negations if not _repeats_denied(text, denied)]
     return tuple(dict.fromkeys(lost))
 
 
@@ -307,6 +307,6 @@ def _plain_words(turn: Turn, found: Literals) -> Iterator[str]:
     )
 
 
-def _kept(statement: str, denied: Sequence[frozenset[str]]) -> bool:
+def _repeats_denied(statement: str, denied: Sequence[frozenset[str]]) -> bool:
     content = {stem(word) for word in words(statement) if word not in STOP_WORDS}
     return any(2 * len(content & denied_stems) >= len(content) for denied_stems in denied)

@@ -25,7 +25,7 @@ _PIECE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised:
+class NormalisedText:
     """`text[i]` came from `original[starts[i]:ends[i]]`."""
 
     text: str
@@ -50,7 +50,7 @@ def _invisible(char: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def normalise(text: str) -> Normalised:
+def normalise(text: str) -> NormalisedText:
     """Fold `text`; runs of white space become one space, none at the ends. Never raises."""
     chars: list[str] = []
     starts: list[int] = []
@@ -66,4 +66,4 @@ def normalise(text: str) -> Normalised:
         chars.pop()
         starts.pop()
         ends.pop()
-    return Normalised("".join(chars), tuple(starts), tuple(ends))
+    return NormalisedText("".join(chars), tuple(starts), tuple(ends))

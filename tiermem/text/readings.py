@@ -106,7 +106,7 @@ def speech(text: str) -> Speech | None:
     )
 
 
-def negated(text: str) -> bool:
+def is_negated(text: str) -> bool:
     """Whether `text` denies something; "can't wait" and the like do not."""
     return bool(_NEGATION.search(_without_idioms(text)))
 

@@ -59,7 +59,7 @@ def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, 
     taken: _Wanted = [
         (f"{one.name} {name}", "validation", TypeAdapter(hint))
         for one in known
-        for name, hint in _taken(one).items()
+        for name, hint in _argument_types(one).items()
     ]
     steps: _Wanted = [(AskStep.__name__, "serialization", TypeAdapter(AskStep))]
     made, shared = TypeAdapter.json_schemas([*results, *taken, *steps], ref_template=REFERENCES)
@@ -69,7 +69,7 @@ def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, 
 
 
 def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
-    names = _taken(operation)
+    names = _argument_types(operation)
     return {
         "type": "object",
         "properties": {name: made[f"{operation.name} {name}", "validation"] for name in names},
@@ -78,7 +78,7 @@ def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _taken(operation: Operation) -> dict[str, Any]:
+def _argument_types(operation: Operation) -> dict[str, Any]:
     """What of its arguments goes over HTTP, each with a type that JSON has."""
     return {
         name: _as_written(hint) for name, hint in operation.hints.items() if name not in (*STAYS, *PLACED)

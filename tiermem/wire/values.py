@@ -66,7 +66,7 @@ def _reader(hint: Any) -> _Read:
     if origin in (Union, types.UnionType):
         return _choice(args)
     if origin is tuple and args[1:] != (...,):
-        return _fixed(args)
+        return _tuple_reader(args)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(args[1])
     if isinstance(origin, type) and args:
@@ -94,7 +94,7 @@ def _several(kind: Callable[[Any], Any], item: Any) -> _Read:
     return read
 
 
-def _fixed(items: tuple[Any, ...]) -> _Read:
+def _tuple_reader(items: tuple[Any, ...]) -> _Read:
     def read(value: Any) -> Any:
         return tuple(_reader(item)(one) for item, one in zip(items, value, strict=True))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from tiermem.workspace.items import Item, faded
+from tiermem.workspace.items import Item, faded_importance
 
 Order = Literal["recent", "important", "balanced"]
 """`recent`: what was used last comes first. `important`: what matters most. `balanced`: what matters most by
@@ -21,4 +21,4 @@ def ordered(items: Sequence[Item], order: Order, now: datetime) -> tuple[Item, .
         return newest
     if order == "important":
         return tuple(sorted(newest, key=lambda item: -item.importance))
-    return tuple(sorted(newest, key=lambda item: -faded(item, now)))
+    return tuple(sorted(newest, key=lambda item: -faded_importance(item, now)))

@@ -17,7 +17,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
-from tiermem.workspace.items import Item, aware, faded
+from tiermem.workspace.items import Item, aware, faded_importance
 
 Rank = tuple[Any, ...]
 
@@ -61,7 +61,7 @@ class Hybrid:
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Importance, then age."""
-        return item.importance, _added(item)
+        return item.importance, _added_timestamp(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Access:
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Importance times use, then age."""
-        return item.importance * (1 + math.log1p(item.uses)), _added(item)
+        return item.importance * (1 + math.log1p(item.uses)), _added_timestamp(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Balanced:
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Its importance as it has faded."""
-        return (faded(item, now),)
+        return (faded_importance(item, now),)
 
 
 class EvictionQueue:
@@ -205,7 +205,7 @@ class EvictionQueue:
         heapq.heapify(self._heap)
 
 
-def _added(item: Item) -> float:
+def _added_timestamp(item: Item) -> float:
     return 0.0 if item.added_at is None else aware(item.added_at).timestamp()
 
 

@@ -64,7 +64,7 @@ class Item:
         )
 
 
-def faded(item: Item, now: datetime) -> float:
+def faded_importance(item: Item, now: datetime) -> float:
     """Its importance, half after an hour, a quarter after three; never more, also where a clock went back."""
     hours = 0.0 if item.added_at is None else (now - aware(item.added_at)).total_seconds() / _HOUR
     return item.importance / (1 + max(0.0, hours))

@@ -107,9 +107,9 @@ class ErasedTurns:
             return None
         if left.spans != unit.spans:
             left = replace(left, importance=self._importance_left(unit, left))
-            stays = _proved(left, self.after)
+            stays = _is_proved(left, self.after)
         else:
-            stays = not beside or _proved(left, self.after) or not _proved(left, self.before)
+            stays = not beside or _is_proved(left, self.after) or not _is_proved(left, self.before)
         return (
             left if stays and in_words_of(left.text, _pages_of(left, self.after), computed=values) else None
         )
@@ -125,7 +125,7 @@ class Closure:
 
 
 @dataclass
-class _Taken:
+class _Removal:
     records: list[int] = field(default_factory=list)
     instead: list[Replacement] = field(default_factory=list)
     stripped: int = 0
@@ -133,7 +133,7 @@ class _Taken:
 
 def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
     """Which of all entries must go with the turns, and what of it may stay."""
-    taken, past = _Taken(), Past()
+    taken, past = _Removal(), Past()
     for one in entries:
         if one.place is None:
             taken.records.append(one.logged_at)
@@ -173,7 +173,7 @@ def _pages_of(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> tuple[Pag
     return tuple(page_of(page_id) for page_id in dict.fromkeys(span.page_id for span in unit.spans))
 
 
-def _proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
+def _is_proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
     """Whether the words the unit rests on prove it: all of them together, or those of one page alone.
 
     A unit that was merged from two holds when either side's page tells all of it.

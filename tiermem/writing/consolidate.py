@@ -132,7 +132,7 @@ class Consolidator:
         one.near += proposals.apart
         for merge in proposals.merges:
             entry = await self._entry(one, merge)
-            one.merged += [] if entry is None else [_merged(entry)]
+            one.merged += [] if entry is None else [_as_merged_units(entry)]
         return replace(one.report(), proposed=True)
 
     async def _seal(self, one: _Pass, now: datetime, moment: Moment) -> None:
@@ -192,7 +192,7 @@ class Consolidator:
                 entry = await self._entry(one, merge)
                 if entry is not None:
                     await self._ledger.write(entry)
-                    one.merged.append(_merged(entry))
+                    one.merged.append(_as_merged_units(entry))
         self._looked, self._looked_in = head, tier1
         if one.merged:
             await self._index_it(one, moment)
@@ -225,7 +225,7 @@ class Consolidator:
         found: dict[tuple[int, int], Pair] = {}
         for unit in units:
             async with moment():
-                near = await self._near(unit)
+                near = await self._near_units(unit)
             for other, similarity in near:
                 if other.id in age:  # what comes meanwhile is looked at in the next pass
                     older, newer = sorted((unit, other), key=lambda unit: age[unit.id])
@@ -235,7 +235,7 @@ class Consolidator:
         oldest_first = [found[ages] for ages in sorted(found)]
         return await to_thread.run_sync(lambda: propose(oldest_first, parted=tier1.were_parted))
 
-    async def _near(self, unit: SummaryUnit) -> list[tuple[SummaryUnit, float]]:
+    async def _near_units(self, unit: SummaryUnit) -> list[tuple[SummaryUnit, float]]:
         """The units that hold and are near this one, of the same session, with the cosine."""
         tier1, least = self._ledger.tier1, near_for(self._options.embedder)
         hits = await self._index.search(
@@ -351,5 +351,5 @@ def _standing_for(units: Sequence[SummaryUnit], unit_id: UnitId) -> SummaryUnit:
     )
 
 
-def _merged(entry: Consolidated) -> MergedUnits:
+def _as_merged_units(entry: Consolidated) -> MergedUnits:
     return MergedUnits(unit=entry.unit, of=entry.merged, reason=entry.reason)

@@ -59,7 +59,7 @@ async def distil(
         claims = await engine.distil(pages)
 
     def linked() -> tuple[Distilled, ...]:
-        made = proved(pages, claims, made_by=engine.name, trust=trust)
+        made = prove_claims(pages, claims, made_by=engine.name, trust=trust)
         return tuple(
             Distilled(
                 page_id=page.id,
@@ -94,7 +94,7 @@ async def redistil(
         claims = await engine.distil([page], hints=hints)
 
     def linked() -> Redistilled:
-        made = proved([page], claims, made_by=engine.name, trust=trust)
+        made = prove_claims([page], claims, made_by=engine.name, trust=trust)
         texts = [unit.text for unit in (*kept, *made.units.values())]
         return Redistilled(
             page_id=page.id,
@@ -112,7 +112,7 @@ async def redistil(
     return await to_thread.run_sync(linked)
 
 
-def proved(
+def prove_claims(
     pages: Sequence[Page], claims: Iterable[Claim], *, made_by: str, trust: TrustLevels = DEFAULT_TRUST
 ) -> UnitsMade:
     """The units that the words of these pages prove, each once, and the claims they contradict."""
@@ -122,17 +122,17 @@ def proved(
         if isinstance(fact, Rejected):
             made.rejected.append(fact)
         elif is_proved(fact.support):
-            _put(made, _unit(fact, "summary", pages, made_by, trust))
+            _add_unit(made, _unit(fact, "summary", pages, made_by, trust))
         else:
             made.worded += 1
             for words in quotations(fact, pages):
                 quoted = link(words, pages)
                 if isinstance(quoted, LinkedFact) and is_proved(quoted.support):
-                    _put(made, _unit(quoted, "quote", pages, made_by, trust))
+                    _add_unit(made, _unit(quoted, "quote", pages, made_by, trust))
     return made
 
 
-def _put(made: UnitsMade, unit: SummaryUnit) -> None:
+def _add_unit(made: UnitsMade, unit: SummaryUnit) -> None:
     made.units.setdefault(unit.id, unit)
 
 

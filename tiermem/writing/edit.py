@@ -18,7 +18,7 @@ from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
 from tiermem.proof import instruction_like
 from tiermem.reasoning.interface import Operation
-from tiermem.text import Source, negated, stems, unsupported_literals
+from tiermem.text import Source, is_negated, stems, unsupported_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.writing.importance import importance_of
 
@@ -40,7 +40,7 @@ class Grounds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proved:
+class ProvedFact:
     """A finding whose fact was linked again, and what its spans hold."""
 
     finding_id: FindingId
@@ -87,26 +87,26 @@ def grounds_of(
     )
 
 
-def skipped(finding_id: FindingId, reason: str) -> WroteBack:
+def skip(finding_id: FindingId, reason: str) -> WroteBack:
     """The decision to write nothing."""
     return WroteBack(write_back=WriteBack(finding_id=finding_id, op="SKIP", reason=reason), shown=())
 
 
 def settle(
     proposed: Operation,
-    proved: Proved,
+    proved: ProvedFact,
     neighbours: Mapping[UnitId, Neighbour],
     *,
     unit_id: UnitId,
     made_by: str,
 ) -> WroteBack:
     """The entry for what was proposed, so far as the evidence allows; a malformed proposal is a SKIP."""
-    malformed = _malformed(proposed, neighbours)
+    malformed = _malformation(proposed, neighbours)
     if malformed:
-        return skipped(proved.finding_id, f"malformed decision: {malformed}")
+        return skip(proved.finding_id, f"malformed decision: {malformed}")
     if proposed.op == "SKIP":
-        return skipped(proved.finding_id, proposed.reason)
-    superseded = _superseded(proposed, proved, neighbours)
+        return skip(proved.finding_id, proposed.reason)
+    superseded = _allowed_supersessions(proposed, proved, neighbours)
     older = _with_all_before(superseded, neighbours)
     notes = [proposed.reason]
     if len(superseded) < len(set(proposed.supersedes)):
@@ -116,13 +116,13 @@ def settle(
         text = (proposed.text or "").strip()
         refusal = why_not_one(text, target, proved.fact.claim, proved.grounds)
         if refusal is None:
-            unit = _merged(target, proved, text, older, made_by)
+            unit = _merge_unit(target, proved, text, older, made_by)
             return _wrote("UPDATE", proved, unit, superseded, notes)
         notes.append(f"merge refused: {refusal}")
-    return _wrote("ADD", proved, _added(proved, unit_id, older, made_by), superseded, notes)
+    return _wrote("ADD", proved, _new_unit(proved, unit_id, older, made_by), superseded, notes)
 
 
-def _malformed(proposed: Operation, neighbours: Mapping[UnitId, Neighbour]) -> str | None:
+def _malformation(proposed: Operation, neighbours: Mapping[UnitId, Neighbour]) -> str | None:
     if proposed.op not in ("ADD", "UPDATE", "SKIP"):
         return f"unknown operation {proposed.op!r}"
     unknown = [unit_id for unit_id in proposed.supersedes if unit_id not in neighbours]
@@ -135,8 +135,8 @@ def _malformed(proposed: Operation, neighbours: Mapping[UnitId, Neighbour]) -> s
     return None
 
 
-def _superseded(
-    proposed: Operation, proved: Proved, neighbours: Mapping[UnitId, Neighbour]
+def _allowed_supersessions(
+    proposed: Operation, proved: ProvedFact, neighbours: Mapping[UnitId, Neighbour]
 ) -> tuple[UnitId, ...]:
     return tuple(
         unit_id
@@ -179,7 +179,7 @@ def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str
             if grounds.trust < target.grounds.trust
             else ("its source is trusted more")
         )
-    if not negated(known) == negated(new) == negated(text):
+    if not is_negated(known) == is_negated(new) == is_negated(text):
         return "a denial and an assertion are not merged"
     sides = (Source(known), Source(new), *target.grounds.sources, *grounds.sources)
     invented = unsupported_literals(text, sides)
@@ -195,8 +195,8 @@ def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str
     return "most of it is in neither side" if 2 * len(merged - sides_stems) > len(merged) else None
 
 
-def _merged(
-    target: Neighbour, proved: Proved, text: str, superseded: tuple[UnitId, ...], made_by: str
+def _merge_unit(
+    target: Neighbour, proved: ProvedFact, text: str, superseded: tuple[UnitId, ...], made_by: str
 ) -> SummaryUnit:
     unit, fact = target.unit, proved.fact
     times = [time for time in (unit.said_at, proved.grounds.said_at) if time is not None]
@@ -217,7 +217,9 @@ def _merged(
     )
 
 
-def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made_by: str) -> SummaryUnit:
+def _new_unit(
+    proved: ProvedFact, unit_id: UnitId, superseded: tuple[UnitId, ...], made_by: str
+) -> SummaryUnit:
     fact = proved.fact
     return SummaryUnit(
         id=unit_id,
@@ -238,12 +240,12 @@ def _added(proved: Proved, unit_id: UnitId, superseded: tuple[UnitId, ...], made
     )
 
 
-def _importance(proved: Proved) -> float:
+def _importance(proved: ProvedFact) -> float:
     return importance_of(proved.fact.importance, proved.fact.spans, proved.grounds.pages)
 
 
 def _wrote(
-    op: Op, proved: Proved, unit: SummaryUnit, superseded: tuple[UnitId, ...], notes: Sequence[str]
+    op: Op, proved: ProvedFact, unit: SummaryUnit, superseded: tuple[UnitId, ...], notes: Sequence[str]
 ) -> WroteBack:
     decision = WriteBack(
         finding_id=proved.finding_id,

@@ -88,20 +88,20 @@ class Eraser:
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
         repeats the words: it stays in the log.
         """
-        announced, erased = await self._selected(selection, reason)
+        announced, erased = await self._select_turns(selection, reason)
         record = await self._ledger.write(announced)
         return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
 
     async def proposed(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
         """What `erase` would take and give now; nothing is written. Raises the same."""
-        announced, erased = await self._selected(selection, reason)
+        announced, erased = await self._select_turns(selection, reason)
         found = await self._closure(erased)
         before, after = await self._ledger.without(found.records, found.instead)
         return _erasure(announced, erased, found, before=before, after=after, index="untouched"), erased.words
 
-    async def _selected(self, selection: Selection, reason: str) -> tuple[Erasing, ErasedTurns]:
+    async def _select_turns(self, selection: Selection, reason: str) -> tuple[Erasing, ErasedTurns]:
         pages, unread = await self._select_pages(selection)
-        announced = _announced(selection, pages, reason, unread)
+        announced = _announce(selection, pages, reason, unread)
         erased = await self._erased_turns(announced)
         if erased.words.are_in(reason):
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
@@ -132,7 +132,7 @@ class Eraser:
         pages = tuple({page.id: page for page in erased.pages.values()}.values())
         # Of a page that the index went on without, nobody knows what it holds.
         known = from_its_start and before.aside_at("index").keys().isdisjoint(erased.pages)
-        index = await self._index(pages if known else None, _changed(before, after))
+        index = await self._index(pages if known else None, _changed_units(before, after))
         erasure = _erasure(announced, erased, found, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(
@@ -258,7 +258,7 @@ def _turns_of(pages: Iterable[Page], seqs: frozenset[int]) -> Iterator[Turn]:
     return (line.turn for page in pages for line in page.lines if line.turn is not None and line.seq in seqs)
 
 
-def _announced(
+def _announce(
     selection: Selection, pages: Sequence[Page], reason: str, unread: Sequence[Unread] = ()
 ) -> Erasing:
     """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`.
@@ -281,7 +281,7 @@ def _announced(
     if not found and unread:
         raise unread[0]
     if not found:
-        raise UnknownId(f"nothing to erase: {_named(selection)} is not in this space")
+        raise UnknownId(f"nothing to erase: {_selection_text(selection)} is not in this space")
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
     if selection.turn is not None and len(sessions) > 1:
         names = ", ".join(map(repr, sessions))
@@ -314,7 +314,7 @@ def _announced(
     )
 
 
-def _named(selection: Selection) -> str:
+def _selection_text(selection: Selection) -> str:
     parts = {"turn": selection.turn, "page": selection.page, "session": selection.session}
     return ", ".join(f"{name} {value!r}" for name, value in parts.items() if value is not None) or "a turn"
 
@@ -342,7 +342,7 @@ def _words(
     return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))
 
 
-def _changed(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
+def _changed_units(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
     """The units that are erased, say something else, or are in force again or no longer."""
     return tuple(
         unit.id

@@ -20,7 +20,7 @@ from pagestore import OpenInfo, SessionId, TurnTimes
 
 def idle_by_clock(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -> tuple[SessionId, ...]:
     """Sessions whose newest turn was recorded `minutes` ago or earlier, or before logs kept the time."""
-    return tuple(page.session for page in pages if _left(page, now, minutes) <= 0)
+    return tuple(page.session for page in pages if _seconds_until_idle(page, now, minutes) <= 0)
 
 
 def idle_by_said_time(pages: Sequence[OpenInfo], *, minutes: float) -> tuple[SessionId, ...]:
@@ -48,10 +48,10 @@ def left_behind(
 
 def next_look(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -> float | None:
     """Seconds until the first of the pages is idle by the clock, should nothing be said; `None` without."""
-    return min((max(0.0, _left(page, now, minutes)) for page in pages), default=None)
+    return min((max(0.0, _seconds_until_idle(page, now, minutes)) for page in pages), default=None)
 
 
-def _left(page: OpenInfo, now: datetime, minutes: float) -> float:
+def _seconds_until_idle(page: OpenInfo, now: datetime, minutes: float) -> float:
     """Seconds until the page is idle. A clock that was set back makes it wait, and never seals."""
     recorded = (turn.recorded_at for turn in reversed(page.turns))
     last = next((moment for moment in recorded if moment is not None), None)

@@ -41,7 +41,7 @@ from tiermem.index.interface import (
 )
 from tiermem.ledger import Changes, Ledger, SetAside, owner_of
 from tiermem.model import SummaryUnit, UnitId, merge_owners
-from tiermem.proof import searched
+from tiermem.proof import without_unsearched
 from tiermem.text import parse_iso
 from tiermem.writing.values import Projected, Unfinished
 
@@ -94,7 +94,7 @@ class Projection:
             async with self._one_marks:
                 await self._project(again=again)
 
-        return await self._unfinished(project)
+        return await self._attempt_step(project)
 
     @property
     def is_shown_first(self) -> bool:
@@ -103,9 +103,9 @@ class Projection:
 
     async def attempt_to_show(self) -> Unfinished | None:
         """`show`, or `attempt` where the index finds nothing before it is durable."""
-        return await (self._unfinished(self.show) if self.is_shown_first else self.attempt())
+        return await (self._attempt_step(self.show) if self.is_shown_first else self.attempt())
 
-    async def _unfinished(self, step: Callable[[], Awaitable[None]]) -> Unfinished | None:
+    async def _attempt_step(self, step: Callable[[], Awaitable[None]]) -> Unfinished | None:
         what = f"space {self._ledger.space}"
         try:
             await step()
@@ -395,11 +395,11 @@ class Projection:
         filling = await self._ledger.open_pages(page.session)
         beside = (one for one in filling if one.agent == page.agent)
         after = next((one for one in beside if one.number > page.number), None)
-        return None if after is None else searched(after, self._unsearched)
+        return None if after is None else without_unsearched(after, self._unsearched)
 
     async def _page(self, page_id: PageId, *, kept: bool = False) -> Page:
         """A page as it is to be found."""
-        return searched(await self._ledger.page(page_id, kept=kept), self._unsearched)
+        return without_unsearched(await self._ledger.page(page_id, kept=kept), self._unsearched)
 
     async def _pages_beside(self, page: Page) -> Sequence[PageInfo]:
         """The sealed pages of the same session and agent."""

@@ -40,7 +40,7 @@ class ResolvedTurns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
+class _StoredTurn:
     """A turn of the session, `None` once it was erased, and the room it takes on its pages."""
 
     turn: Turn | None
@@ -63,10 +63,10 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
         if taken in ("same", "erased"):
             found[n] = turn if taken == "same" else None
     if any(n not in found and how[n] in ("free", "other") for n in files):
-        stored = await _stored(ledger, session, {turn.agent for turn in turns})
+        stored = await _read_stored(ledger, session, {turn.agent for turn in turns})
         files = {n: _in_words_of(turn, stored) for n, turn in files.items()}
-        beside = _beside(files, stored)
-        for n, place in _elsewhere(files, stored, beside).items():
+        beside = _match_in_order(files, stored)
+        for n, place in _match_moved(files, stored, beside).items():
             known = stored[place].turn
             found.setdefault(n, replace(files[n], turn_id=known.turn_id if known else None))
         claimed = {turn.turn_id for turn in found.values() if turn is not None}
@@ -112,7 +112,7 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
     edited = {n: turn for (n, turn), taken in zip(messages.items(), how, strict=True) if taken == "other"}
     if not edited:
         return _Edits(turns={}, new=0)
-    stored = await _stored(ledger, session, {turn.agent for turn in edited.values()})
+    stored = await _read_stored(ledger, session, {turn.agent for turn in edited.values()})
     versions = versions_by_message(one.turn for one in stored if one.turn is not None)
     found: dict[int, Turn | None] = {}
     new = 0
@@ -145,7 +145,7 @@ async def _in_stored_words(ledger: Ledger, session: SessionId, turns: Sequence[T
     return tuple(stored.get(n, turn) for n, turn in enumerate(turns))
 
 
-def _in_words_of(turn: Turn, stored: Sequence[_Stored]) -> Turn:
+def _in_words_of(turn: Turn, stored: Sequence[_StoredTurn]) -> Turn:
     """A turn of a file in the rendering, its own or an earlier one, that is stored."""
     renderings = _earlier(turn)
     if not renderings:
@@ -184,7 +184,9 @@ async def _new(
     return found
 
 
-async def _stored(ledger: Ledger, session: SessionId, agents: Collection[str | None]) -> list[_Stored]:
+async def _read_stored(
+    ledger: Ledger, session: SessionId, agents: Collection[str | None]
+) -> list[_StoredTurn]:
     """The turns of these agents in the session in order, each whole."""
     filling = await ledger.open_pages(session)  # before the sealed ones: one that seals meanwhile is in both
     infos = [info for info in await ledger.pages(session) if info.agent in agents]
@@ -200,11 +202,11 @@ async def _stored(ledger: Ledger, session: SessionId, agents: Collection[str | N
     return [_whole(parts) for parts in turns]
 
 
-def _whole(lines: Sequence[PageLine]) -> _Stored:
+def _whole(lines: Sequence[PageLine]) -> _StoredTurn:
     room, turn = sum(line.end - line.start for line in lines), lines[0].turn
     said = [line.turn.text for line in lines if line.turn is not None]
     whole = replace(turn, text="".join(said)) if turn is not None and len(said) == len(lines) else None
-    return _Stored(turn=whole, room=room, parts=lines[0].parts)
+    return _StoredTurn(turn=whole, room=room, parts=lines[0].parts)
 
 
 def _room(turn: Turn, parts: int) -> int:
@@ -220,7 +222,7 @@ def _words(turn: Turn) -> _Words:
     return turn.speaker, turn.said_at, turn.text
 
 
-def _from_files(turns: Mapping[int, Turn], stored: Sequence[_Stored]) -> dict[int, _Words]:
+def _from_files(turns: Mapping[int, Turn], stored: Sequence[_StoredTurn]) -> dict[int, _Words]:
     """The words of what was stored of files, by place; of a file's end alone, not those of before it."""
     first = min((_position(turn) for turn in turns.values()), default=0)
     of_files = {
@@ -236,7 +238,7 @@ def _position(turn: Turn) -> int:
     return int(found[0]) if found else 0
 
 
-def _beside(turns: Mapping[int, Turn], stored: Sequence[_Stored]) -> dict[int, int]:
+def _match_in_order(turns: Mapping[int, Turn], stored: Sequence[_StoredTurn]) -> dict[int, int]:
     """For turns of a file the places in `stored` of the same words, both in the same order.
 
     What both begin and end with belongs together, then what is said once in each, and so on in between.
@@ -281,8 +283,8 @@ def _places(said: Mapping[int, _Words]) -> dict[_Words, list[int]]:
     return places
 
 
-def _elsewhere(
-    turns: Mapping[int, Turn], stored: Sequence[_Stored], beside: Mapping[int, int]
+def _match_moved(
+    turns: Mapping[int, Turn], stored: Sequence[_StoredTurn], beside: Mapping[int, int]
 ) -> dict[int, int]:
     """`beside`, and what is in both in another order."""
     taken = set(beside.values())
@@ -316,7 +318,7 @@ def _rising(pairs: Mapping[int, int]) -> dict[int, int]:
 def _erased_before(
     turns: Mapping[int, Turn],
     beside: Mapping[int, int],
-    stored: Sequence[_Stored],
+    stored: Sequence[_StoredTurn],
     *,
     erased: Collection[int],
 ) -> set[int]:

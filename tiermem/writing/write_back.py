@@ -35,7 +35,7 @@ from tiermem.model import (
 from tiermem.proof import in_words_of, link, proof_rank, without
 from tiermem.reasoning.interface import Engine
 from tiermem.writing.duplicates import find_duplicate
-from tiermem.writing.edit import Neighbour, Proved, grounds_of, settle, skipped
+from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, settle, skip
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
 
@@ -72,7 +72,7 @@ class _ProvedFinding:
     """A finding, its proof, and the pages that hold it."""
 
     finding: Finding
-    proved: Proved
+    proved: ProvedFact
     pages: tuple[Page, ...]
 
 
@@ -117,11 +117,9 @@ class WriteBacks:
         for finding in findings:
             with run.leaving(finding):
                 candidates += await self._candidate(run, finding)
-        for candidate, selected in await self._judged(run, candidates):
+        for candidate, selected in await self._judge_worth(run, candidates):
             if not selected:
-                await self._write(
-                    run, skipped(candidate.finding.id, "not worth keeping beyond this question")
-                )
+                await self._write(run, skip(candidate.finding.id, "not worth keeping beyond this question"))
                 continue
             entry = None
             with run.leaving(candidate.finding):
@@ -129,7 +127,7 @@ class WriteBacks:
             if entry is not None:
                 await self._write(run, entry)
 
-    async def _judged(
+    async def _judge_worth(
         self, run: _Run, candidates: Sequence[_ProvedFinding]
     ) -> list[tuple[_ProvedFinding, bool]]:
         """Each with whether it is worth keeping, one by one where that raises something unexpected of all."""
@@ -138,10 +136,10 @@ class WriteBacks:
         if len(candidates) == 1:
             judged: list[tuple[_ProvedFinding, bool]] = []
             with run.leaving(candidates[0].finding):
-                judged += [(candidates[0], bool(await self._selected(candidates)))]
+                judged += [(candidates[0], bool(await self._select(candidates)))]
             return judged
         try:
-            selected = await self._selected(candidates)
+            selected = await self._select(candidates)
         except TierMemError as error:
             for candidate in candidates:
                 run.leave(candidate.finding, error)
@@ -149,7 +147,7 @@ class WriteBacks:
         except PageStoreError:
             raise
         except Exception:  # noqa: BLE001  # told of the finding for which it is raised again
-            return [one for candidate in candidates for one in await self._judged(run, [candidate])]
+            return [one for candidate in candidates for one in await self._judge_worth(run, [candidate])]
         return [(candidate, number in selected) for number, candidate in enumerate(candidates)]
 
     async def _candidate(self, run: _Run, finding: Finding) -> tuple[_ProvedFinding, ...]:
@@ -157,12 +155,12 @@ class WriteBacks:
         if finding.id in self._ledger.tier1.decisions:
             return ()
         if not is_proved(finding.fact.support):
-            await self._write(run, skipped(finding.id, f"not confirmed: {unconfirmed(finding.fact)}"))
+            await self._write(run, skip(finding.id, f"not confirmed: {reason_unconfirmed(finding.fact)}"))
             return ()
         try:
             pages = await self._pages(finding.fact.spans)
         except PageNotFound as error:
-            await self._write(run, skipped(finding.id, f"its page is not in this space: {error}"))
+            await self._write(run, skip(finding.id, f"its page is not in this space: {error}"))
             return ()
         except Corrupt as error:
             run.leave(finding, error)
@@ -175,7 +173,7 @@ class WriteBacks:
         if isinstance(fact, Rejected):
             taken = any(self._ledger.tier1.taken_back(page.id) for page in pages)
             besides = "; some words of its pages were taken back" if taken else ""
-            await self._write(run, skipped(finding.id, f"not confirmed: {fact.reason}{besides}"))
+            await self._write(run, skip(finding.id, f"not confirmed: {fact.reason}{besides}"))
             return ()
         trust = self._options.trust
         rank = proof_rank(claim_of(fact), fact.spans, pages, trust.rank_of)
@@ -183,10 +181,10 @@ class WriteBacks:
         floor = self._options.write_back_trust
         if floor is not None and rank < trust.rank(floor):
             reason = f"its source is trusted as {grounds.level!r}, and {floor!r} is asked for"
-            await self._write(run, skipped(finding.id, reason))
+            await self._write(run, skip(finding.id, reason))
             return ()
         agents = await self._owners(finding, fact, pages)
-        proved = Proved(
+        proved = ProvedFact(
             finding_id=finding.id, fact=fact, session=pages[0].session, grounds=grounds, agents=agents
         )
         return (_ProvedFinding(finding, proved, pages),)
@@ -209,7 +207,7 @@ class WriteBacks:
         of_pages = (page.agent for page in read if isinstance(page, Page))
         return merge_owners(own, (trace.agent,), of_pages, *of_units)
 
-    async def _selected(self, candidates: Sequence[_ProvedFinding]) -> frozenset[int]:
+    async def _select(self, candidates: Sequence[_ProvedFinding]) -> frozenset[int]:
         pages = {page.id: page for candidate in candidates for page in candidate.pages}
         facts = [candidate.proved.fact for candidate in candidates]
         with step("select"):
@@ -221,7 +219,7 @@ class WriteBacks:
         proved = candidate.proved
         same = find_duplicate(self._ledger.tier1, proved.fact.claim, proved.fact.spans)
         if same is not None:
-            already = skipped(proved.finding_id, f"unit {same.id} says the same of the same words")
+            already = skip(proved.finding_id, f"unit {same.id} says the same of the same words")
             return replace(already, shown=(same.id,))
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact, proved.agents)
         with step("reconcile"):
@@ -291,7 +289,7 @@ def _rests_on(unit: SummaryUnit, page: Page, line: PageLine) -> bool:
     return any(s.page_id == page.id and line.touches(s) for s in unit.spans)
 
 
-def unconfirmed(fact: LinkedFact) -> str:
+def reason_unconfirmed(fact: LinkedFact) -> str:
     """Say why code does not confirm what the fact claims."""
     return fact.reason or "no rule could confirm the wording from the words it cites"
 
@@ -311,5 +309,5 @@ def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """The fact linked anew to its own pages: a caller's word on spans and support is not taken."""
     linked = link(claim_of(fact), pages)
     if isinstance(linked, LinkedFact) and not is_proved(linked.support):
-        return Rejected(claim=fact.claim, quotes=fact.quotes, reason=unconfirmed(linked))
+        return Rejected(claim=fact.claim, quotes=fact.quotes, reason=reason_unconfirmed(linked))
     return linked

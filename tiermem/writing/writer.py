@@ -60,7 +60,7 @@ from tiermem.model import (
     Usage,
     WriteBackVariant,
 )
-from tiermem.proof import Fingerprints, searched, without
+from tiermem.proof import Fingerprints, without, without_unsearched
 from tiermem.reasoning.interface import Engine
 from tiermem.salience import Outcome
 from tiermem.text import omissions
@@ -247,7 +247,7 @@ class Writer:
                     f"page {page.id!r} is not summarised yet; `flush` or `index_pending` does it"
                 )
             try:
-                entry = await self._redistilled(page)
+                entry = await self._redistil(page)
             except (TierMemError, PageStoreError):
                 raise
             except Exception as error:
@@ -255,7 +255,7 @@ class Writer:
             await self._projection.attempt()
             return entry
 
-    async def _redistilled(self, page: Page) -> Redistilled:
+    async def _redistil(self, page: Page) -> Redistilled:
         tier1 = self._ledger.tier1
         kept = tier1.units_of_page(page.id)
         page = self._readable(page)
@@ -400,12 +400,14 @@ class Writer:
             tier1, unit = self._ledger.tier1, self._unit(unit_id)
             before = {older for older in unit.supersedes if tier1.is_active(older)}
             if tier1.retired_because(unit_id) is None:
-                tier1 = await self._retired(Retired(unit_ids=(unit_id,), reason=reason), dry_run=dry_run)
+                tier1 = await self._retire(Retired(unit_ids=(unit_id,), reason=reason), dry_run=dry_run)
             older = (tier1.unit(older) for older in unit.supersedes if older not in before)
             returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
-            return Withdrawn(unit=unit, returned=returned, beside=_beside(tier1, unit), proposed=dry_run)
+            return Withdrawn(
+                unit=unit, returned=returned, beside=_overlapping_units(tier1, unit), proposed=dry_run
+            )
 
-    async def _retired(self, entry: Retired, *, dry_run: bool) -> Tier1:
+    async def _retire(self, entry: Retired, *, dry_run: bool) -> Tier1:
         """The state with units taken back: on record, unless it is only tried."""
         if dry_run:
             return await self._ledger.with_entry(entry)
@@ -448,7 +450,7 @@ class Writer:
         Raises `InvalidInput` before anything is stored: see `writing.state`.
         """
         check_statement(turn)
-        page, unit, sealed = await self._stated(session, turn, corrects=None)
+        page, unit, sealed = await self._record_statement(session, turn, corrects=None)
         return Remembered(unit=unit, page_id=page), sealed
 
     async def correct(
@@ -462,11 +464,11 @@ class Writer:
         async with self._one_decides:
             old = self._unit(unit_id)
             check_correction(self._ledger.tier1, old, turn, self._options.trust)
-            page, unit, sealed = await self._stated(session or old.session, turn, corrects=old)
-        beside = tuple(one for one in _beside(self._ledger.tier1, old) if one.id != unit.id)
+            page, unit, sealed = await self._record_statement(session or old.session, turn, corrects=old)
+        beside = tuple(one for one in _overlapping_units(self._ledger.tier1, old) if one.id != unit.id)
         return Remembered(unit=unit, page_id=page, corrected=old, beside=beside), sealed
 
-    async def _stated(
+    async def _record_statement(
         self, session: SessionId, turn: Turn, *, corrects: SummaryUnit | None
     ) -> tuple[PageId, SummaryUnit, tuple[PageId, ...]]:
         self._stating[session] += 1
@@ -568,7 +570,7 @@ class Writer:
         without what no search is to find.
         """
         page = without(page, self._ledger.tier1.taken_back(page.id))
-        return searched(page, self._options.unsearched_roles)
+        return without_unsearched(page, self._options.unsearched_roles)
 
     async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
         """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
@@ -608,7 +610,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others go on; it is on record
             if len(infos) > 1:
                 return await self._distil_each(run, infos)
-            return (_aside(infos[0].id, error),)
+            return (_set_aside(infos[0].id, error),)
         run.failed_in_a_row = 0
         return outcomes
 
@@ -619,12 +621,12 @@ class Writer:
         for outcome in outcomes:
             kept = outcome
             if isinstance(kept, Distilled):
-                kept = await self._recorded(kept)
+                kept = await self._record(kept)
             if isinstance(kept, SetAside):
                 await self.set_aside({kept.page_id: kept.reason or ""}, kept.step)
             run.add(kept)
 
-    async def _recorded(self, entry: Distilled) -> Distilled | SetAside:
+    async def _record(self, entry: Distilled) -> Distilled | SetAside:
         """The entry as it was written: without what a finding told while the page waited for its summary."""
         try:
             tier1 = self._ledger.tier1
@@ -634,7 +636,7 @@ class Writer:
         except (TierMemError, PageStoreError):
             raise
         except Exception as error:  # noqa: BLE001  # as above
-            return _aside(entry.page_id, error)
+            return _set_aside(entry.page_id, error)
         return entry
 
 
@@ -642,7 +644,7 @@ _Outcome = Distilled | Unfinished | SetAside
 """What became of a page: its summary, or why it has none yet."""
 
 
-def _aside(page_id: PageId, error: Exception) -> SetAside:
+def _set_aside(page_id: PageId, error: Exception) -> SetAside:
     return SetAside(page_id=page_id, step="distil", reason=unexpected(error, f"distilling page {page_id}"))
 
 
@@ -687,7 +689,7 @@ class _DistilRun:
         )
 
 
-def _beside(tier1: Tier1, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:
+def _overlapping_units(tier1: Tier1, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:
     """The units that hold and rest on some of the same words, each once."""
     return tuple(
         {

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tiermem.dialogue.packed import unpacked
+from tiermem.dialogue.packed import unpack
 from tiermem.errors import InvalidInput
 
 
 def lines(file: Path) -> list[str]:
     """The lines of a text, unpacked; `InvalidInput` where it cannot be read."""
     try:
-        return unpacked(file.read_bytes()).decode("utf-8").split("\n")
+        return unpack(file.read_bytes()).decode("utf-8").split("\n")
     except (OSError, ValueError, InvalidInput) as error:
         raise InvalidInput(f"cannot read {str(file)!r}: {error}") from error
 

@@ -214,7 +214,7 @@ def test_a_key_that_is_not_known_takes_the_same_steps_as_one_that_is(
     token, _ = keys.make("ann", spaces=["a"], rights=["read"])
     shown = {"right": token, "wrong": f"{token[:-1]}!", "unknown": f"tm_00000000_{token[12:]}"}
     steps: list[tuple[str, int, int]] = []
-    hashed, compare = keys_of_a_store._hashed, hmac.compare_digest
+    hashed, compare = keys_of_a_store._hash_token, hmac.compare_digest
 
     def noted_hash(one: str) -> str:
         steps.append(("hash", len(one), 0))
@@ -224,7 +224,7 @@ def test_a_key_that_is_not_known_takes_the_same_steps_as_one_that_is(
         steps.append(("compare", len(one), len(other)))
         return compare(one, other)
 
-    monkeypatch.setattr(keys_of_a_store, "_hashed", noted_hash)
+    monkeypatch.setattr(keys_of_a_store, "_hash_token", noted_hash)
     monkeypatch.setattr(hmac, "compare_digest", noted_comparison)
     for name, one in shown.items():
         steps.clear()

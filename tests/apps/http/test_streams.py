@@ -222,7 +222,7 @@ async def test_spaces_that_are_all_in_use_are_waited_for(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add, under_way, most, go_on = tiermem.AsyncMemory.add, 0, 0, asyncio.Event()
-    opens, opened = Service._opened, list[str]()
+    opens, opened = Service._open_space, list[str]()
 
     async def slow(self: Any, *args: Any, **given: Any) -> Any:
         nonlocal under_way, most
@@ -237,7 +237,7 @@ async def test_spaces_that_are_all_in_use_are_waited_for(
         return await opens(self, space, create)
 
     monkeypatch.setattr(tiermem.AsyncMemory, "add", slow)
-    monkeypatch.setattr(Service, "_opened", noted)
+    monkeypatch.setattr(Service, "_open_space", noted)
     async with serving(limits=Limits(spaces=2)) as client:
         asked = [
             asyncio.ensure_future(

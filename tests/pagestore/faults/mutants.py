@@ -314,7 +314,7 @@ def read_without_the_lock() -> AbstractContextManager[Any]:
 
     @contextmanager
     def reading(self: Log) -> Iterator[Reader]:
-        self._opened()
+        self._open_lines()
         yield self._reader
 
     return patch.object(Log, "_reading", reading)

@@ -16,7 +16,7 @@ BUGS = (
     Bug(
         name="what was found is printed with its control characters",
         file="tiermem/apps/cli/search.py",
-        function="_found",
+        function="_evidence_text",
         before="Text(show_controls(item.text))",
         after="Text(item.text)",
         found_by=("tests/apps/test_terminal.py",),
@@ -24,7 +24,7 @@ BUGS = (
     Bug(
         name="turns that raise trust are counted of the last session alone",
         file="tiermem/apps/cli/ingest.py",
-        function="_doubted.doubted",
+        function="_drop_raising_stamps.doubted",
         before="raising += sum(before.trust in levels.names and after.trust is None for before, after in zip(session.turns, turns, strict=True))",
         after="raising = sum(before.trust in levels.names and after.trust is None for before, after in zip(session.turns, turns, strict=True))",
         found_by=(

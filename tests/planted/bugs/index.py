@@ -8,7 +8,7 @@ BUGS = (
     Bug(
         name="equal scores are ordered by chance",
         file="tiermem/index/fusion.py",
-        function="ranked",
+        function="rank_hits",
         before="-round(hit[1], _DIGITS), hit[0]",
         after="-round(hit[1], _DIGITS)",
         found_by=("tests/index/test_fusion.py", *_ALL),
@@ -91,7 +91,7 @@ BUGS = (
     Bug(
         name="kept vectors are those of another text",
         file="tiermem/index/engine.py",
-        function="ProjectedIndex._embedded",
+        function="ProjectedIndex._embed",
         before="zip(texts, embedded, strict=True)",
         after="zip(sorted(texts), embedded, strict=True)",
         found_by=("tests/index/test_memory.py", *_ALL),
@@ -119,8 +119,8 @@ BUGS = (
         name="one result more than asked for",
         file="tiermem/index/engine.py",
         function="ProjectedIndex._by_one",
-        before="ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]",
-        after="ranked(self._find(collection, allowed, [probe], limit + SLACK)[0])[: limit + 1]",
+        before="rank_hits(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]",
+        after="rank_hits(self._find(collection, allowed, [probe], limit + SLACK)[0])[: limit + 1]",
         found_by=("tests/index/test_memory.py", *_ALL),
     ),
     Bug(

@@ -8,7 +8,7 @@ BUGS = (
     Bug(
         name="a redirect to another host is followed with the dialogue",
         file="tiermem/llm/connection.py",
-        function="GuardedClient._redirected",
+        function="GuardedClient._follow_redirect",
         before="same_address(here, there)",
         after="there.host",
         found_by=("tests/llm/test_hostile_endpoints.py", *_ALL),
@@ -32,7 +32,7 @@ BUGS = (
     Bug(
         name="an error repeats the key",
         file="tiermem/llm/connection.py",
-        function="GuardedClient._taken",
+        function="GuardedClient._read_response",
         before="body = self._error(body)",
         after="pass",
         found_by=("tests/llm/test_hostile_endpoints.py", *_ALL),
@@ -98,7 +98,7 @@ BUGS = (
     Bug(
         name="nobody waits as long as an endpoint asks",
         file="tiermem/llm/openai.py",
-        function="_translated",
+        function="_translate",
         before='Transient(f"{reason} (asks for {wait:g} s of rest)" if wait else reason, wait=wait)',
         after="Transient(reason)",
         found_by=("tests/llm/test_openai.py", *_ALL),
@@ -106,7 +106,7 @@ BUGS = (
     Bug(
         name="a used-up quota is asked again",
         file="tiermem/llm/openai.py",
-        function="_translated",
+        function="_translate",
         before="error.status_code == 429",
         after="error.status_code == 402",
         found_by=("tests/llm/test_openai.py", *_ALL),
@@ -114,7 +114,7 @@ BUGS = (
     Bug(
         name="a wrong key is tried again",
         file="tiermem/llm/openai.py",
-        function="_translated",
+        function="_translate",
         before="408, 429",
         after="401, 408, 429",
         found_by=("tests/llm/test_openai.py", *_ALL),

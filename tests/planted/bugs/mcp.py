@@ -6,7 +6,7 @@ BUGS = (
     Bug(
         name="forget shows the line before the one that would go",
         file="tiermem/apps/mcp/server.py",
-        function="_Tools._named",
+        function="_Tools._read_selection",
         before="_line(page, line)",
         after="_line(page, line - 1)",
         found_by=("tests/apps/test_mcp.py",),
@@ -14,7 +14,7 @@ BUGS = (
     Bug(
         name="forget destroys the line before the one that it shows",
         file="tiermem/apps/mcp/server.py",
-        function="_Tools._named",
+        function="_Tools._read_selection",
         before="page.lines[line - 1].seq",
         after="page.lines[line - 2].seq",
         found_by=("tests/apps/test_mcp.py",),

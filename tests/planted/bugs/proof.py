@@ -17,7 +17,7 @@ BUGS = (
         name="negations are compared as different words",
         file="tiermem/proof/unsupported.py",
         function="_content_stem",
-        before="_NEGATION if negated(word) else stem(word)",
+        before="_NEGATION if is_negated(word) else stem(word)",
         after="stem(word)",
         found_by=("tests/proof/test_check.py", *_ALL),
     ),
@@ -40,7 +40,7 @@ BUGS = (
     Bug(
         name="yes is confirmed by code",
         file="tiermem/proof/check.py",
-        function="_unconfirmed",
+        function="_reason_unconfirmed",
         before="""
             if not literals and _YES_OR_NO.match(case.answer.strip()):
                 return "code cannot confirm a yes or no"

@@ -17,8 +17,8 @@ BUGS = (
         name="units of another session are seen",
         file="tiermem/reading/view.py",
         function="View._shows",
-        before="self.scope.session not in (None, unit.session) or not self._happened(unit)",
-        after="not self._happened(unit)",
+        before="self.scope.session not in (None, unit.session) or not self._may_have_happened(unit)",
+        after="not self._may_have_happened(unit)",
         found_by=_ALL,
     ),
     Bug(
@@ -152,12 +152,12 @@ BUGS = (
             if isinstance(error, PageNotFound):
                 dropped += 1
             else:
-                degradations.append(_degraded(error, f"without page {page_id}"))
+                degradations.append(_degradation(error, f"without page {page_id}"))
         """,
         after="""
             dropped += 1
             if error is None:
-                degradations.append(_degraded(error, f"without page {page_id}"))
+                degradations.append(_degradation(error, f"without page {page_id}"))
         """,
         found_by=_ALL,
     ),
@@ -165,7 +165,7 @@ BUGS = (
         name="nobody is told that the index is out of use",
         file="tiermem/reading/search.py",
         function="LookUp._without_index",
-        before='_Hits(hits=(), degradations=(_degraded(error, "keywords in the log"),))',
+        before='_Hits(hits=(), degradations=(_degradation(error, "keywords in the log"),))',
         after="_Hits(hits=())",
         found_by=_ALL,
     ),
@@ -196,7 +196,7 @@ BUGS = (
     Bug(
         name="the worst turns come first",
         file="tiermem/reading/search.py",
-        function="LookUp._reordered",
+        function="LookUp._reorder",
         before="sorted(raised, key=lambda turn: -turn.score)",
         after="sorted(raised, key=lambda turn: turn.score)",
         found_by=_ALL,
@@ -212,7 +212,7 @@ BUGS = (
     Bug(
         name="what was said beside comes from another session",
         file="tiermem/reading/turns.py",
-        function="_beside",
+        function="_neighbours",
         before="(said[i][0].session, said[i][0].agent) == (page.session, page.agent)",
         after="said[i][0].agent == page.agent",
         found_by=_ALL,
@@ -228,7 +228,7 @@ BUGS = (
     Bug(
         name="a unit whose words stand in a turn is told twice",
         file="tiermem/reading/recall.py",
-        function="interleaved",
+        function="interleave",
         before="unit is not None and not any(repeats(unit, other) for other in turns)",
         after="unit is not None",
         found_by=_ALL,
@@ -244,7 +244,7 @@ BUGS = (
     Bug(
         name="a refused answer is given",
         file="tiermem/reading/compose.py",
-        function="Composed.holds",
+        function="ComposedAnswer.holds",
         before="not self.abstained and not self.declined",
         after="not self.abstained",
         found_by=_ALL,
@@ -260,7 +260,7 @@ BUGS = (
     Bug(
         name="unproved answers are given where they should be kept back",
         file="tiermem/reading/compose.py",
-        function="_declined",
+        function="_reason_to_decline",
         before='"worded"',
         after='"contradicted"',
         found_by=_ALL,
@@ -276,7 +276,7 @@ BUGS = (
     Bug(
         name="what was only worded is written back",
         file="tiermem/reading/ask.py",
-        function="_confirmed",
+        function="_confirmed_facts",
         before="tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))",
         after="*facts, *stated",
         found_by=_ALL,
@@ -350,7 +350,7 @@ BUGS = (
     Bug(
         name="a unit has to happen within one of the days whole",
         file="tiermem/reading/view.py",
-        function="View._happened",
+        function="View._may_have_happened",
         before="told[0] <= last and first <= told[1]",
         after="first <= told[0] and told[1] <= last",
         found_by=("tests/reading/test_view.py",),

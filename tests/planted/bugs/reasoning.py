@@ -48,7 +48,7 @@ BUGS = (
     Bug(
         name="a bare quote is read letter by letter",
         file="tiermem/reasoning/model/fields.py",
-        function="_listed",
+        function="_as_list",
         before="[value]",
         after="list(value)",
         found_by=_ALL,
@@ -165,7 +165,7 @@ BUGS = (
     Bug(
         name="words of an entry can pass for the next entry",
         file="tiermem/reasoning/model/prompt_text.py",
-        function="_indented",
+        function="_indent",
         before=r'"\n  ".join(text.splitlines())',
         after="text",
         found_by=("tests/reasoning", "tests/llm"),
@@ -173,7 +173,7 @@ BUGS = (
     Bug(
         name="only line feeds end a line",
         file="tiermem/reasoning/model/prompt_text.py",
-        function="_indented",
+        function="_indent",
         before=r'"\n  ".join(text.splitlines())',
         after=r'text.replace("\n", "\n  ")',
         found_by=("tests/reasoning", "tests/llm"),
@@ -208,7 +208,7 @@ BUGS = (
     Bug(
         name="a list needs no more than a fact",
         file="tiermem/reasoning/rules/sufficiency.py",
-        function="_needed",
+        function="_required_coverage",
         before="limits.complete if seen.kind in _MANY else limits.coverage",
         after="limits.coverage",
         found_by=_ALL,

@@ -24,7 +24,7 @@ BUGS = (
     Bug(
         name="a second look brings back what was withdrawn",
         file="tiermem/writing/writer.py",
-        function="Writer._redistilled",
+        function="Writer._redistil",
         before="page = self._readable(page)",
         after="",
         found_by=("tests/api/test_taken_back.py",),
@@ -165,14 +165,14 @@ BUGS = (
         name="a denial is merged with an assertion",
         file="tiermem/writing/edit.py",
         function="why_not_one",
-        before="not negated(known) == negated(new) == negated(text)",
-        after="negated(known) != negated(text)",
+        before="not is_negated(known) == is_negated(new) == is_negated(text)",
+        after="is_negated(known) != is_negated(text)",
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),
     Bug(
         name="a merged unit loses the words of the fact",
         file="tiermem/writing/edit.py",
-        function="_merged",
+        function="_merge_unit",
         before="tuple(dict.fromkeys((*unit.spans, *fact.spans)))",
         after="unit.spans",
         found_by=("tests/writing/test_write_back.py", *_ALL),
@@ -188,7 +188,7 @@ BUGS = (
     Bug(
         name="units that were not shown may be superseded",
         file="tiermem/writing/edit.py",
-        function="_malformed",
+        function="_malformation",
         before="unit_id not in neighbours",
         after="not unit_id",
         found_by=("tests/writing/test_write_back.py", *_ALL),
@@ -263,7 +263,7 @@ BUGS = (
     Bug(
         name="a rejected claim is not told",
         file="tiermem/writing/distil.py",
-        function="proved",
+        function="prove_claims",
         before="made.rejected.append(fact)",
         after="continue",
         found_by=("tests/writing/test_distil.py", *_ALL),
@@ -271,7 +271,7 @@ BUGS = (
     Bug(
         name="a worded claim leaves nothing",
         file="tiermem/writing/distil.py",
-        function="proved",
+        function="prove_claims",
         before="quotations(fact, pages)",
         after="()",
         found_by=("tests/writing/test_distil.py", *_ALL),

@@ -19,10 +19,10 @@ def answers(*, place: options.Place, looking: options.Looking) -> None:
     """List the answers given, with the ids to audit them by."""
     with place.open(read_only=True) as memory:
         given = memory.answers()
-    looking.show({"answers": given}, lambda: _listed(given) if given else "no answers yet")
+    looking.show({"answers": given}, lambda: _answers_table(given) if given else "no answers yet")
 
 
-def _listed(given: Sequence[tiermem.AnswerInfo]) -> Table:
+def _answers_table(given: Sequence[tiermem.AnswerInfo]) -> Table:
     return table(
         ("answer", "asked", "question", "answered from"),
         [

@@ -97,7 +97,7 @@ def _options(
     pass
 
 
-class Deferred(TyperCommand):
+class LazyCommand(TyperCommand):
     """A command's name and line of help; the command itself is imported to run it or to tell its options."""
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
@@ -142,4 +142,4 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for _name, _line in COMMANDS.items():
-    app.command(_name, cls=Deferred, help=_line)(lambda: None)
+    app.command(_name, cls=LazyCommand, help=_line)(lambda: None)

@@ -16,8 +16,8 @@ from tiermem.apps.cli.group import remark
 from tiermem.apps.present.answers import how_likely, nearest, next_step, route, support, tokens
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
-from tiermem.apps.present.steps import described
-from tiermem.apps.present.tables import counted, numbered, pairs
+from tiermem.apps.present.steps import describe_step
+from tiermem.apps.present.tables import counted, numbered_table, pairs
 from tiermem.apps.present.terminal import when
 from tiermem.model import Answer, AskMode, AskStep, Citation, is_proved
 from tiermem.text.unicode import show_controls
@@ -66,7 +66,7 @@ def ask(
 
 
 def _tell(step: AskStep) -> None:
-    remark(show_controls(described(step)))
+    remark(show_controls(describe_step(step)))
 
 
 def _answer(answer: Answer, cost: ReadingCost) -> Group:
@@ -104,7 +104,7 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
 
 def _sources(citations: Sequence[Citation]) -> Table:
     """Numbered sources: who said it, when, and the exact words."""
-    return numbered([(citation.number, _source(citation)) for citation in citations])
+    return numbered_table([(citation.number, _source(citation)) for citation in citations])
 
 
 def _source(citation: Citation) -> Text:

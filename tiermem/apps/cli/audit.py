@@ -19,7 +19,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, write_whole
 from tiermem.apps.present.answers import STYLES, cited_in_page, how_likely, nearest, route, support, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
-from tiermem.apps.present.tables import counted, numbered, page_ids, pairs
+from tiermem.apps.present.tables import counted, numbered_table, page_ids, pairs
 from tiermem.apps.present.terminal import out, when
 from tiermem.model import Check, Citation, Round
 from tiermem.text.unicode import show_controls
@@ -87,7 +87,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
     ]
     head += [(f"round {r.number}", _round(r)) for r in trace.rounds]
     head += [("check", _check(check)) for check in trace.checks]
-    head += [("derived", _derived(one)) for one in trail.derivations]
+    head += [("derived", _derivation_text(one)) for one in trail.derivations]
     head += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     parts: list[RenderableType] = [pairs(head)]
     for cited in trail.citations:
@@ -114,7 +114,7 @@ def _check(check: Check) -> Text:
     return Text(show_controls(check_in_words(check)), style=STYLES.get(check.support, "red"))
 
 
-def _derived(one: AuditedDerivation) -> Text:
+def _derivation_text(one: AuditedDerivation) -> Text:
     from tiermem.proof.in_words import derivation_in_words
 
     words = Text(show_controls(derivation_in_words(one.derivation)))
@@ -130,7 +130,7 @@ def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:
         claim.append("intact: the words still stand where they were cited", style="green not bold")
     else:
         claim.append("NOT INTACT: what stands there is not what was cited", style="bold red")
-    return numbered([(citation.number, claim)])
+    return numbered_table([(citation.number, claim)])
 
 
 def _bundle(made: Bundle, file: str) -> Group:

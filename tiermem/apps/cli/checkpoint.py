@@ -30,10 +30,12 @@ def checkpoint(
     signatures = signatures_of(made, sign)
     if to is not None:
         write_checkpoints(to, made, signatures=signatures)
-    looking.show({"checkpoints": made, "signatures": signatures}, lambda: _listed(made, signatures))
+    looking.show(
+        {"checkpoints": made, "signatures": signatures}, lambda: _checkpoints_table(made, signatures)
+    )
 
 
-def _listed(checkpoints: Sequence[Checkpoint], signatures: Signatures) -> Table:
+def _checkpoints_table(checkpoints: Sequence[Checkpoint], signatures: Signatures) -> Table:
     rows = [
         (one.space, f"{one.size:,}", one.root, signatures[one.space].key[:16] if signatures else "unsigned")
         for one in checkpoints

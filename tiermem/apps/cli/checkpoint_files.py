@@ -53,7 +53,7 @@ def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:
     """Checkpoints by space; `InvalidInput` when the file is not one that `write_checkpoints` wrote."""
     data = read_whole(path)
     try:
-        found = [checkpoint_of(one) for one in _listed(data)]
+        found = [checkpoint_of(one) for one in _parse_list(data)]
     except (ValueError, TypeError, KeyError) as error:
         raise InvalidInput(
             f"{str(path)!r} is no file of checkpoints (`tiermem checkpoint --out` makes one)"
@@ -69,7 +69,7 @@ def read_signatures(path: Path) -> Signatures:
             str(one["space"]): Signature(
                 key=str(one["signature"]["key"]), value=str(one["signature"]["value"])
             )
-            for one in _listed(data)
+            for one in _parse_list(data)
             if one.get("signature")
         }
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -84,7 +84,7 @@ def read_whole(path: Path) -> bytes:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror or error}") from error
 
 
-def _listed(data: bytes) -> list[dict[str, Any]]:
+def _parse_list(data: bytes) -> list[dict[str, Any]]:
     listed = json.loads(data)
     if not isinstance(listed, list):
         raise TypeError("a list was expected")

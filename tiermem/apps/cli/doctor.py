@@ -37,7 +37,7 @@ _SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class ExaminedItem:
     """One thing that was looked at: how it stands, and what to do where it is missing."""
 
     what: str
@@ -48,22 +48,22 @@ class Examined:
 
 def doctor(*, store: options.Store = options.DEFAULT_STORE, output: options.Output) -> None:
     """Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing)."""
-    findings = _examined(store)
+    findings = _examine(store)
     ok = all(finding.verdict != "missing" for finding in findings)
     output.show({"ok": ok, "findings": findings}, lambda: Text("\n").join(_lines(findings)))
     if not ok:
         raise typer.Exit(EXIT_ERROR)
 
 
-def _examined(store: Path) -> tuple[Examined, ...]:
+def _examine(store: Path) -> tuple[ExaminedItem, ...]:
     """Everything that is looked at, in the order in which it is needed."""
     try:
         settings = tiermem.Settings()
     except InvalidInput as error:
         state = str(error).removeprefix("these settings cannot be used: ")
         advice = "correct the TIERMEM_… variables of the environment"
-        return (Examined(what="settings", verdict="missing", state=state, advice=advice),)
-    looks: tuple[Callable[[], Examined], ...] = (
+        return (ExaminedItem(what="settings", verdict="missing", state=state, advice=advice),)
+    looks: tuple[Callable[[], ExaminedItem], ...] = (
         _versions,
         lambda: _weights(settings),
         lambda: _model(settings),
@@ -74,34 +74,34 @@ def _examined(store: Path) -> tuple[Examined, ...]:
     return tuple(look() for look in looks)
 
 
-def _versions() -> Examined:
+def _versions() -> ExaminedItem:
     found = []
     for name in ("pydantic", "openai", "qdrant-client", "tokenizers", "onnxruntime"):
         with suppress(PackageNotFoundError):
             found.append(f"{name} {version(name)}")
     python = f"Python {platform.python_version()} on {platform.system()}"
     state = f"tiermem {version('tiermem')}, {python}; {', '.join(found)}"
-    return Examined(what="versions", verdict="good", state=state)
+    return ExaminedItem(what="versions", verdict="good", state=state)
 
 
-def _weights(settings: tiermem.Settings) -> Examined:
+def _weights(settings: tiermem.Settings) -> ExaminedItem:
     from tiermem.embedding.weights import WAYS_OUT, check_installed, find_weights
 
     if not settings.embedder.startswith("minilm"):
-        return Examined(what="weights", verdict="absent", state=f"not needed: {settings.embedder} embeds")
+        return ExaminedItem(what="weights", verdict="absent", state=f"not needed: {settings.embedder} embeds")
     try:
         check_installed()
     except EmbedderUnavailable as error:
         advice = "until then what was said is found by its words alone"
-        return Examined(what="weights", verdict="missing", state=str(error), advice=advice)
+        return ExaminedItem(what="weights", verdict="missing", state=str(error), advice=advice)
     try:
         found = find_weights(settings.weights) if settings.weights is not None else _local_weights()
     except EmbedderUnavailable as error:
-        return Examined(what="weights", verdict="missing", state=str(error), advice=WAYS_OUT)
+        return ExaminedItem(what="weights", verdict="missing", state=str(error), advice=WAYS_OUT)
     if found is None:
         state = "all-MiniLM-L6-v2 is not on this machine; it is downloaded when a memory is first opened"
-        return Examined(what="weights", verdict="missing", state=state, advice=WAYS_OUT)
-    return Examined(what="weights", verdict="good", state=f"all-MiniLM-L6-v2 in {found}")
+        return ExaminedItem(what="weights", verdict="missing", state=state, advice=WAYS_OUT)
+    return ExaminedItem(what="weights", verdict="good", state=f"all-MiniLM-L6-v2 in {found}")
 
 
 def _local_weights() -> Path | None:
@@ -110,28 +110,32 @@ def _local_weights() -> Path | None:
     return from_package() or from_hugging_face(download=False)
 
 
-def _model(settings: tiermem.Settings) -> Examined:
+def _model(settings: tiermem.Settings) -> ExaminedItem:
     import anyio
 
     from tiermem.llm.redaction import shown_url
 
     if settings.model is None:
         state = "none named: local rules answer, as extracts of what was said"
-        return Examined(what="model", verdict="absent", state=state, advice="set TIERMEM_MODEL to use one")
+        return ExaminedItem(
+            what="model", verdict="absent", state=state, advice="set TIERMEM_MODEL to use one"
+        )
     where, began = shown_url(settings.base_url) if settings.base_url else "OpenAI", time.monotonic()
     try:
-        served = anyio.run(_served, settings, settings.model)
+        served = anyio.run(_served_models, settings, settings.model)
     except TierMemError as error:
         advice = "see that the endpoint is up, and that TIERMEM_BASE_URL and TIERMEM_API_KEY are right"
-        return Examined(what="model", verdict="missing", state=str(error), advice=advice)
+        return ExaminedItem(what="model", verdict="missing", state=str(error), advice=advice)
     took = f"{time.monotonic() - began:.1f} s"
     if served and not {settings.model, f"{settings.model}:latest"} & served:
         state = f"{where} answers in {took} and does not list {settings.model!r}"
-        return Examined(what="model", verdict="missing", state=state, advice="name one with TIERMEM_MODEL")
-    return Examined(what="model", verdict="good", state=f"{settings.model} at {where}, answers in {took}")
+        return ExaminedItem(
+            what="model", verdict="missing", state=state, advice="name one with TIERMEM_MODEL"
+        )
+    return ExaminedItem(what="model", verdict="good", state=f"{settings.model} at {where}, answers in {took}")
 
 
-async def _served(settings: tiermem.Settings, name: str) -> frozenset[str]:
+async def _served_models(settings: tiermem.Settings, name: str) -> frozenset[str]:
     from tiermem.llm.endpoint import ModelOptions
     from tiermem.llm.openai import OpenAIModel
 
@@ -145,14 +149,14 @@ async def _served(settings: tiermem.Settings, name: str) -> frozenset[str]:
         await model.close()
 
 
-def _index(settings: tiermem.Settings) -> Examined:
+def _index(settings: tiermem.Settings) -> ExaminedItem:
     from tiermem.llm.redaction import shown_url
     from tiermem.settings import EMBEDDED, IN_PROCESS
 
     if not settings.index.startswith(("http://", "https://")):
         places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
         where = places.get(settings.index, "brought by another package")
-        return Examined(what="index", verdict="good", state=f"{settings.index}: {where}")
+        return ExaminedItem(what="index", verdict="good", state=f"{settings.index}: {where}")
     key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
     try:
         from tiermem.index.qdrant import check_server  # only with the client
@@ -160,31 +164,31 @@ def _index(settings: tiermem.Settings) -> Examined:
         check_server(settings.index, api_key=key)
     except IndexUnavailable as error:
         advice = "start the server, or set TIERMEM_INDEX=embedded"
-        return Examined(what="index", verdict="missing", state=str(error), advice=advice)
-    return Examined(what="index", verdict="good", state=f"a Qdrant server at {shown_url(settings.index)}")
+        return ExaminedItem(what="index", verdict="missing", state=str(error), advice=advice)
+    return ExaminedItem(what="index", verdict="good", state=f"a Qdrant server at {shown_url(settings.index)}")
 
 
-def _store(store: Path) -> Examined:
+def _store(store: Path) -> ExaminedItem:
     try:
         spaces = Store(store, read_only=True).spaces()
     except NotAStore:
         advice = "`tiermem ingest FILE` makes one; --store names another"
-        return Examined(what="store", verdict="absent", state=f"none at {store} yet", advice=advice)
+        return ExaminedItem(what="store", verdict="absent", state=f"none at {store} yet", advice=advice)
     except PageStoreError as error:
-        return Examined(
+        return ExaminedItem(
             what="store", verdict="missing", state=str(error), advice="`tiermem verify` says more"
         )
-    return Examined(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
+    return ExaminedItem(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
 
 
-def _room(store: Path) -> Examined:
+def _room(store: Path) -> ExaminedItem:
     there = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(there).free
     state = f"{free / (1 << 30):,.1f} GiB free at {there}"
     if free < _LITTLE:
         advice = "make room: the index needs it first"
-        return Examined(what="room", verdict="missing", state=state, advice=advice)
-    return Examined(what="room", verdict="good", state=state)
+        return ExaminedItem(what="room", verdict="missing", state=state, advice=advice)
+    return ExaminedItem(what="room", verdict="good", state=state)
 
 
 _SIGNS: dict[Verdict, tuple[str, str]] = {
@@ -194,7 +198,7 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
 }
 
 
-def _lines(findings: tuple[Examined, ...]) -> Iterator[Text]:
+def _lines(findings: tuple[ExaminedItem, ...]) -> Iterator[Text]:
     for finding in findings:
         sign, style = _SIGNS[finding.verdict]
         yield Text.assemble((f"{sign} ", style), (f"{finding.what:9}", "bold"), finding.state)

@@ -41,7 +41,7 @@ def erase(
     options.needs_reason(reason, dry_run=dry_run)
     with place.open(read_only=dry_run) as memory:
         where = str(memory.space)
-        what = _named(turn, page, session, space=where if whole_space else None)
+        what = _selection_text(turn, page, session, space=where if whole_space else None)
         if not (yes or dry_run):
             typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
         receipt = memory.erase(
@@ -52,18 +52,18 @@ def erase(
             reason=reason,
             dry_run=dry_run,
         )
-    output.show(receipt, lambda: _proposed(receipt) if receipt.proposed else _receipt(receipt))
+    output.show(receipt, lambda: _plan_table(receipt) if receipt.proposed else _receipt(receipt))
     if not (receipt.proposed or receipt.leftovers.clean):
         raise typer.Exit(EXIT_DAMAGE)
 
 
-def _named(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
+def _selection_text(turn: str | None, page: str | None, session: str | None, *, space: str | None) -> str:
     """What is to be erased, in words."""
     parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
     return show_controls(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
 
 
-def _proposed(receipt: tiermem.Receipt) -> Table:
+def _plan_table(receipt: tiermem.Receipt) -> Table:
     """What would go: of the rows of a receipt those that can be told before."""
     turns, pages = receipt.erasure.turns, receipt.erasure.pages
     return pairs(

@@ -50,10 +50,10 @@ def _turns(done: tiermem.Judged) -> list[str]:
 
 
 def _units(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> list[Table]:
-    return [_judged(done, told)] if done.credits else []
+    return [_judgement_table(done, told)] if done.credits else []
 
 
-def _judged(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> Table:
+def _judgement_table(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> Table:
     return table(
         ("unit", "what it says", "share", "weight"),
         [

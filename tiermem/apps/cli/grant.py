@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tiermem.apps.cli import options
-from tiermem.apps.cli.grants import listed
+from tiermem.apps.cli.grants import grants_table
 
 Whom = Annotated[str, typer.Argument(metavar="AGENT", help="The agent that may see.")]
 ToSee = Annotated[str, typer.Argument(metavar="OTHER", help="Whose things: an agent, or * for every one.")]
@@ -17,4 +17,4 @@ def grant(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Ou
     """Let an agent see what belongs to another."""
     with place.open() as memory:
         stand = memory.grant(whom, to_see=to_see)
-    output.show({"grants": stand}, lambda: listed(stand))
+    output.show({"grants": stand}, lambda: grants_table(stand))

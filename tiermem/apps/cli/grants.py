@@ -16,10 +16,10 @@ def grants(*, place: options.Place, looking: options.Looking) -> None:
     """List which agents may see whose things."""
     with place.open(read_only=True) as memory:
         stand = memory.grants()
-    looking.show({"grants": stand}, lambda: listed(stand))
+    looking.show({"grants": stand}, lambda: grants_table(stand))
 
 
-def listed(grants: Sequence[tiermem.Grant]) -> Table | str:
+def grants_table(grants: Sequence[tiermem.Grant]) -> Table | str:
     """Grants for people."""
     if not grants:
         return "no agent may see another's"

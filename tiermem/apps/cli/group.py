@@ -52,7 +52,7 @@ class OpenGroup(CommandGroup):
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name not in _plugins():
             return own
-        return _loaded(_plugins()[cmd_name])
+        return _load_command(_plugins()[cmd_name])
 
 
 def complain(message: str) -> None:
@@ -87,7 +87,7 @@ def _plugins() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 
-def _loaded(point: EntryPoint) -> Any:
+def _load_command(point: EntryPoint) -> Any:
     try:
         command = get_command(point.load())
     except ImportError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
+class IngestSummary:
     """What one space got: turns read, how many were new, and what it holds now.
 
     Turns that were `erased` before, and those without words (`empty`), are not stored. Of the new ones
@@ -112,7 +112,7 @@ def ingest(
         stamps=stamps,
         agent=agent,
     )
-    output.show({"store": store, "spaces": results, "skipped": skipped}, lambda: _ingested(results))
+    output.show({"store": store, "spaces": results, "skipped": skipped}, lambda: _result_tables(results))
     _warn_of_skipped(skipped)
     raising = sum(result.raising for result in results)
     if raising:
@@ -149,7 +149,7 @@ def ingest_into(
     said: tiermem.Attribution | None = None,
     stamps: bool = False,
     agent: str | None = None,
-) -> tuple[Ingested, ...]:
+) -> tuple[IngestSummary, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
     A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
@@ -180,12 +180,12 @@ def _ingest(
     said: tiermem.Attribution,
     stamps: bool,
     agent: str | None,
-) -> Ingested:
+) -> IngestSummary:
     started = time.monotonic()
     turns = sum(conversation.turns for conversation in conversations)
     raising = 0
     if not stamps:
-        conversations, raising = _doubted(conversations, said.get("trust"))
+        conversations, raising = _drop_raising_stamps(conversations, said.get("trust"))
     whole = tiermem.open(store, space=space, engine=engine, distil="deferred")
     with options.as_agent(whole, agent) as memory:
         before = memory.stats()
@@ -194,7 +194,7 @@ def _ingest(
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
-    return Ingested(
+    return IngestSummary(
         space=space,
         turns=turns,
         new=sum(one.new for one in added),
@@ -219,17 +219,17 @@ def _levels() -> TrustLevels:
     return TrustLevels(names=tiermem.Settings().trust_levels)
 
 
-def _doubted(
+def _drop_raising_stamps(
     conversations: Sequence[Conversation], trust: str | None
 ) -> tuple[tuple[Conversation, ...], int]:
     """The conversations without stamps that would raise a turn, and how many turns brought such a one."""
-    from tiermem.trust import lowered
+    from tiermem.trust import lower_stamps
 
     levels, raising = _levels(), 0
 
     def doubted(session: DialogueSession) -> DialogueSession:
         nonlocal raising
-        turns = lowered(session.turns, trust, levels)
+        turns = lower_stamps(session.turns, trust, levels)
         raising += sum(
             before.trust in levels.names and after.trust is None
             for before, after in zip(session.turns, turns, strict=True)
@@ -266,7 +266,7 @@ def _store(
     return added
 
 
-def _ingested(results: Sequence[Ingested]) -> tuple[Table | str, ...]:
+def _result_tables(results: Sequence[IngestSummary]) -> tuple[Table | str, ...]:
     """One row a space: new and known turns, what it holds now, what this run added; then what stayed away."""
     rows = [_row(result.space, [result]) for result in results]
     if len(results) > 1:
@@ -275,7 +275,7 @@ def _ingested(results: Sequence[Ingested]) -> tuple[Table | str, ...]:
     return table(columns, rows, numbers=columns[1:]), *_left_out(results)
 
 
-def _row(space: str, results: Sequence[Ingested]) -> tuple[str, ...]:
+def _row(space: str, results: Sequence[IngestSummary]) -> tuple[str, ...]:
     new, known = sum(one.new for one in results), sum(one.known for one in results)
     pages, pages_new = sum(one.pages for one in results), sum(one.pages_new for one in results)
     units, units_new = sum(one.units for one in results), sum(one.units_new for one in results)
@@ -284,7 +284,7 @@ def _row(space: str, results: Sequence[Ingested]) -> tuple[str, ...]:
     return (space, f"{new:,}", f"{known:,}", *grown, f"{seconds:.1f}")
 
 
-def _left_out(results: Sequence[Ingested]) -> Iterator[str]:
+def _left_out(results: Sequence[IngestSummary]) -> Iterator[str]:
     edited, erased, empty = (
         sum(getattr(result, name) for result in results) for name in ("edited", "erased", "empty")
     )

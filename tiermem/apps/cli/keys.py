@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 
 
-def _shown(key: Key) -> dict[str, object]:
+def _public_fields(key: Key) -> dict[str, object]:
     """What may be shown of a key: everything but its hash."""
     return {
         "id": key.id,
@@ -62,7 +62,7 @@ def make(
     kept = Keys(keys or keys_beside(store))
     bound = spaces or [options.DEFAULT_SPACE]
     token, key = kept.make(name, spaces=bound, rights=rights, days=days, agent=agent)
-    output.show({**_shown(key), "key": token}, lambda: (token,))
+    output.show({**_public_fields(key), "key": token}, lambda: (token,))
     remark("this is shown once; `tiermem keys revoke " + key.id + "` takes it away")
 
 
@@ -73,7 +73,7 @@ def list_(
 ) -> None:
     """List the keys, without what is secret of them."""
     found = Keys(keys or keys_beside(store)).all()
-    output.show([_shown(key) for key in found], lambda: _table(found))
+    output.show([_public_fields(key) for key in found], lambda: _table(found))
 
 
 @app.command("revoke")
@@ -87,7 +87,7 @@ def revoke(
 ) -> None:
     """Take a key away: from now on a server that is running refuses it."""
     taken = Keys(keys or keys_beside(store)).revoke(ident)
-    output.show(_shown(taken), lambda: f"revoked: {taken.id} ({taken.name})")
+    output.show(_public_fields(taken), lambda: f"revoked: {taken.id} ({taken.name})")
 
 
 def _table(found: tuple[Key, ...]) -> Table:

@@ -35,7 +35,7 @@ def mcp(
     from tiermem.apps.mcp import serve_http, server
 
     async def serve() -> None:
-        memory, looks = await _opened(place, engine, read_only)
+        memory, looks = await _open_memory(place, engine, read_only)
         async with memory:
             seen = memory if place.agent is None else memory.as_agent(place.agent)
             made = server(seen, read_only=looks, as_user=as_user, stamps=stamps)
@@ -48,7 +48,7 @@ def mcp(
     anyio.run(serve)
 
 
-async def _opened(
+async def _open_memory(
     place: options.Place, engine: options.EngineName, read_only: bool
 ) -> tuple[tiermem.AsyncMemory, bool]:
     """The memory, made where there is none, and whether it can only be looked at."""

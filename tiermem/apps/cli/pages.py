@@ -20,11 +20,11 @@ def pages(*, place: options.Place, session: options.Session = None, looking: opt
         sealed, filling = memory.pages(session), memory.open_pages(session)
     looking.show(
         {"pages": sealed, "open": [page.id for page in filling]},
-        lambda: _listed(sealed, filling) if sealed or filling else "no pages yet",
+        lambda: _pages_table(sealed, filling) if sealed or filling else "no pages yet",
     )
 
 
-def _listed(sealed: Sequence[MarkedPageInfo], filling: Sequence[Page]) -> Table:
+def _pages_table(sealed: Sequence[MarkedPageInfo], filling: Sequence[Page]) -> Table:
     """One a line. Where passages were taken back, how many of each page."""
     rows = [(p.id, p.session, p.number, p.turns, p.tokens, when(p.sealed_at), p.taken_back) for p in sealed]
     rows += [(p.id, p.session, p.number, len(p.lines), p.tokens, "still filling", ()) for p in filling]

@@ -21,10 +21,10 @@ def redistil(
     """Summarise a page again, told what its summaries lost. New units are added; nothing is removed."""
     with place.open(engine=engine) as memory:
         done = memory.redistil(options.page_named(memory, page_id))
-    output.show(done, lambda: _redistilled(done))
+    output.show(done, lambda: _redistil_view(done))
 
 
-def _redistilled(done: tiermem.Redistilled) -> Group:
+def _redistil_view(done: tiermem.Redistilled) -> Group:
     rows: list[tuple[str, str | Text]] = [
         ("page", short(done.page_id)),
         ("lost before", f"{len(done.hints):,} literals"),

@@ -35,7 +35,7 @@ def reindex(
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
     done = _rebuilt(store, tiermem.spaces(store)) if space is None else (_rebuilt_space(store, space),)
-    output.show({"spaces": done}, lambda: _listed(done))
+    output.show({"spaces": done}, lambda: _rebuilt_table(done))
 
 
 def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
@@ -65,6 +65,6 @@ def _rebuilt_space(store: Path, space: str) -> Rebuilt:
     return Rebuilt(space=space, units=stats.units, pages=stats.pages)
 
 
-def _listed(done: Sequence[Rebuilt]) -> Table:
+def _rebuilt_table(done: Sequence[Rebuilt]) -> Table:
     rows = [(one.space, f"{one.units:,}", f"{one.pages:,}") for one in done]
     return table(("space", "units", "pages"), rows, numbers=("units", "pages"))

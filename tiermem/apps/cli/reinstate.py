@@ -15,10 +15,10 @@ def reinstate(
     """Undo `withdraw`: the unit holds again, and so do its words."""
     with place.open() as memory:
         done = memory.restore(options.unit_named(memory, unit_id), reason=reason)
-    output.show(done, lambda: _restored(done))
+    output.show(done, lambda: _restored_table(done))
 
 
-def _restored(done: tiermem.Restored) -> Table:
+def _restored_table(done: tiermem.Restored) -> Table:
     superseded = [("superseded", unit.text) for unit in done.superseded]
     newer = [("but not shown", f"{short(unit_id)} supersedes it") for unit_id in done.superseded_by]
     return pairs([("restored", done.unit.text), *superseded, *newer])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.grant import ToSee, Whom
-from tiermem.apps.cli.grants import listed
+from tiermem.apps.cli.grants import grants_table
 
 
 def revoke(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Output) -> None:
     """Undo a grant: the agent sees nothing of the other any more."""
     with place.open() as memory:
         stand = memory.revoke(whom, to_see=to_see)
-    output.show({"grants": stand}, lambda: listed(stand))
+    output.show({"grants": stand}, lambda: grants_table(stand))

@@ -45,13 +45,13 @@ def results(found: Sequence[Evidence]) -> Table:
     return table(
         ("", "score", "said", "what was found"),
         [
-            (str(rank), f"{item.score:.3f}", when(item.said_at), _found(item))
+            (str(rank), f"{item.score:.3f}", when(item.said_at), _evidence_text(item))
             for rank, item in enumerate(found, start=1)
         ],
         numbers=("", "score"),
     )
 
 
-def _found(item: Evidence) -> Text:
+def _evidence_text(item: Evidence) -> Text:
     where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
     return Text(show_controls(item.text)).append(f"\n{item.source} · {where}", style="dim")

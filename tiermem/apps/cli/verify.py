@@ -35,7 +35,7 @@ def verify(
     looking: options.Looking,
 ) -> None:
     """Re-derive every hash and name what is damaged (exit code 3)."""
-    known = _trusted(against, key)
+    known = _trusted_checkpoints(against, key)
     reports = []
     for place in places.each():
         with place.open(read_only=True) as memory:
@@ -48,7 +48,7 @@ def verify(
         raise typer.Exit(EXIT_DAMAGE)
 
 
-def _trusted(path: Path | None, public_key: Path | None) -> Mapping[str, Checkpoint]:
+def _trusted_checkpoints(path: Path | None, public_key: Path | None) -> Mapping[str, Checkpoint]:
     """The checkpoints of a file, each signed by the key where one is named; raises `BadSignature`."""
     if path is None:
         if public_key is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from tiermem.apps.http.assets import HEADERS, INDEX, assets
 from tiermem.apps.http.metrics import MEDIA_TYPE as METRICS
 from tiermem.apps.http.openapi import document
-from tiermem.apps.http.service import OPERATIONS, Made, Request, Service, space_named
+from tiermem.apps.http.service import OPERATIONS, MadeFile, Request, Service, space_named
 from tiermem.errors import InvalidInput, ServerUnavailable, TooLarge, UnknownId
 from tiermem.wire import Problem, problem_of
 from tiermem.wire.problems import MEDIA_TYPE as PROBLEM
@@ -71,7 +71,7 @@ def application(service: Service) -> Starlette:
                 for name in OPERATIONS
             ),
         ],
-        exception_handlers={HTTPException: _elsewhere},
+        exception_handlers={HTTPException: _answer_unknown_path},
         lifespan=lifespan,
     )
 
@@ -99,7 +99,7 @@ class _Handlers:
             try:
                 response = await answers(request)
             except Exception as error:  # noqa: BLE001  # `problem` logs what nobody expects
-                response = _refused(self._service.problem(error, operation=operation))
+                response = _problem_response(self._service.problem(error, operation=operation))
             finally:
                 metrics.under_way -= 1
             seconds = time.perf_counter() - began
@@ -129,7 +129,7 @@ class _Handlers:
             if _EVENTS in request.headers.get("accept", "") and not operation.makes_file:
                 return StreamingResponse(self._events(caller, asked), media_type=_EVENTS, headers=_UNCACHED)
             given = await self._service.call(caller, asked)
-            if isinstance(given, Made):
+            if isinstance(given, MadeFile):
                 return _file(given)
             return Response(given, media_type="application/json")
 
@@ -193,11 +193,11 @@ class _Handlers:
                         raise _too_large(most)
                     parts.append(part)
         except ClientDisconnect as error:
-            raise _Stopped(400, "the request broke off") from error
+            raise _RequestRefusal(400, "the request broke off") from error
         except TimeoutError as error:
-            raise _Stopped(408, "the request did not arrive in time") from error
+            raise _RequestRefusal(408, "the request did not arrive in time") from error
         if size and kind != "application/json":
-            raise _Stopped(415, "the body must be JSON: send it as Content-Type: application/json")
+            raise _RequestRefusal(415, "the body must be JSON: send it as Content-Type: application/json")
         return b"".join(parts)
 
     async def _events(self, caller: Any, asked: Request) -> AsyncIterator[bytes]:
@@ -238,7 +238,7 @@ class _Handlers:
 _UNCACHED = {"cache-control": "no-store"}
 
 
-class _Stopped(InvalidInput):
+class _RequestRefusal(InvalidInput):
     """A request that is refused with a status of its own."""
 
     def __init__(self, status: int, words: str) -> None:
@@ -254,7 +254,7 @@ def _event(name: str, value: object) -> bytes:
     return f"event: {name}\ndata: {json.dumps(value)}\n\n".encode("ascii")
 
 
-def _file(made: Made) -> Response:
+def _file(made: MadeFile) -> Response:
     return FileResponse(
         made.file,
         media_type="application/octet-stream",
@@ -263,7 +263,7 @@ def _file(made: Made) -> Response:
     )
 
 
-def _refused(problem: Problem) -> Response:
+def _problem_response(problem: Problem) -> Response:
     headers = dict(_UNCACHED)
     if problem.status == 401:
         headers["www-authenticate"] = 'Bearer realm="tiermem"'
@@ -283,12 +283,12 @@ async def _page(request: Received) -> Response:
     return Response(asset.content, headers=headers, media_type=asset.media_type)
 
 
-async def _elsewhere(_request: Received, error: Exception) -> Response:
+async def _answer_unknown_path(_request: Received, error: Exception) -> Response:
     """What is at no path of ours, or asked for by another method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = _NAMES.get(status, "this cannot be answered")
     if status == 404:
-        return _refused(problem_of(UnknownId(words)))
-    answer = _refused(problem_of(InvalidInput(f"{words} is not taken at this path"), status=status))
+        return _problem_response(problem_of(UnknownId(words)))
+    answer = _problem_response(problem_of(InvalidInput(f"{words} is not taken at this path"), status=status))
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer

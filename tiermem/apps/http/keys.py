@@ -102,7 +102,7 @@ class Keys:
         self._look()
         key = self._keys.get(_id_of(token))
         kept = _NOBODY if key is None else key.sha256
-        same = hmac.compare_digest(_hashed(token), kept)
+        same = hmac.compare_digest(_hash_token(token), kept)
         return key if same and key is not None and not key.is_over(self._clock()) else None
 
     def make(
@@ -115,7 +115,7 @@ class Keys:
         agent: str | None = None,
     ) -> tuple[str, Key]:
         """A new key, which is to be shown now and never again, and what is kept of it."""
-        may = tuple(dict.fromkeys(_checked(rights)))
+        may = tuple(dict.fromkeys(_check_rights(rights)))
         if not spaces or not may:
             raise InvalidInput("a key needs a space and a right, at least one of each")
         ident, now = secrets.token_hex(4), self._clock()
@@ -123,7 +123,7 @@ class Keys:
         key = Key(
             id=ident,
             name=name_in(name, "name"),
-            sha256=_hashed(token),
+            sha256=_hash_token(token),
             spaces=tuple(dict.fromkeys(spaces)),
             rights=may,
             made=now.isoformat(timespec="seconds"),
@@ -173,7 +173,7 @@ class Keys:
             os.close(folder)
 
     def _write(self, keys: dict[str, Key]) -> None:
-        content = {"format": FORMAT, "keys": [_kept(key) for key in keys.values()]}
+        content = {"format": FORMAT, "keys": [_key_fields(key) for key in keys.values()]}
         partial = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
         try:
             out = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -192,12 +192,12 @@ def keys_beside(store: Path) -> Path:
     return whole.with_name(f"{whole.name}.keys.json")
 
 
-def _kept(key: Key) -> dict[str, Any]:
+def _key_fields(key: Key) -> dict[str, Any]:
     """A key as the file has it: an `agent` only where it has one, so that before any had one is as it was."""
     return {name: value for name, value in asdict(key).items() if name != "agent" or value is not None}
 
 
-def _hashed(token: str) -> str:
+def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -205,7 +205,7 @@ def _id_of(token: str) -> str:
     return token.removeprefix("tm_").partition("_")[0]
 
 
-def _checked(rights: Sequence[Right]) -> Iterator[Right]:
+def _check_rights(rights: Sequence[Right]) -> Iterator[Right]:
     for right in rights:
         if right not in get_args(Right):
             raise InvalidInput(f"the right {not_one_of(right, get_args(Right))}")
@@ -232,7 +232,7 @@ def _key(one: dict[str, Any]) -> Key:
     unknown = one.keys() - {field.name for field in fields(Key)}
     if unknown:
         raise ValueError(f"it confines a key by {', '.join(sorted(unknown))}")
-    key = Key(**{**one, "spaces": tuple(one["spaces"]), "rights": tuple(_checked(one["rights"]))})
+    key = Key(**{**one, "spaces": tuple(one["spaces"]), "rights": tuple(_check_rights(one["rights"]))})
     if key.agent is not None:
         agent_in(key.agent)
     if key.expires is not None and datetime.fromisoformat(key.expires).tzinfo is None:

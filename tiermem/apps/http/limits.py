@@ -166,7 +166,7 @@ class Repeats:
             before, answer = self._done[key]
             if before != asked:
                 raise UsedBefore("this Idempotency-Key was used for another request: give each its own")
-            return await _waited(answer)
+            return await _wait_for(answer)
         future: Future[bytes] = get_running_loop().create_future()
         self._done[key] = asked, future
         try:
@@ -190,7 +190,7 @@ class Repeats:
             self._bytes -= len(answer.result())
 
 
-async def _waited(answer: Future[bytes]) -> bytes:
+async def _wait_for(answer: Future[bytes]) -> bytes:
     from asyncio import shield
 
     return await shield(answer)

@@ -85,7 +85,7 @@ def document() -> dict[str, Any]:
             "version": tiermem.__version__,
             "description": "A memory agents can prove. Every operation is one method of `tiermem.Memory`.",
         },
-        "paths": paths | _others(),
+        "paths": paths | _other_paths(),
         "components": {
             "schemas": {**shared, "Problem": _PROBLEM},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
@@ -107,11 +107,11 @@ def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any
             "required": bool(body["required"]),
             "content": {"application/json": {"schema": body}},
         },
-        "responses": {"200": _given(operation, result), **_problems(_STATUSES)},
+        "responses": {"200": _success_response(operation, result), **_problems(_STATUSES)},
     }
 
 
-def _given(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
+def _success_response(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
     if operation.makes_file:
         told = {"TierMem-Result": {"description": "What it is, as JSON.", "schema": {"type": "string"}}}
         file = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -128,7 +128,7 @@ def _problems(statuses: Iterable[str]) -> dict[str, Any]:
     return {status: {"description": _STATUSES[status], "content": content} for status in statuses}
 
 
-def _others() -> dict[str, Any]:
+def _other_paths() -> dict[str, Any]:
     """What is no method of a memory."""
     create = {
         "name": "create",

@@ -70,7 +70,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeFile:
     """A file that an operation wrote, and what it says of it; whoever sends it off removes the folder."""
 
     file: Path
@@ -102,7 +102,7 @@ class Service:
         self._store = store
         self._read_only = read_only
         self._open = partial(tiermem.AsyncMemory.open, store, engine=engine, read_only=read_only, **overrides)
-        self.spaces = Spaces(self._opened, most=self.limits.spaces, idle=self.limits.idle)
+        self.spaces = Spaces(self._open_space, most=self.limits.spaces, idle=self.limits.idle)
         self._rates = Rates(self.limits.rate)
         self._repeats = Repeats()
         self._turns = Turns()
@@ -143,12 +143,12 @@ class Service:
             told = {"space": memory.space, "engine": memory.engine, "version": tiermem.__version__}
             return as_json({**told, "agent": memory.agent, "may": self._may(caller)})
 
-    async def call(self, caller: Caller, asked: Request) -> bytes | Made:
+    async def call(self, caller: Caller, asked: Request) -> bytes | MadeFile:
         """What the operation gives, as JSON, or the file it wrote. Raises what the memory raises."""
         operation = asked.operation
         caller.may(operation.right, asked.space)
         asked = replace(asked, agent=caller.agent(asked.agent))
-        keywords = taken_from_json(operation, _parsed(asked.body))
+        keywords = taken_from_json(operation, _parse_body(asked.body))
         if operation.makes_file:
             return await self._in_time(self._file(asked, keywords))
         if not operation.writes:
@@ -191,7 +191,7 @@ class Service:
         async with self.spaces.use(space, create=create) as memory:
             yield memory if agent is None else memory.as_agent(agent)
 
-    async def _opened(self, space: str, create: bool) -> tiermem.AsyncMemory:
+    async def _open_space(self, space: str, create: bool) -> tiermem.AsyncMemory:
         space_in(space, read_only=self._read_only)
         try:
             return await self._open(space=space, create=create)
@@ -232,13 +232,15 @@ class Service:
             with self._turns.read():
                 yield
 
-    async def _file(self, asked: Request, keywords: dict[str, Any]) -> Made:
+    async def _file(self, asked: Request, keywords: dict[str, Any]) -> MadeFile:
         folder = TemporaryDirectory(prefix="tiermem-", ignore_cleanup_errors=True)
         try:
             file = Path(folder.name) / asked.operation.name
             async with self._used(asked.space, asked.agent, create=False) as memory:
                 result = plain(await asked.operation.of(memory, {**keywords, "to": file}))
-            return Made(file, as_json({name: one for name, one in result.items() if name != "file"}), folder)
+            return MadeFile(
+                file, as_json({name: one for name, one in result.items() if name != "file"}), folder
+            )
         except BaseException:
             folder.cleanup()
             raise
@@ -282,7 +284,7 @@ def _takes_checkpoint(operation: Operation) -> bool:
     return any("Checkpoint" in str(hint) for hint in operation.hints.values())
 
 
-def _parsed(body: bytes) -> object:
+def _parse_body(body: bytes) -> object:
     if not body.strip():
         return {}
     try:

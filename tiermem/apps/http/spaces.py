@@ -50,7 +50,7 @@ class Spaces:
     @asynccontextmanager
     async def use(self, name: str, *, create: bool) -> AsyncIterator[tiermem.AsyncMemory]:
         """The memory of a space, which stays open meanwhile. Raises what opening it raises."""
-        place = await self._taken(name)
+        place = await self._take_place(name)
         try:
             async with place.lock:
                 if self._ended:
@@ -86,7 +86,7 @@ class Spaces:
                 place.closing = True
                 await self._close(name, place)
 
-    async def _taken(self, name: str) -> _Place:
+    async def _take_place(self, name: str) -> _Place:
         """The place of a space, with one user more."""
         while True:
             async with self._changed:

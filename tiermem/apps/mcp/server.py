@@ -132,10 +132,14 @@ def server(
     tools = _Tools(memory, as_user=as_user, stamps=stamps)
     for name, does in _TOOLS.items():
         if not read_only or name in _READ_ONLY_TOO:
-            made.tool(name=name, annotations=_LOOKS if read_only else does)(_explained(getattr(tools, name)))
-    made.resource("tiermem://pages/{page_id}", name="page", mime_type="text/plain")(_explained(tools.page))
+            made.tool(name=name, annotations=_LOOKS if read_only else does)(
+                _explain_errors(getattr(tools, name))
+            )
+    made.resource("tiermem://pages/{page_id}", name="page", mime_type="text/plain")(
+        _explain_errors(tools.page)
+    )
     made.resource("tiermem://answers/{answer_id}", name="answer", mime_type="text/plain")(
-        _explained(tools.audit)
+        _explain_errors(tools.audit)
     )
     made.prompt(name="from_memory", description="Answer from memory alone, with who said it and when.")(
         _from_memory
@@ -159,7 +163,7 @@ async def serve_http(agents: MCPServer[Any], *, port: int) -> None:
     ).serve()
 
 
-def _explained(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
+def _explain_errors(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
     """The call, with what the memory refuses told to the model."""
 
     @wraps(call)
@@ -324,7 +328,7 @@ class _Tools:
         ] = False,
     ) -> str:
         """Destroy words for ever, with all that was concluded from them. Ask the user before you confirm."""
-        wanted, shown = await self._named(page_id, line, session)
+        wanted, shown = await self._read_selection(page_id, line, session)
         receipt = await self._memory.erase(**wanted, reason=reason, dry_run=not confirm)
         turns, units = len(receipt.erasure.turns), len(receipt.erasure.units)
         if not confirm:
@@ -340,7 +344,7 @@ class _Tools:
             f"Remains: {receipt.remains}. Not reached: {receipt.not_reached}."
         )
 
-    async def _named(
+    async def _read_selection(
         self, page_id: str | None, line: int | None, session: str | None
     ) -> tuple[dict[str, Any], str]:
         """What `erase` is to be given, and the words that would go."""

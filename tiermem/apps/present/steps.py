@@ -6,7 +6,7 @@ from tiermem.apps.present.tables import counted
 from tiermem.model import AskStep
 
 
-def described(step: AskStep) -> str:
+def describe_step(step: AskStep) -> str:
     """What was done, and what came of it, in the words of the trace."""
     parts = [step.name, *_of_trace(step)]
     tokens = sum(one.usage.input_tokens + one.usage.output_tokens for one in step.usage)

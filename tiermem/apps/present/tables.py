@@ -52,7 +52,7 @@ def table(
     return drawn
 
 
-def numbered(items: Sequence[tuple[int, Text]]) -> Table:
+def numbered_table(items: Sequence[tuple[int, Text]]) -> Table:
     """Texts with numbers in brackets before them."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(style="cyan", no_wrap=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Reader, Source, alone, joined, moment
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.messages import THINKING, turn_of
 from tiermem.errors import InvalidInput
@@ -33,7 +33,7 @@ def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession
         if not isinstance(chat, Mapping) or not isinstance(chat.get("mapping"), Mapping):
             raise InvalidInput("not a chat with a 'mapping'")
         name = chat.get("conversation_id") or chat.get("id") or f"chat-{number}"
-        yield identified(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat, source)))
+        yield identify_turns(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat, source)))
 
 
 def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
@@ -46,7 +46,7 @@ def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
             before = _words(message.get("content"))
             metadata = message.get("metadata")
             metadata = metadata if isinstance(metadata, Mapping) else {}
-            words = joined((before, *_files(metadata)))
+            words = join_texts((before, *_files(metadata)))
             hidden = metadata.get("is_visually_hidden_from_conversation")
             if words and isinstance(role, str) and not hidden:
                 turn = turn_of({"role": role, "content": words, "id": message.get("id")})
@@ -75,7 +75,7 @@ def _thoughts(content: object) -> list[str]:
     """What the model thought, of a message that is no more than that."""
     listed = content.get("thoughts") if isinstance(content, Mapping) else None
     thoughts = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-    texts = (joined((one.get("summary"), one.get("content"))) for one in thoughts)
+    texts = (join_texts((one.get("summary"), one.get("content"))) for one in thoughts)
     return [text for text in texts if text]
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, joined, moment
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.messages import earlier_words_of, thinking_of, words_of
 from tiermem.errors import InvalidInput
@@ -33,7 +33,7 @@ def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
         name = chat.get("uuid") or f"chat-{number}"
-        yield identified(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat, source)))
+        yield identify_turns(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat, source)))
 
 
 def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
@@ -90,7 +90,7 @@ def _words(message: Mapping[str, Any]) -> str:
         and isinstance(name := one.get("file_name") or one.get("file_uuid"), str)
         and name not in named
     ]
-    return joined((said, *_attachments(message), *files)).strip()
+    return join_texts((said, *_attachments(message), *files)).strip()
 
 
 def _words_before(message: Mapping[str, Any]) -> str:
@@ -98,7 +98,7 @@ def _words_before(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     said = words_of(content) if isinstance(content, list) and content else message.get("text")
     before = earlier_words_of(content)
-    return joined((said if before is None else before, *_attachments(message))).strip()
+    return join_texts((said if before is None else before, *_attachments(message))).strip()
 
 
 def _attachments(message: Mapping[str, Any]) -> list[str]:

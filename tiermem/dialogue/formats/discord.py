@@ -8,7 +8,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment
 from tiermem.dialogue.interface import Conversation, ImportedTurn
 from tiermem.errors import InvalidInput
 
@@ -43,8 +43,8 @@ def _turns(source: Source) -> Iterator[Turn]:
             words = _with_names(before, message)
             if words:
                 yield ImportedTurn(
-                    earlier=((_who(message["author"]), before),) if before != words else (),
-                    speaker=_who(message["author"]),
+                    earlier=((_author_name(message["author"]), before),) if before != words else (),
+                    speaker=_author_name(message["author"]),
                     text=words,
                     said_at=moment(message.get("timestamp")),
                     role="assistant" if message["author"].get("isBot") is True else None,
@@ -52,7 +52,7 @@ def _turns(source: Source) -> Iterator[Turn]:
                 )
 
 
-def _who(author: Mapping[str, Any]) -> str:
+def _author_name(author: Mapping[str, Any]) -> str:
     who = author.get("nickname") or author.get("name")
     if not isinstance(who, str) or not who.strip():
         raise InvalidInput("the author has no name")
@@ -77,7 +77,7 @@ def _words(message: Mapping[str, Any]) -> str:
         if isinstance(one, Mapping)
         for key in ("title", "description")
     ]
-    return joined((said, *embeds, *(f"[file: {file}]" for file in files)))
+    return join_texts((said, *embeds, *(f"[file: {file}]" for file in files)))
 
 
 READER = Reader(name="discord", knows=_knows, read=_read)

@@ -10,10 +10,10 @@ from pagestore import Turn
 from tiermem.dialogue.formats.memories import (
     Entry,
     by_session,
-    concluded,
     entries,
+    fact_turn,
     first_entry,
-    placed,
+    read_entries,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
@@ -30,7 +30,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(placed(entries(source, _LISTS), _unit)))
+    return alone(by_session(read_entries(entries(source, _LISTS), _unit)))
 
 
 def _unit(unit: Entry) -> tuple[str, Turn | None]:
@@ -42,7 +42,7 @@ def _unit(unit: Entry) -> tuple[str, Turn | None]:
         **{key: unit.get(key) for key in ("context", "entities", "tags", "document_id", "occurred_start")},
     }
     at = unit.get("mentioned_at") or unit.get("date") or None
-    return _BY, concluded(_BY, unit.get("text"), name=unit.get("id"), at=at, known=known)
+    return _BY, fact_turn(_BY, unit.get("text"), name=unit.get("id"), at=at, known=known)
 
 
 READER = Reader(name="hindsight", knows=_knows, read=_read)

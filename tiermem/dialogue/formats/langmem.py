@@ -14,11 +14,11 @@ from pagestore import Turn
 from tiermem.dialogue.formats.memories import (
     Entry,
     by_session,
-    concluded,
     entries,
+    fact_turn,
     first_entry,
-    named,
-    placed,
+    read_entries,
+    session_name,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
@@ -33,7 +33,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(placed(entries(source, ["items"]), _item)))
+    return alone(by_session(read_entries(entries(source, ["items"]), _item)))
 
 
 def _item(item: Entry) -> tuple[str, Turn | None]:
@@ -42,8 +42,8 @@ def _item(item: Entry) -> tuple[str, Turn | None]:
     held = value if isinstance(value, Mapping) else {}
     known = {"id": item.get("key"), "namespace": path, "kind": held.get("kind")}
     at = item.get("updated_at") or item.get("created_at")
-    session = named(_BY, ["/".join(path)])
-    return session, concluded(_BY, _words(held.get("content")), name=item.get("key"), at=at, known=known)
+    session = session_name(_BY, ["/".join(path)])
+    return session, fact_turn(_BY, _words(held.get("content")), name=item.get("key"), at=at, known=known)
 
 
 def _words(content: Any) -> object:

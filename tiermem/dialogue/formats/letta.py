@@ -12,9 +12,9 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.memories import concluded, named
+from tiermem.dialogue.formats.memories import fact_turn, session_name
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
 from tiermem.errors import InvalidInput
@@ -53,8 +53,8 @@ def _agent(
         written = [*own, *listing(agent, "core_memory")]
         said = [turn for turn in _messages(agent) if turn is not None]
         kept = [turn for turn in (_block(block, at) for block in written) if turn is not None]
-        yield identified(named(_BY, [name]), said)
-        yield identified(f"{named(_BY, [name])} blocks", kept)
+        yield identify_turns(session_name(_BY, [name]), said)
+        yield identify_turns(f"{session_name(_BY, [name])} blocks", kept)
 
 
 def _messages(agent: Mapping[str, Any]) -> Iterator[Turn | None]:
@@ -86,7 +86,7 @@ def _block(block: object, at: object) -> Turn | None:
         raise InvalidInput("a block that is no object")
     changed = block.get("updated_at") or at
     known = {"label": block.get("label"), "description": block.get("description")}
-    return concluded(_BY, block.get("value") or "", name=block.get("label"), at=changed, known=known)
+    return fact_turn(_BY, block.get("value") or "", name=block.get("label"), at=changed, known=known)
 
 
 READER = Reader(name="letta", knows=_knows, read=_read)

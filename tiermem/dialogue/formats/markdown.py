@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.formats.transcripts import ABOUT, without_front_matter
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.transcript import opened_by
 
@@ -81,7 +81,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
         Turn(speaker=speaker, text="\n".join([words, *lines[number + 1 : end]]).strip("\n").rstrip())
         for (number, speaker, words), end in zip(openings, ends, strict=True)
     ]
-    return alone([identified(source.session, (turn for turn in turns if turn.text))])
+    return alone([identify_turns(source.session, (turn for turn in turns if turn.text))])
 
 
 READER = Reader(name="markdown", knows=_knows, read=_read)

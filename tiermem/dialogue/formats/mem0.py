@@ -18,11 +18,11 @@ from pagestore import Turn
 from tiermem.dialogue.formats.memories import (
     Entry,
     by_session,
-    concluded,
     entries,
+    fact_turn,
     first_entry,
-    named,
-    placed,
+    read_entries,
+    session_name,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.interface import VERSION_OF, Conversation
@@ -46,20 +46,20 @@ def _knows(source: Source) -> bool:
 def _read(source: Source) -> tuple[Conversation, ...]:
     if "memory_id" in first_entry(source, (*_LISTS, *TABLES)):
         return alone(by_session(_of_database(source)))
-    return alone(by_session(placed(entries(source, _LISTS), _memory)))
+    return alone(by_session(read_entries(entries(source, _LISTS), _memory)))
 
 
 def _memory(entry: Entry) -> tuple[str, Turn | None]:
     """A memory of `get_all()`."""
     role, at, changed = entry.get("role"), entry.get("created_at"), entry.get("updated_at")
-    session = named(_BY, map(entry.get, _WHOSE))
+    session = session_name(_BY, map(entry.get, _WHOSE))
     known = {**{key: entry.get(key) for key in _TOLD}, "id": entry.get("id")}
     if isinstance(role, str) and changed in (None, at):
-        return session, _said(role, entry.get("actor_id"), entry.get("memory"), at, known)
-    return session, concluded(_BY, entry.get("memory"), name=entry.get("id"), at=changed or at, known=known)
+        return session, _read_message(role, entry.get("actor_id"), entry.get("memory"), at, known)
+    return session, fact_turn(_BY, entry.get("memory"), name=entry.get("id"), at=changed or at, known=known)
 
 
-def _said(role: object, who: object, words: object, at: object, known: Mapping[str, Any]) -> Turn:
+def _read_message(role: object, who: object, words: object, at: object, known: Mapping[str, Any]) -> Turn:
     told = {key: value for key, value in known.items() if value}
     name = known.get("id")
     message = {
@@ -74,7 +74,7 @@ def _said(role: object, who: object, words: object, at: object, known: Mapping[s
 
 def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
     """What was said, scope by scope, and the memories as they stand after all that was done to them."""
-    yield from placed(entries(source, ["messages"], empty=True), _message)
+    yield from read_entries(entries(source, ["messages"], empty=True), _message)
     histories: dict[str, list[Entry]] = {}
     for where, row in entries(source, ["history"], empty=True):
         if not isinstance(row.get("memory_id"), str):
@@ -85,12 +85,12 @@ def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
         for name, history in histories.items()
         for number in range(1, len(history) + 1)
     )
-    yield from placed(wordings, _wording)
+    yield from read_entries(wordings, _wording)
 
 
 def _message(row: Entry) -> tuple[str, Turn | None]:
     words = (row.get("role"), row.get("name"), row.get("content"), row.get("created_at"))
-    return named(_BY, [row.get("session_scope")]), _said(*words, {"id": row.get("id")})
+    return session_name(_BY, [row.get("session_scope")]), _read_message(*words, {"id": row.get("id")})
 
 
 def _wording(memory: Entry) -> tuple[str, Turn | None]:
@@ -107,9 +107,9 @@ def _wording(memory: Entry) -> tuple[str, Turn | None]:
     known = {"id": last["memory_id"], "actor_id": who}
     is_updated = len(history) > 1 or memory["last"] is not last
     if role and not is_updated:
-        return _BY, _said(role, who, words, at, known)
+        return _BY, _read_message(role, who, words, at, known)
     known |= {VERSION_OF: last["memory_id"]} if is_updated else {}
-    return _BY, concluded(_BY, words, name=last["memory_id"], at=at, known=known)
+    return _BY, fact_turn(_BY, words, name=last["memory_id"], at=at, known=known)
 
 
 READER = Reader(name="mem0", knows=_knows, read=_read)

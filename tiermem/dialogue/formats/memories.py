@@ -13,7 +13,7 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Source, moment
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.turns_file import json_lines
@@ -53,7 +53,7 @@ def first_entry(source: Source, keys: Sequence[str]) -> Entry:
         return {}
 
 
-def concluded(by: str, text: object, *, name: object, at: object, known: Mapping[str, Any]) -> Turn | None:
+def fact_turn(by: str, text: object, *, name: object, at: object, known: Mapping[str, Any]) -> Turn | None:
     """A fact as what `by` says; `None` of an empty one. `InvalidInput` for what is no text.
 
     `name` is what the fact is called there, `at` when it was made or last changed: a fact that was changed is
@@ -80,16 +80,16 @@ def by_session(turns: Iterable[tuple[str, Turn | None]]) -> tuple[DialogueSessio
     for session, turn in turns:
         if turn is not None:
             sessions.setdefault(session, []).append(turn)
-    return tuple(identified(name, sorted(said, key=_order)) for name, said in sessions.items())
+    return tuple(identify_turns(name, sorted(said, key=_order)) for name, said in sessions.items())
 
 
-def named(by: str, names: Iterable[object]) -> str:
+def session_name(by: str, names: Iterable[object]) -> str:
     """The session of what `by` holds of somebody: `mem0 (ann)`, or `mem0` where nobody is named."""
     name = next((one for one in names if isinstance(one, str) and one), None)
     return by if name is None else f"{by} ({name})"
 
 
-def placed(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tuple[str, Turn | None]]:
+def read_entries(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tuple[str, Turn | None]]:
     """What `read` makes of every entry; `NotDialogue` says which one cannot be read."""
     for where, entry in found:
         with record(where):

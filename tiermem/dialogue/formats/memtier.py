@@ -12,7 +12,7 @@ from typing import Any
 
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.turns_file import grouped, json_lines
+from tiermem.dialogue.turns_file import group_sessions, json_lines
 from tiermem.errors import InvalidInput
 
 _NEEDED = {"session_id", "content", "timestamp", "cognitive_weight"}
@@ -25,7 +25,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(grouped(json_lines(source.text, _message), source.session))
+    return alone(group_sessions(json_lines(source.text, _message), source.session))
 
 
 def _message(entry: object) -> Mapping[str, Any]:

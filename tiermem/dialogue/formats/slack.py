@@ -14,7 +14,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
@@ -76,8 +76,10 @@ def _turns(document: object, users: Mapping[str, str], channel: str | None = Non
                 known = {"channel": channel, "thread": message.get("thread_ts")}
                 yield ImportedTurn(
                     metadata={key: value for key, value in known.items() if isinstance(value, str)},
-                    earlier=(rendering,) if before and rendering != (_who(message, users), words) else (),
-                    speaker=_who(message, users),
+                    earlier=(rendering,)
+                    if before and rendering != (_speaker_name(message, users), words)
+                    else (),
+                    speaker=_speaker_name(message, users),
                     text=words,
                     said_at=_moment(message.get("ts")),
                     role="assistant" if "bot_id" in message else None,
@@ -85,7 +87,7 @@ def _turns(document: object, users: Mapping[str, str], channel: str | None = Non
                 )
 
 
-def _who(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
+def _speaker_name(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     """Who says a message; of a bot its name."""
     profile = message.get("bot_profile")
     name = profile.get("name") if isinstance(profile, Mapping) else None
@@ -115,7 +117,7 @@ def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
         if isinstance(one, Mapping)
         for text in _attachment_texts(one, users)
     ]
-    return joined((said, *attached, *(f"[file: {file}]" for file in files)))
+    return join_texts((said, *attached, *(f"[file: {file}]" for file in files)))
 
 
 def _plain(text: str, users: Mapping[str, str]) -> str:
@@ -139,11 +141,11 @@ def _plain(text: str, users: Mapping[str, str]) -> str:
 def _attachment_texts(attachment: Mapping[str, Any], users: Mapping[str, str]) -> list[str]:
     """The texts of an attachment; its blocks, or what it has in their place."""
     fields = listing(attachment, "fields")
-    named = [joined((one.get("title"), one.get("value"))) for one in fields if isinstance(one, Mapping)]
+    named = [join_texts((one.get("title"), one.get("value"))) for one in fields if isinstance(one, Mapping)]
     text = attachment.get("text") or attachment.get("fallback")
     if isinstance(text, str) and text:
         return [text]
-    title = joined((attachment.get("pretext"), attachment.get("title")))
+    title = join_texts((attachment.get("pretext"), attachment.get("title")))
     return [one for one in (title, *named, *_texts_of(attachment.get("blocks"), users)) if one]
 
 
@@ -199,7 +201,7 @@ def _words_before(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
         for one in listing(message, "attachments")
         if isinstance(one, Mapping)
     ]
-    return joined((said, *attached, *(f"[file: {file}]" for file in files)))
+    return join_texts((said, *attached, *(f"[file: {file}]" for file in files)))
 
 
 def _moment(ts: object) -> datetime:

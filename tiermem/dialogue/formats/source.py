@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import load_json
@@ -103,10 +103,10 @@ def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
     for turn in turns:
         day = f" {turn.said_at:%Y-%m-%d}" if turn.said_at is not None else day
         days.setdefault(day, []).append(turn)
-    return tuple(identified(name + day, said) for day, said in days.items())
+    return tuple(identify_turns(name + day, said) for day, said in days.items())
 
 
-def joined(parts: Iterable[object]) -> str:
+def join_texts(parts: Iterable[object]) -> str:
     """What a message holds, a line a piece: those of the parts that are texts, and not empty."""
     return "\n".join(part for part in parts if isinstance(part, str) and part)
 

@@ -13,7 +13,7 @@ from html import unescape
 
 from pagestore import Turn
 from tiermem.dialogue.formats.source import Reader, Source, alone
-from tiermem.dialogue.identity import identified
+from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
 
@@ -34,7 +34,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone([identified(source.session, list(_turns(source.text)))])
+    return alone([identify_turns(source.session, list(_turns(source.text)))])
 
 
 def _turns(text: str) -> Iterator[Turn]:

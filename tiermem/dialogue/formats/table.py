@@ -10,7 +10,7 @@ from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import SPEAKER_KEYS, TEXT_KEYS
-from tiermem.dialogue.turns_file import grouped
+from tiermem.dialogue.turns_file import group_sessions
 from tiermem.errors import InvalidInput
 
 _OTHER_NAMES = {
@@ -28,7 +28,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(grouped(_rows(source), source.session))
+    return alone(group_sessions(_rows(source), source.session))
 
 
 def _rows(source: Source) -> Iterator[tuple[str, object]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, joined, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.errors import InvalidInput
 
@@ -55,7 +55,7 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
                 raise InvalidInput("not a message")
             words = _words(message)
             if words:
-                sender, author = _who(message), message.get("forwarded_from")
+                sender, author = _sender_name(message), message.get("forwarded_from")
                 is_forwarded = isinstance(author, str) and bool(author.strip())
                 yield ImportedTurn(
                     metadata={**_metadata(message), **({"forwarded_by": sender} if is_forwarded else {})},
@@ -79,7 +79,7 @@ def _metadata(message: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in known.items() if isinstance(value, str | int)}
 
 
-def _who(message: Mapping[str, Any]) -> str:
+def _sender_name(message: Mapping[str, Any]) -> str:
     who = message.get("from") or message.get("actor") or message.get("from_id") or message.get("actor_id")
     return who if isinstance(who, str) and who.strip() else "Deleted Account"
 
@@ -88,7 +88,7 @@ def _words(message: Mapping[str, Any]) -> str:
     marks = [f"[{_kind(message, key)}]" for key in _KINDS if message.get(key)][:1]
     action = message.get("action")
     notice = [f"[{action}]"] if isinstance(action, str) else []
-    return joined((*notice, *marks, _text(message.get("text"))))
+    return join_texts((*notice, *marks, _text(message.get("text"))))
 
 
 def _kind(message: Mapping[str, Any], key: str) -> str:

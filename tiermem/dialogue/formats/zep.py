@@ -16,11 +16,11 @@ from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.memories import (
     Entry,
     by_session,
-    concluded,
     entries,
+    fact_turn,
     first_entry,
-    named,
-    placed,
+    read_entries,
+    session_name,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.interface import Conversation
@@ -58,18 +58,18 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 def _turns(source: Source) -> Iterator[tuple[str, Turn | None]]:
     for where, entry in entries(source, _LISTS):
         if _is_edge(entry):
-            yield from placed([(where, entry)], _edge)
+            yield from read_entries([(where, entry)], _edge)
         else:
             with record(where):
-                yield from ((_session(entry), turn) for turn in _said(entry))
+                yield from ((_session(entry), turn) for turn in _read_turns(entry))
 
 
 def _session(entry: Entry) -> str:
-    return named(_BY, map(entry.get, ("thread_uuid", "group_id", "graph_uuid")))
+    return session_name(_BY, map(entry.get, ("thread_uuid", "group_id", "graph_uuid")))
 
 
 def _edge(entry: Entry) -> tuple[str, Turn | None]:
-    session = named(_BY, map(entry.get, ("group_id", "graph_uuid")))
+    session = session_name(_BY, map(entry.get, ("group_id", "graph_uuid")))
     if entry.get("invalid_at") or entry.get("expired_at"):
         return session, None
     known = {
@@ -79,10 +79,10 @@ def _edge(entry: Entry) -> tuple[str, Turn | None]:
         "episodes": entry.get("episodes") or entry.get("episode_uuids"),
     }
     at = entry.get("created_at")
-    return session, concluded(_BY, entry["fact"], name=entry.get("uuid"), at=at, known=known)
+    return session, fact_turn(_BY, entry["fact"], name=entry.get("uuid"), at=at, known=known)
 
 
-def _said(entry: Entry) -> Iterator[Turn]:
+def _read_turns(entry: Entry) -> Iterator[Turn]:
     """The turns of an episode or a message."""
     content, name = entry.get("content"), entry.get("uuid")
     if not isinstance(content, str) or not isinstance(name, str):

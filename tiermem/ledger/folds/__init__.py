@@ -6,9 +6,9 @@ from tiermem.ledger.folds.findings import FindingsFold
 from tiermem.ledger.folds.pages import Loss, PagesFold, PageSummary
 from tiermem.ledger.folds.sharing import ALL, Grant, SharingFold
 from tiermem.ledger.folds.spending import SpendingFold
-from tiermem.ledger.folds.units import Merged
+from tiermem.ledger.folds.units import MergedInto
 
-__all__ = ["ALL", "AnswerInfo", "Folds", "Grant", "Loss", "Merged", "PageSummary"]
+__all__ = ["ALL", "AnswerInfo", "Folds", "Grant", "Loss", "MergedInto", "PageSummary"]
 
 
 class Folds(SharingFold, FindingsFold, AnswersFold, PagesFold, SpendingFold, ErasuresFold):

@@ -8,7 +8,7 @@ from datetime import datetime
 from pagestore import Span
 from tiermem.ledger.folds.turns import TurnJudgement, TurnsFold
 from tiermem.model import AnswerId, SummaryUnit, UnitId
-from tiermem.salience import Judgement, Weight, promoted, promotion, weight_of
+from tiermem.salience import Judgement, Weight, promote, promotion, weight_of
 
 _UNJUDGED = Weight()
 
@@ -60,7 +60,7 @@ class SignalsFold(TurnsFold):
 
     def importance(self, unit: SummaryUnit) -> float:
         """How much the unit matters, 0 to 1: as its maker judged, and more while it is promoted."""
-        return unit.importance if self.promotion(unit.id) is None else promoted(unit.importance)
+        return unit.importance if self.promotion(unit.id) is None else promote(unit.importance)
 
     def judgements(self, unit_id: UnitId) -> tuple[Judgement, ...]:
         """The judgements that make up the unit's weight, in their order."""

@@ -10,7 +10,7 @@ from tiermem.model import SummaryUnit, TakenBack, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class MergedInto:
     """The units that one unit stands for, each of which tells all of it, and why they were merged."""
 
     of: tuple[UnitId, ...]
@@ -31,7 +31,7 @@ class UnitsFold:
         self._superseded_by: dict[UnitId, dict[UnitId, None]] = {}
         self._retired: dict[UnitId, str] = {}
         self._corrected_by: dict[UnitId, dict[UnitId, None]] = {}
-        self._merged: dict[UnitId, Merged] = {}
+        self._merged: dict[UnitId, MergedInto] = {}
         self._changed: dict[UnitId, int] = {}
 
     def unit(self, unit_id: UnitId) -> SummaryUnit | None:
@@ -111,7 +111,7 @@ class UnitsFold:
             if (reason := self._taken_back_because(unit.id)) is not None
             for span in unit.spans
             if span.page_id == page_id
-            for left in _beside(span, kept)
+            for left in _uncovered(span, kept)
         )
 
     def _taken_back_because(self, unit_id: UnitId) -> str | None:
@@ -159,7 +159,7 @@ class UnitsFold:
             self._touch(older, seq)
         self._touch(unit.id, seq)
 
-    def merge_units(self, unit: SummaryUnit, merged: Merged, seq: int) -> None:
+    def merge_units(self, unit: SummaryUnit, merged: MergedInto, seq: int) -> None:
         """Take in a unit that stands for others from record `seq` on, where it is not known."""
         if unit.id not in self._units:
             self._merged[unit.id] = merged
@@ -202,7 +202,7 @@ class UnitsFold:
             self._changed[unit_id] = seq
 
 
-def _beside(span: Span, others: Iterable[Span]) -> Iterator[Span]:
+def _uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
     """What is left of a span without the characters that any of the others covers."""
     at = span.start
     for other in sorted(others, key=lambda other: other.start):

@@ -6,7 +6,7 @@ It goes when any of them goes or changes: what is left of them then stands for i
 from dataclasses import dataclass, replace
 
 from pagestore import Record
-from tiermem.ledger.folds import Folds, Merged
+from tiermem.ledger.folds import Folds, MergedInto
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.model import Named, SummaryUnit, UnitId
 
@@ -24,7 +24,7 @@ class Consolidated(Entry):
 
 
 def _fold(entry: Consolidated, record: Record, folds: Folds) -> None:
-    folds.merge_units(entry.unit, Merged(of=entry.merged, reason=entry.reason), record.seq)
+    folds.merge_units(entry.unit, MergedInto(of=entry.merged, reason=entry.reason), record.seq)
 
 
 def _may_stay(entry: Consolidated, goes: WhatGoes, past: Past) -> Consolidated | None:

@@ -138,9 +138,9 @@ def _cited_in_words(cited: AuditedCitation) -> str:
     return "\n".join(rows)
 
 
-def audited(answer: Answer, fetched: FetchedPages, *, context: int) -> Audit:
+def audit_answer(answer: Answer, fetched: FetchedPages, *, context: int) -> Audit:
     """The trail of `answer` over the pages its citations name."""
-    trail = (_audited(citation, answer.trace, fetched, context) for citation in answer.citations)
+    trail = (_audit_citation(citation, answer.trace, fetched, context) for citation in answer.citations)
     derived = (AuditedDerivation(derivation=one, now=again(one, fetched.pages)) for one in answer.derivations)
     return Audit(answer=answer, citations=tuple(trail), derivations=tuple(derived))
 
@@ -165,7 +165,7 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
     return replace(term, text=text, said_at=found[0].said_at)
 
 
-def _audited(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
+def _audit_citation(citation: Citation, trace: Trace, fetched: FetchedPages, context: int) -> AuditedCitation:
     words_on_page = words_on_pages(citation.spans, fetched.pages, context=context)
     kept = [span for span in citation.spans if span.page_id in fetched.closed]
     why = fetched.unread

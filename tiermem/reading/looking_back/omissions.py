@@ -84,7 +84,7 @@ async def omission_report(
     What was taken back is not counted: that no unit keeps it is meant.
     Raises `PageNotFound`, and `InvalidInput` for a page that is not distilled.
     """
-    wanted = await _wanted(ledger, page, session, sees)
+    wanted = await _select_pages(ledger, page, session, sees)
     found: list[PageOmissions] = []
     unreadable: list[PageId] = []
     for page_id in wanted:
@@ -95,7 +95,7 @@ async def omission_report(
             unreadable.append(page_id)
             continue
         lost = await to_thread.run_sync(_of_page, ledger, read, sees)
-        found.append(replace(lost, rejected=await _rejected(ledger, read.id, sees)))
+        found.append(replace(lost, rejected=await _rejected_claims(ledger, read.id, sees)))
     losses = [loss for loss in ledger.tier1.losses if loss.page_id in set(wanted)]
     return OmissionReport(pages=tuple(found), over_time=over_time(losses), unreadable=tuple(unreadable))
 
@@ -114,7 +114,7 @@ def over_time(losses: list[Loss]) -> tuple[OmissionsAt, ...]:
     return tuple(points)
 
 
-async def _wanted(
+async def _select_pages(
     ledger: ReadsLedger, page: PageId | None, session: SessionId | None, sees: Visibility
 ) -> list[PageId]:
     distilled = ledger.tier1.pages
@@ -129,7 +129,7 @@ async def _wanted(
     return [info.id for info in seen if info.id in distilled]
 
 
-async def _rejected(ledger: ReadsLedger, page: PageId, sees: Visibility) -> tuple[Rejected, ...]:
+async def _rejected_claims(ledger: ReadsLedger, page: PageId, sees: Visibility) -> tuple[Rejected, ...]:
     if not sees.all or not ledger.tier1.pages[page].rejected:
         return ()
     return (await ledger.distilled(page)).rejected

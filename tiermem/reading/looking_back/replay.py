@@ -69,7 +69,7 @@ class Replay:
         return self.answer.trace.checks
 
 
-async def replayed(ledger: ReadsLedger, answer_id: AnswerId) -> Replay:
+async def replay_answer(ledger: ReadsLedger, answer_id: AnswerId) -> Replay:
     """The past answer, held against the ledger as it stood then; raises `UnknownId`."""
     answer = await ledger.answer(answer_id)
     then = await ledger.as_it_stood(answer_id)
@@ -87,7 +87,7 @@ def differences_between(then: Answer, now: Answer) -> tuple[Difference, ...]:
         *_candidates(then.trace.candidates, now.trace.candidates),
         *_plain(then, now),
         *_rounds(then.trace.rounds, now.trace.rounds),
-        *_cited(then, now),
+        *_compare_citations(then, now),
     )
     return tuple(found)
 
@@ -126,7 +126,7 @@ def _other_values(answer: Answer) -> Iterator[Difference]:
 def _candidates(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[Difference]:
     for rank, (old, new) in enumerate(zip_longest(then, now), start=1):
         if old is None or new is None or _identity(old) != _identity(new):
-            yield Difference(what=f"candidate {rank}", then=_shown(old), now=_shown(new))
+            yield Difference(what=f"candidate {rank}", then=_evidence_text(old), now=_evidence_text(new))
         elif not _close(old.score, new.score) or not _close(old.similarity, new.similarity):
             yield Difference(what=f"score of candidate {rank}", then=_scores(old), now=_scores(new))
 
@@ -156,7 +156,7 @@ def _rounds(then: Sequence[Round], now: Sequence[Round]) -> Iterator[Difference]
             yield Difference(what=f"round {number}", then=shown[0], now=shown[1])
 
 
-def _cited(then: Answer, now: Answer) -> Iterator[Difference]:
+def _compare_citations(then: Answer, now: Answer) -> Iterator[Difference]:
     old, new = ([citation.quote for citation in answer.citations] for answer in (then, now))
     if old != new:
         yield Difference(what="citations", then=" | ".join(old) or "none", now=" | ".join(new) or "none")
@@ -166,7 +166,7 @@ def _identity(item: Evidence) -> tuple[object, ...]:
     return item.source, item.unit_id, item.text, item.spans
 
 
-def _shown(item: Evidence | None) -> str:
+def _evidence_text(item: Evidence | None) -> str:
     return "none" if item is None else f"{item.text} ({_scores(item)})"
 
 

@@ -34,7 +34,7 @@ class UnitHistory:
     promoted: str | None = None
 
 
-def related(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
+def related_units(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
     """Every unit that supersedes or is superseded, directly or through others, in order of creation."""
     beside: dict[UnitId, set[UnitId]] = {}
     for unit in tier1.all_units():

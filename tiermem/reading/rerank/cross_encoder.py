@@ -59,7 +59,7 @@ class CrossEncoder:
     async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
         """See `Reranker.score`; `ModelUnavailable` where the model cannot be loaded or run."""
         try:
-            judged = await to_thread.run_sync(self._judged, question, [one.page.text for one in found])
+            judged = await to_thread.run_sync(self._score, question, [one.page.text for one in found])
         except Exception as error:
             raise ModelUnavailable(
                 f"the cross-encoder in {str(self._directory)!r}: {type(error).__name__}: {error}"
@@ -67,7 +67,7 @@ class CrossEncoder:
         computed = await to_thread.run_sync(entity_scores, question, found)
         return [JUDGED * one + COMPUTED * other for one, other in zip(judged, computed, strict=True)]
 
-    def _judged(self, question: str, passages: Sequence[str]) -> list[float]:
+    def _score(self, question: str, passages: Sequence[str]) -> list[float]:
         with self._loading:
             if self._loaded is None:
                 self._loaded = _Pairs(self._directory, self._threads)

@@ -30,13 +30,13 @@ def entity_scores(question: str, found: Sequence[FoundPage]) -> list[float]:
     asked = len(entities(question))
     return [
         max(one.similarity or 0.0, 0.0) ** 3
-        + ENTITY * (asked - len(entities_missing(question, _said(one))))
+        + ENTITY * (asked - len(entities_missing(question, _page_sources(one))))
         + IMPORTANCE * one.importance
         for one in found
     ]
 
 
-def _said(found: FoundPage) -> list[Source]:
+def _page_sources(found: FoundPage) -> list[Source]:
     turns = (line.turn for line in found.page.lines)
     return [Source(turn.text, turn.said_at, turn.speaker) for turn in turns if turn is not None]
 

@@ -34,7 +34,7 @@ async def reranked(
     """The pages in the order to read them; as they were, and why, where the reranker cannot be used."""
     if not pages:
         return pages, ()
-    found = [_found(hit, page, view) for hit, page in pages]
+    found = [_as_found_page(hit, page, view) for hit, page in pages]
     try:
         scores = await reranker.score(question, found)
     except ModelError as error:
@@ -74,7 +74,7 @@ def _as_it_was(error: ModelError) -> Degradation:
     return Degradation(stage="rerank", reason=str(error), fallback="order of the search")
 
 
-def _found(hit: Hit, page: Page, view: View) -> FoundPage:
+def _as_found_page(hit: Hit, page: Page, view: View) -> FoundPage:
     units = view.tier1.units_of_page(page.id)
     importance = max(map(view.tier1.importance, units), default=_UNKNOWN)
     return FoundPage(page=page, similarity=hit.similarity, importance=importance)

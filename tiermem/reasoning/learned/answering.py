@@ -110,8 +110,8 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     for number, line in enumerate(passage.lines):
         spans = best_spans(made["span"], *_range(pieces, line), count=_TRIED)
         placed = [(span.margin, *_characters(passage, pieces, number, span)) for span in spans]
-        candidates = list(_weighed(asked, turns[number], number, placed, against[number]))
-        found += [agreed(candidates)] if candidates else []
+        candidates = list(_weigh(asked, turns[number], number, placed, against[number]))
+        found += [choose_by_agreement(candidates)] if candidates else []
     if not found:
         return None
     first, *rest = sorted(found, key=lambda words: (-words.margin, words.turn))
@@ -134,7 +134,7 @@ def _own(found: Sequence[Words], against: Sequence[float]) -> float:
     return inf if other == -inf else mine - other
 
 
-def agreed(candidates: Sequence[Words]) -> Words:
+def choose_by_agreement(candidates: Sequence[Words]) -> Words:
     """Of likely words of one turn those that have most in common with all of them, each counted by its lead:
     not the likeliest, which are often a word too short or too long.
 
@@ -169,7 +169,7 @@ def _moment(turn: SpokenTurn) -> float:
     return timestamp(turn.said_at)
 
 
-def _weighed(
+def _weigh(
     asked: ExpectedAnswer,
     turn: SpokenTurn,
     number: int,
@@ -179,14 +179,14 @@ def _weighed(
     """What of the likely words of a turn may be an answer, each with what speaks against it subtracted."""
     whole = [match.span() for match in _WHOLE.finditer(turn.text)]
     for lead, first, last in placed:
-        start, end = _trimmed(turn.text, *_widened(whole, first, last))
+        start, end = _trim(turn.text, *_widen(whole, first, last))
         against = asked.against(turn.text, start, end)
         if start < end and against < NOTHING:
             margin = lead - against - loss
             yield Words(text=turn.text[start:end], turn=number, start=start, end=end, margin=margin)
 
 
-def _widened(whole: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+def _widen(whole: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
     """The same place without a word or a number cut in two at its ends."""
     return _around(whole, start)[0], _around(whole, end)[1]
 
@@ -198,7 +198,7 @@ def _around(whole: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
     return whole[before - 1] if inside else (place, place)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     words = text[start:end]
     return start + len(words) - len(words.lstrip(_EDGES)), end - len(words) + len(words.rstrip(_EDGES))
 

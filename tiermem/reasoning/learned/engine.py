@@ -29,8 +29,8 @@ from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_
 from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.assertion import require_assertion
-from tiermem.reasoning.rules.compose import extracted
-from tiermem.text import negated, sentences, stems
+from tiermem.reasoning.rules.compose import extract_answer
+from tiermem.text import is_negated, sentences, stems
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -47,27 +47,27 @@ _WORKED_OUT: Final = re.compile(r" \([^()]{0,60}\b\d{4}\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class ProposedAnswer:
     """An answer before anybody decides whether it is given, and what is known of it."""
 
     draft: Draft
     signals: Signals
 
 
-def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) -> Proposed | None:
+def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) -> ProposedAnswer | None:
     """The likeliest answer: of rules where these are better, else the words that the reader points at; `None`
     where neither has any.
     """
     spoken = turns_of(evidence)
     turns = [turn for _, turn in spoken]
     asked = expected_answer(question, [turn.speaker for turn in turns])
-    ruled = _meant(asked, extracted(question, evidence), turns)
+    ruled = _meant(asked, extract_answer(question, evidence), turns)
     found = point(reader, question, turns)
     by_rules = not ruled.abstained and (found is None or _rules_first(asked, ruled, turns))
     draft = ruled if by_rules or found is None else _read(asked, found, spoken)
     if draft.abstained:
         return None
-    return Proposed(draft=draft, signals=_signals(asked, evidence, draft, ruled, found))
+    return ProposedAnswer(draft=draft, signals=_signals(asked, evidence, draft, ruled, found))
 
 
 def _meant(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> Draft:
@@ -95,7 +95,7 @@ def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, S
         return Draft(text=text, cited=tuple(spoken[words.turn][0] for words in listed), abstained=False)
     if asked.kind == "yes-no" and not asked.either:
         said = next((piece.text for piece in sentences(turn.text) if found.best.start < piece.end), turn.text)
-        yes = found.margin > 0 and not negated(said)
+        yes = found.margin > 0 and not is_negated(said)
         return Draft(text="Yes", cited=(at,), abstained=False) if yes else ABSTAINED
     return Draft(text=found.text, cited=(at,), abstained=False)
 
@@ -141,7 +141,7 @@ class ComposeByReader:
     where the weights it is merged onto are not on this machine: then rules answer.
     """
 
-    opened: _Opened
+    opened: _LazyReader
     risk: float
     embedder: str
     named: bool
@@ -152,7 +152,7 @@ class ComposeByReader:
 
     def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
         if not self.named and not self.opened.possible:
-            return require_assertion(question, extracted(question, evidence), evidence)
+            return require_assertion(question, extract_answer(question, evidence), evidence)
         reader = self.opened.get()
         try:
             draft = self._draft_from(propose(reader, question, evidence))
@@ -160,7 +160,7 @@ class ComposeByReader:
         except FloatingPointError as error:
             raise self.opened.refusal(error) from error
 
-    def _draft_from(self, proposed: Proposed | None) -> Draft:
+    def _draft_from(self, proposed: ProposedAnswer | None) -> Draft:
         """The proposed draft where it is likely enough to be right, else an abstention."""
         if proposed is None:
             return ABSTAINED
@@ -173,7 +173,7 @@ class ComposeByReader:
         return replace(proposed.draft, probability=probability) if sure else ABSTAINED
 
 
-class _Opened:
+class _LazyReader:
     """A reader that is loaded when it is first asked, once."""
 
     def __init__(self, factors: Path, weights: Path | None) -> None:
@@ -236,7 +236,7 @@ def by_reader(
 
 
 def _engine(file: Path, weights: str | Path | None, *, risk: float, embedder: str, named: bool) -> Engine:
-    opened = _Opened(file, None if weights is None else Path(weights).expanduser())
+    opened = _LazyReader(file, None if weights is None else Path(weights).expanduser())
     compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named)
     return replace(by_rules(), name=NAME, compose=compose, best_first=named or opened.possible)
 

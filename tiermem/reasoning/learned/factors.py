@@ -61,10 +61,10 @@ def pack(learned: Mapping[str, NDArray[np.float32]], header: Mapping[str, str]) 
         end = place + array.nbytes
         described[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [place, end]}
         place = end
-    return _headed(described, b"".join(one.tobytes() for one in ready.values()))
+    return _with_header(described, b"".join(one.tobytes() for one in ready.values()))
 
 
-def _described(raw: bytes) -> tuple[dict[str, Any], bytes]:
+def _read_header(raw: bytes) -> tuple[dict[str, Any], bytes]:
     """What the head of the file says, and the numbers behind it."""
     length = int.from_bytes(raw[:8], "little")
     if not 2 <= length <= min(len(raw) - 8, _LONGEST_HEAD):
@@ -96,7 +96,7 @@ def _tensor(name: str, entry: object, numbers: bytes) -> NDArray[Any]:
         raise ValueError(f"its tensor {name!r} cannot be read: {error}") from error
 
 
-def _headed(described: Mapping[str, Any], numbers: bytes) -> bytes:
+def _with_header(described: Mapping[str, Any], numbers: bytes) -> bytes:
     text = json.dumps(described, sort_keys=True).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + numbers
@@ -111,20 +111,20 @@ def read_head(path: Path) -> bytes:
 
 def texts_of(raw: bytes) -> dict[str, str]:
     """The texts kept with the numbers; `ValueError` where it is no such file."""
-    texts: dict[str, str] = _described(raw)[0].get("__metadata__", {})
+    texts: dict[str, str] = _read_header(raw)[0].get("__metadata__", {})
     return texts
 
 
 def with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
     """The file with these texts beside those that are kept with it; `ValueError` where it is no such file."""
-    described, numbers = _described(raw)
+    described, numbers = _read_header(raw)
     described["__metadata__"] = {**described.get("__metadata__", {}), **texts}
-    return _headed(described, numbers)
+    return _with_header(described, numbers)
 
 
 def unpack(raw: bytes) -> tuple[Weights, dict[str, str]]:
     """The tensors in 32 bits, and the texts kept with them; `ValueError` where it is no such file."""
-    described, numbers = _described(raw)
+    described, numbers = _read_header(raw)
     header: dict[str, str] = described.pop("__metadata__", {})
     read = {name: _tensor(name, entry, numbers) for name, entry in described.items()}
     if sum(array.nbytes for array in read.values()) > len(numbers):
@@ -149,7 +149,7 @@ def _scale_tensor(name: str, read: Mapping[str, NDArray[Any]]) -> NDArray[np.flo
     return array
 
 
-def merged(installed: Weights, learned: Weights) -> Weights:
+def merge_weights(installed: Weights, learned: Weights) -> Weights:
     """The installed weights with what was learned: whole matrices where those were learned, else factors."""
     whole = dict(installed)
     width = len(installed["embeddings.LayerNorm.bias"])

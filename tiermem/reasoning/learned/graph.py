@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tiermem.embedding.onnx import session, tokenizer
-from tiermem.embedding.tensors import initializers, quantized, read_safetensors
+from tiermem.embedding.tensors import initializers, quantize, read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS
-from tiermem.reasoning.learned.factors import HEADS, merged, unpack
+from tiermem.reasoning.learned.factors import HEADS, merge_weights, unpack
 from tiermem.reasoning.learned.pieces import Pieces, encode
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class LearnedReader:
         self, weights: Path, factors: bytes, *, precision: Precision = "int8", threads: int = 1
     ) -> None:
         learned, self.header = unpack(factors)
-        values = reader_initializers(merged(read_safetensors(weights / WEIGHTS), learned), learned)
+        values = reader_initializers(merge_weights(read_safetensors(weights / WEIGHTS), learned), learned)
         graph = Path(__file__).with_name(f"reader_{precision}.onnx").read_bytes()
-        handed = quantized(values) if precision == "int8" else values
+        handed = quantize(values) if precision == "int8" else values
         self._session = session(graph, threads=threads, initializers=handed)
         self._tokenizer: Any = tokenizer(weights / TOKENIZER)
         self._tokenizer.no_truncation()

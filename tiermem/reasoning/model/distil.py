@@ -44,7 +44,7 @@ class DistilByModel:
             "distil",
             DistilReply,
             pages=prompt_text.pages(pages),
-            hints=prompt_text.listed(hints),
+            hints=prompt_text.bullet_list(hints),
             max_tokens=room_for(len(pages)),
         )
         return tuple(_claim(fact) for fact in reply.facts if fact.fact.strip())

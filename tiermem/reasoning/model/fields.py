@@ -39,7 +39,7 @@ def _words_or_unknown(value: Any) -> str | None:
     return (value.strip() or None) if isinstance(value, str) else None
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
@@ -58,7 +58,7 @@ Texts = Annotated[list[str], BeforeValidator(_texts_or_none)]
 """Texts that are not empty; whatever else is given is left out."""
 Quotes = Annotated[
     list[str],
-    BeforeValidator(_listed),
+    BeforeValidator(_as_list),
     Field(validation_alias=AliasChoices("evidence_quotes", "evidence_quote")),
 ]
 """The words something rests on; a bare text is one of them, and the singular name is understood."""

@@ -47,7 +47,7 @@ class IntegrateByModel:
             IntegrateReply,
             question=question,
             pages=prompt_text.views(pages),
-            known=prompt_text.known(known),
+            known=prompt_text.known_list(known),
             asked_at=prompt_text.moment(asked_at),
             max_tokens=room_for(len(pages)),
         )

@@ -54,7 +54,7 @@ class PlanByModel:
             "plan",
             PlanReply,
             question=question,
-            known=prompt_text.known(known),
+            known=prompt_text.known_list(known),
             missing=missing.strip() or "(not told)",
             searched=prompt_text.searches(done),
             asked_at=prompt_text.moment(asked_at),

@@ -23,21 +23,21 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}, {at:%A}"
 
 
-def numbered(entries: Iterable[str]) -> str:
+def numbered_list(entries: Iterable[str]) -> str:
     """Entries as `[0] …`, `[1] …`."""
-    return "\n".join(f"[{n}] {_indented(entry)}" for n, entry in enumerate(entries)) or NOTHING
+    return "\n".join(f"[{n}] {_indent(entry)}" for n, entry in enumerate(entries)) or NOTHING
 
 
-def listed(entries: Iterable[str]) -> str:
+def bullet_list(entries: Iterable[str]) -> str:
     """Entries as a list without numbers."""
-    return "\n".join(f"- {_indented(entry)}" for entry in entries) or NOTHING
+    return "\n".join(f"- {_indent(entry)}" for entry in entries) or NOTHING
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n  ".join(text.splitlines())
 
 
-def dated(text: str, said_at: datetime | None, event_at: str | None) -> str:
+def with_dates(text: str, said_at: datetime | None, event_at: str | None) -> str:
     """Text with when it was said and when it happened, where that is known."""
     times = [f"said {said_at:%Y-%m-%d}"] if said_at else []
     times += [f"happened {event_at}"] if event_at else []
@@ -46,12 +46,12 @@ def dated(text: str, said_at: datetime | None, event_at: str | None) -> str:
 
 def evidence(pieces: Sequence[Evidence]) -> str:
     """Evidence by number, with its dates and, where it is a claim, the words it rests on."""
-    return numbered(map(_piece, pieces))
+    return numbered_list(map(_piece, pieces))
 
 
-def known(pieces: Sequence[Evidence]) -> str:
+def known_list(pieces: Sequence[Evidence]) -> str:
     """What is known already, as a list, with its dates and the words it rests on."""
-    return listed(map(_piece, pieces))
+    return bullet_list(map(_piece, pieces))
 
 
 def _piece(piece: Evidence) -> str:
@@ -59,7 +59,7 @@ def _piece(piece: Evidence) -> str:
     if piece.source == "turn" and not piece.quote:
         return f"{day(piece.said_at)}{piece.text}"
     noted = "noted: " if piece.source == "unit" else ""
-    text = noted + dated(piece.text, piece.said_at, piece.event_at)
+    text = noted + with_dates(piece.text, piece.said_at, piece.event_at)
     return _with_words(text, [piece.quote]) if piece.quote else text
 
 
@@ -79,21 +79,21 @@ def _on_one_line(text: str) -> str:
 
 def units(entries: Sequence[SummaryUnit]) -> str:
     """Summary units by number, with their dates."""
-    return numbered(dated(unit.text, unit.said_at, unit.event_at) for unit in entries)
+    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at) for unit in entries)
 
 
 def fact(found: LinkedFact) -> str:
     """One fact with its words."""
-    return listed([_proof(found)])
+    return bullet_list([_proof(found)])
 
 
 def _proof(found: LinkedFact) -> str:
-    return _with_words(dated(found.claim, None, found.event_at), found.quotes)
+    return _with_words(with_dates(found.claim, None, found.event_at), found.quotes)
 
 
 def searches(done: Sequence[Search]) -> str:
     """Look-ups made before."""
-    return listed(f"{search.kind}: {search.query}" for search in done)
+    return bullet_list(f"{search.kind}: {search.query}" for search in done)
 
 
 def pages(texts: Sequence[Page]) -> str:
@@ -120,13 +120,13 @@ def _page(number: int, session: int, view: PageView) -> str:
     text = f"--- page {number}, session {session} ---\n{readable(view.page.text).rstrip()}"
     if not view.units:
         return text
-    return f"{text}\n--- summaries of page {number} ---\n{listed(unit.text for unit in view.units)}"
+    return f"{text}\n--- summaries of page {number} ---\n{bullet_list(unit.text for unit in view.units)}"
 
 
 def facts_in_context(facts: Sequence[LinkedFact], pages_read: Sequence[Page]) -> str:
     """Facts by number, each with the whole turns its words stand in and the turns before them."""
     by_id = {page.id: page for page in pages_read}
-    return numbered(_in_context(found, by_id) for found in facts)
+    return numbered_list(_in_context(found, by_id) for found in facts)
 
 
 def _in_context(found: LinkedFact, pages_by_id: dict[PageId, Page]) -> str:

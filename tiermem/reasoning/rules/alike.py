@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiermem.text import negated, normalise, stems, unsupported_literals
+from tiermem.text import is_negated, normalise, stems, unsupported_literals
 from tiermem.text.readings import speech
 
 _ENTAILED = 0.8
@@ -21,9 +21,9 @@ def share_held(part: str, whole: str) -> float:
     return len(wanted & set(stems(whole))) / len(wanted) if wanted else 0.0
 
 
-def entailed(fact: str, unit: str) -> bool:
+def is_entailed(fact: str, unit: str) -> bool:
     """Whether the unit already says what the fact says."""
     if normalise(fact).text in normalise(unit).text:
         return True
-    same = speaker(fact) == speaker(unit) and negated(fact) == negated(unit)
+    same = speaker(fact) == speaker(unit) and is_negated(fact) == is_negated(unit)
     return same and share_held(fact, unit) >= _ENTAILED and not unsupported_literals(fact, [unit])

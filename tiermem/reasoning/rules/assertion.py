@@ -17,7 +17,7 @@ from typing import Final
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
-from tiermem.text import STOP_WORDS, negated, resolve_dates, sentences, stem, words
+from tiermem.text import STOP_WORDS, is_negated, resolve_dates, sentences, stem, words
 from tiermem.text.readings import Speech, speech
 from tiermem.text.words import EDGES, WORD, word_list
 
@@ -144,7 +144,7 @@ def _is_about_user(question: ParsedQuestion) -> bool:
 
 def _is_asserted(question: ParsedQuestion, wanted: set[str], sentence: str) -> bool:
     clauses = list(_clauses(sentence, wanted))
-    if question.kind != "yes-no" and not negated(question.text) and all(map(negated, clauses)):
+    if question.kind != "yes-no" and not is_negated(question.text) and all(map(is_negated, clauses)):
         return False
     if not _ASKS_MOOD.search(question.text):
         if sentence.rstrip().endswith("?") or _CONDITION.search(sentence):

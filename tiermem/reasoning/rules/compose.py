@@ -13,7 +13,7 @@ from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.extract import answer_from
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
-from tiermem.reasoning.rules.sentences import Matcher, Scored, evidence_sentences
+from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_sentences
 from tiermem.text import stems
 
 ENOUGH = 0.38
@@ -37,22 +37,22 @@ CHANGE: Final = re.compile(
 
 async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
     """A short extract of the best statement, or an abstention."""
-    return require_assertion(question, extracted(question, evidence), evidence)
+    return require_assertion(question, extract_answer(question, evidence), evidence)
 
 
-def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
+def extract_answer(question: str, evidence: Sequence[Evidence]) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
     parsed = parse_question(question)
     found = evidence_sentences(evidence)
     matcher = Matcher(parsed, found)
-    ranked = _ranked(matcher.best(found), evidence)
+    ranked = _rank(matcher.best(found), evidence)
     if not ranked:
         return ABSTAINED
     wanted = _LISTED if parsed.kind == "list" else 1
     answers: list[str] = []
     cited: list[int] = []
     newest = _newest(parsed, ranked[0][1], matcher.best(found))
-    for one in [*newest, *_near(parsed, ranked)][:_TRIED]:
+    for one in [*newest, *_near_best(parsed, ranked)][:_TRIED]:
         answer = answer_from(parsed, one)
         if answer and not _already_answered(answer, answers):
             answers.append(answer)
@@ -64,7 +64,9 @@ def extracted(question: str, evidence: Sequence[Evidence]) -> Draft:
     return Draft(text=", ".join(answers), cited=tuple(dict.fromkeys(cited)), abstained=False)
 
 
-def _ranked(scored: Sequence[Scored], evidence: Sequence[Evidence]) -> list[tuple[float, Scored]]:
+def _rank(
+    scored: Sequence[ScoredSentence], evidence: Sequence[Evidence]
+) -> list[tuple[float, ScoredSentence]]:
     """Statements about the right person that may answer, each with how far it is above what is needed."""
     valued = [
         (_margin(one, evidence[one.sentence.source].similarity), one) for one in scored if one.right_person
@@ -72,13 +74,15 @@ def _ranked(scored: Sequence[Scored], evidence: Sequence[Evidence]) -> list[tupl
     return sorted((pair for pair in valued if pair[0] >= 0), key=lambda pair: -pair[0])
 
 
-def _margin(one: Scored, similarity: float | None) -> float:
+def _margin(one: ScoredSentence, similarity: float | None) -> float:
     if similarity is None:
         return one.score - ENOUGH
     return one.score + max(0.0, similarity - _UNRELATED) - ENOUGH_WITH_SIMILARITY
 
 
-def _newest(question: ParsedQuestion, best: Scored, scored: Sequence[Scored]) -> list[Scored]:
+def _newest(
+    question: ParsedQuestion, best: ScoredSentence, scored: Sequence[ScoredSentence]
+) -> list[ScoredSentence]:
     """What replaces the best statement, latest first: said later of the same, as a change or as it is now."""
     found = [
         one
@@ -96,11 +100,13 @@ def timestamp(said_at: datetime | None) -> float:
     return said_at.replace(tzinfo=said_at.tzinfo or UTC).timestamp() if said_at else -inf
 
 
-def _moment(one: Scored) -> float:
+def _moment(one: ScoredSentence) -> float:
     return timestamp(one.sentence.said_at)
 
 
-def _near(question: ParsedQuestion, ranked: Sequence[tuple[float, Scored]]) -> list[Scored]:
+def _near_best(
+    question: ParsedQuestion, ranked: Sequence[tuple[float, ScoredSentence]]
+) -> list[ScoredSentence]:
     """The statements about as good as the best, then those that at least hold what the question is about."""
     best = ranked[0][1].score
     near = [one for _, one in ranked if one.score >= _AS_GOOD * best]

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from tiermem.reasoning.rules.questions import Kind, ParsedQuestion
-from tiermem.reasoning.rules.sentences import Scored
-from tiermem.text import STOP_WORDS, DateMention, negated, resolve_dates, stem, words
+from tiermem.reasoning.rules.sentences import ScoredSentence
+from tiermem.text import STOP_WORDS, DateMention, is_negated, resolve_dates, stem, words
 from tiermem.text.literals import names
 from tiermem.text.words import WORD, word_list
 
@@ -135,16 +135,16 @@ _SHORT = 16
 """Words up to which a statement is an answer as it stands."""
 
 
-def answer_from(question: ParsedQuestion, best: Scored) -> str | None:
+def answer_from(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The shortest part of the statement that answers; `None` when it holds nothing of the kind asked for."""
-    best = _narrowed(question, best)
+    best = _narrow(question, best)
     if question.kind not in ("when", "how long"):
         best = replace(best, sentence=replace(best.sentence, text=_WORKED_OUT.sub("", best.sentence.text)))
     found = _BY_KIND.get(question.kind, _thing)(question, best)
     return found.strip(" \t.,;:!?\"'") or None if found else None
 
 
-def _narrowed(question: ParsedQuestion, best: Scored) -> Scored:
+def _narrow(question: ParsedQuestion, best: ScoredSentence) -> ScoredSentence:
     """Of "my parents live in Ghent, but I live in Bruges" the part that is about who was asked about."""
     text, speaker = best.sentence.text, {stem(word) for word in words(best.sentence.speaker)}
     edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
@@ -156,7 +156,7 @@ def _narrowed(question: ParsedQuestion, best: Scored) -> Scored:
     return replace(best, sentence=replace(best.sentence, text=own[0]))
 
 
-def _when(question: ParsedQuestion, best: Scored) -> str | None:
+def _when(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     sentence = best.sentence
     if "what time" in question.text.lower():
         clock = _CLOCK.search(sentence.text) or _CLOCK.search(sentence.around)
@@ -178,7 +178,7 @@ def _dates_around(text: str, said_at: datetime | None) -> tuple[DateMention, ...
     return resolve_dates(text, said_at)
 
 
-def _nearest_date(best: Scored, mentions: tuple[DateMention, ...]) -> DateMention:
+def _nearest_date(best: ScoredSentence, mentions: tuple[DateMention, ...]) -> DateMention:
     """The date nearest to the words asked about, of equals the first."""
     places = [
         match.start()
@@ -204,7 +204,7 @@ def date_words(mention: DateMention, said: datetime | None) -> str:
     return mention.display
 
 
-def _how_many(question: ParsedQuestion, best: Scored) -> str | None:
+def _how_many(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The number before the thing that is counted; where that is not said, the nearest to what is asked."""
     text = best.sentence.text
     for match in _NUMBER.finditer(text):
@@ -217,7 +217,7 @@ def _how_many(question: ParsedQuestion, best: Scored) -> str | None:
     )
 
 
-def _how_much(question: ParsedQuestion, best: Scored) -> str | None:
+def _how_much(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The amount in the part of the statement that tells of what is paid for."""
     about_it = not question.head or question.head in best.sentence.near | best.sentence.turn
     return _nearest(_AMOUNT, question, best) if about_it else None
@@ -228,7 +228,7 @@ def _bare_number(text: str) -> str:
     return _COUNTED.sub("", text)
 
 
-def _nearest(pattern: re.Pattern[str], question: ParsedQuestion, best: Scored) -> str | None:
+def _nearest(pattern: re.Pattern[str], question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The match in the part of the statement that holds most words of the question, and its head if any."""
     text = best.sentence.text
     edges = [0, *(match.end() for match in _SEGMENT_END.finditer(text)), len(text)]
@@ -242,7 +242,7 @@ def _nearest(pattern: re.Pattern[str], question: ParsedQuestion, best: Scored) -
     return max(matches, key=lambda one: one[:2])[2].group() if matches else None
 
 
-def _how_long(question: ParsedQuestion, best: Scored) -> str | None:
+def _how_long(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     for text in (best.sentence.text, best.sentence.around):
         found = _DURATION.search(text)
         if found:
@@ -250,7 +250,7 @@ def _how_long(question: ParsedQuestion, best: Scored) -> str | None:
     return _when(question, best) if resolve_dates(best.sentence.text, best.sentence.said_at) else None
 
 
-def _who(question: ParsedQuestion, best: Scored) -> str | None:
+def _find_person(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     sentence = best.sentence
     if question.preposition:
         return _person_in(_after(question, best), question, best)
@@ -263,7 +263,7 @@ def _who(question: ParsedQuestion, best: Scored) -> str | None:
     return sentence.speaker if own and sentence.speaker and not set(question.names) & speaker else None
 
 
-def _person_in(text: str | None, question: ParsedQuestion, best: Scored) -> str | None:
+def _person_in(text: str | None, question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The first person of `text` that the question does not name: by name, or as kin of the speaker."""
     for name in names(text or ""):
         if not set(question.names) & {stem(word) for word in words(name)}:
@@ -274,14 +274,14 @@ def _person_in(text: str | None, question: ParsedQuestion, best: Scored) -> str 
     return _MINE.sub(lambda _: whose, kin.group()) if kin else None
 
 
-def _whose(question: ParsedQuestion, best: Scored) -> str | None:
+def _find_owner(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     for match in _OWNED.finditer(best.sentence.text):
         if stem(match[2].lower()) == question.head:
             return match[1] if match[1].lower() not in ("my", "our") else f"{best.sentence.speaker}'s"
     return None
 
 
-def _where(question: ParsedQuestion, best: Scored) -> str | None:
+def _where(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     if question.preposition in ("to", "from"):
         phrase = _after(question, best)
         if phrase:
@@ -300,7 +300,7 @@ def _where(question: ParsedQuestion, best: Scored) -> str | None:
     return None
 
 
-def _after(question: ParsedQuestion, best: Scored) -> str | None:
+def _after(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """What follows the preposition of the question, after the word that stands before it there."""
     text = best.sentence.text
     start = 0
@@ -338,14 +338,14 @@ def _without_last(text: str, small: Collection[str]) -> str:
     return text[:end]
 
 
-def _why(question: ParsedQuestion, best: Scored) -> str | None:
+def _why(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     reason = _REASON.search(best.sentence.text)
     if reason:
         return reason[1]
     return _clause(question, best) if _new_words(best.sentence.text, question) >= _REASON_WORDS else None
 
 
-def _thing(question: ParsedQuestion, best: Scored) -> str | None:
+def _thing(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """What follows the preposition or the verb of the question; else the clause that tells it."""
     if _ASKS_NAME.search(question.text):
         named = _NAMED.search(best.sentence.text)
@@ -357,7 +357,7 @@ def _thing(question: ParsedQuestion, best: Scored) -> str | None:
     return _object(question, best) or _clause(question, best)
 
 
-def _object(question: ParsedQuestion, best: Scored) -> str | None:
+def _object(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """What follows the words asked about, where the statement holds all of them."""
     if not {*question.terms} <= best.matched | {question.head, *question.names}:
         return None
@@ -370,7 +370,7 @@ def _object(question: ParsedQuestion, best: Scored) -> str | None:
     return None
 
 
-def _yes_no(_question: ParsedQuestion, best: Scored) -> str | None:
+def _yes_no(_question: ParsedQuestion, best: ScoredSentence) -> str | None:
     sentence = best.sentence
     if best.coverage < _LIKELY:
         return None
@@ -379,10 +379,10 @@ def _yes_no(_question: ParsedQuestion, best: Scored) -> str | None:
             return "Yes"
         if _SAYS_NO.match(sentence.around):
             return "No"
-    return "No" if negated(sentence.text) else "Yes"
+    return "No" if is_negated(sentence.text) else "Yes"
 
 
-def _clause(question: ParsedQuestion, best: Scored) -> str | None:
+def _clause(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The statement itself; of a long one the clause asked about, from the words that were asked about on."""
     statement = best.sentence.text
     parts = [statement]
@@ -399,7 +399,7 @@ def _clause(question: ParsedQuestion, best: Scored) -> str | None:
     return None
 
 
-def _news(clause: str, question: ParsedQuestion, best: Scored) -> float:
+def _news(clause: str, question: ParsedQuestion, best: ScoredSentence) -> float:
     shared = sum(stem(word) in best.matched for word in words(clause))
     new = min(_new_words(clause, question), _NEW_AT_MOST)
     return _A_SHARED_WORD * shared + new if new else 0
@@ -411,14 +411,14 @@ def _new_words(text: str, question: ParsedQuestion) -> int:
     return sum(word not in STOP_WORDS and stem(word) not in known for word in words(text))
 
 
-_BY_KIND: Mapping[Kind, Callable[[ParsedQuestion, Scored], str | None]] = {
+_BY_KIND: Mapping[Kind, Callable[[ParsedQuestion, ScoredSentence], str | None]] = {
     "when": _when,
     "how many": _how_many,
     "how much": _how_much,
     "how long": _how_long,
-    "who": _who,
+    "who": _find_person,
     "where": _where,
     "yes-no": _yes_no,
-    "whose": _whose,
+    "whose": _find_owner,
     "why": _why,
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pagestore import Page
 from tiermem.model import LinkedFact, is_proved
-from tiermem.reasoning.rules.alike import entailed
+from tiermem.reasoning.rules.alike import is_entailed
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import literals, stems
@@ -31,7 +31,7 @@ def worth_keeping(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]
     for at, fact in enumerate(facts):
         if not is_proved(fact.support) or at not in relevant or not _specific(fact, parsed.terms):
             continue
-        if not any(entailed(fact.claim, facts[other].claim) for other in kept):
+        if not any(is_entailed(fact.claim, facts[other].claim) for other in kept):
             kept.append(at)
     return tuple(kept)
 

@@ -60,7 +60,7 @@ class EvidenceSentence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class ScoredSentence:
     """A sentence, how much of the question it covers (0 to 1), and whether it is about the right person."""
 
     sentence: EvidenceSentence
@@ -162,12 +162,12 @@ class Matcher:
         ]
         self._total = sum(self._weight[term] for term in self._content)
 
-    def best(self, found: Sequence[EvidenceSentence], *, least: float = 0.0) -> list[Scored]:
+    def best(self, found: Sequence[EvidenceSentence], *, least: float = 0.0) -> list[ScoredSentence]:
         """The sentences from best to worst, those below `least` left out; equals keep their order."""
         scored = [self.score(sentence) for sentence in found]
         return sorted((one for one in scored if one.score >= least), key=lambda one: -one.score)
 
-    def score(self, sentence: EvidenceSentence) -> Scored:
+    def score(self, sentence: EvidenceSentence) -> ScoredSentence:
         """How well one sentence covers the question."""
         matched = frozenset(term for term in self._content if term in sentence.near)
         gained = sum(self._weight[term] for term in matched)
@@ -177,7 +177,7 @@ class Matcher:
         coverage = gained / self._total if self._total else 0.0
         person = self._person(sentence, matched) if coverage else 1.0
         asks = _ASKS if sentence.text.endswith("?") else 1.0
-        return Scored(
+        return ScoredSentence(
             sentence=sentence,
             coverage=coverage,
             score=coverage * person * asks * (1 - _A_PLACE * min(sentence.source, _PLACES)),

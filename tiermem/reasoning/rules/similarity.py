@@ -60,7 +60,7 @@ class SimilarityEntityGate:
             return _escalate(cosine, f"the nearest piece does not name {', '.join(missing)}")
         return Decision(
             action="ANSWER",
-            score=_shown(cosine),
+            score=_rounded_cosine(cosine),
             reason=f"the nearest piece is {cosine:.2f} near and names what the question names",
             router=NAME,
         )
@@ -72,8 +72,8 @@ def _sources(piece: Evidence) -> tuple[Source, ...]:
 
 
 def _escalate(cosine: float | None, reason: str) -> Decision:
-    return Decision(action="ESCALATE", score=_shown(cosine), reason=reason, router=NAME)
+    return Decision(action="ESCALATE", score=_rounded_cosine(cosine), reason=reason, router=NAME)
 
 
-def _shown(cosine: float | None) -> float | None:
+def _rounded_cosine(cosine: float | None) -> float | None:
     return None if cosine is None else round(min(max(cosine, 0.0), 1.0), 2)

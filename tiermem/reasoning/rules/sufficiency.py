@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tiermem.model import Action, Decision, Evidence
 from tiermem.reasoning.rules.questions import Kind, ParsedQuestion, parse_question
-from tiermem.reasoning.rules.sentences import Matcher, Scored, evidence_sentences
+from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_sentences
 from tiermem.text import resolve_dates, stem, words
 from tiermem.text.literals import names, numbers
 
@@ -72,7 +72,7 @@ def _names_held(question: ParsedQuestion, units: Sequence[Evidence]) -> bool:
     return all(name in there for name in question.names)
 
 
-def holds_detail(question: ParsedQuestion, best: Scored) -> bool:
+def holds_detail(question: ParsedQuestion, best: ScoredSentence) -> bool:
     """Whether the statement holds a detail of the kind asked for."""
     sentence = best.sentence
     if question.kind == "when":
@@ -123,13 +123,13 @@ def _refusal(seen: Features, limits: SufficiencyOptions) -> str | None:
 
 
 def _too_little(seen: Features, limits: SufficiencyOptions) -> str | None:
-    needed = _needed(seen, limits)
+    needed = _required_coverage(seen, limits)
     if seen.coverage >= needed:
         return None
     return f"units cover {seen.coverage:.0%} of the question, {needed:.0%} needed"
 
 
-def _needed(seen: Features, limits: SufficiencyOptions) -> float:
+def _required_coverage(seen: Features, limits: SufficiencyOptions) -> float:
     needed = limits.complete if seen.kind in _MANY else limits.coverage
     near = seen.similarity is not None and seen.similarity >= limits.very_similar
     return needed - limits.relief if near and seen.kind not in _MANY else needed

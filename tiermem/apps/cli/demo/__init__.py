@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.demo.run import SPACE, Demo, DemoAnswer, dialogue, run_demo
-from tiermem.apps.cli.ingest import Ingested
+from tiermem.apps.cli.ingest import IngestSummary
 from tiermem.apps.present.answers import cited_in_page, how_likely, next_step, route, support, tokens
 from tiermem.apps.present.as_json import print_json
 from tiermem.apps.present.tables import pairs, table
@@ -50,11 +50,11 @@ def _show(store: Path | None, engine: options.EngineName) -> None:
     result = run_demo(
         store,
         engine,
-        on_ingested=lambda ingested: console.print(_stored(ingested)),
-        on_answer=lambda asked: console.print(_answered(next(numbers), asked, console)),
+        on_ingested=lambda ingested: console.print(_ingested_text(ingested)),
+        on_answer=lambda asked: console.print(_answer_view(next(numbers), asked, console)),
     )
     console.print(_sums(result))
-    for part in _expected(result):
+    for part in _expectation_texts(result):
         console.print(part)
     for step in _next(result):
         console.print(step, soft_wrap=True)
@@ -69,13 +69,13 @@ def _opening() -> Text:
     return Text(f"{speakers} plan a party. ", style="bold").append(words, style="not bold")
 
 
-def _stored(ingested: Ingested) -> Text:
+def _ingested_text(ingested: IngestSummary) -> Text:
     known = f" ({ingested.known} were known)" if ingested.known else ""
     words = f"Stored {ingested.new} turns{known} on {ingested.pages} pages"
     return Text(f"{words}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
 
 
-def _answered(number: int, one: DemoAnswer, console: Console) -> Group:
+def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
     answer = one.answer
     head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
     why = Text(one.question.why, style="dim italic")
@@ -137,7 +137,7 @@ def _next(result: Demo) -> list[Text]:
     ]
 
 
-def _expected(result: Demo) -> list[Text]:
+def _expectation_texts(result: Demo) -> list[Text]:
     """What is to be expected of other chats without a model: what was measured."""
     from tiermem.reasoning.learned.engine import NAME
 

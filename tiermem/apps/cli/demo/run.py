@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import tiermem
 from pagestore import Page, VerifyReport
 from tiermem.apps.cli import options
-from tiermem.apps.cli.ingest import Ingested, ingest_into
+from tiermem.apps.cli.ingest import IngestSummary, ingest_into
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.model import Answer
@@ -55,7 +55,7 @@ class Demo:
     store: Path
     kept: bool
     engine: str
-    ingested: Ingested
+    ingested: IngestSummary
     dialogue_tokens: int
     answers: tuple[DemoAnswer, ...]
     verified: VerifyReport
@@ -77,7 +77,7 @@ def run_demo(
     store: Path | None,
     engine: options.EngineName,
     *,
-    on_ingested: Callable[[Ingested], None] = lambda _: None,
+    on_ingested: Callable[[IngestSummary], None] = lambda _: None,
     on_answer: Callable[[DemoAnswer], None] = lambda _: None,
 ) -> Demo:
     """Store the dialogue, ask every question, verify. The callbacks are told as things happen.
