@@ -19,12 +19,14 @@ def bench_command(
     engines: Annotated[
         str, typer.Option(help="Which; mem0 needs its extra.")
     ] = "tiermem,bm25+dense,fts5,mem0",
-    page: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file too.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write the table to this file too, and pictures next to it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure add, open, search, context and erase beside rank-bm25 with vectors, SQLite FTS5 and Mem0."""
     from eval.bench.measure import Measured, measure
-    from eval.bench.page import render_page
+    from eval.bench.page import render_page, write_page
 
     measured: list[Measured] = []
     for engine in engines.split(","):
@@ -34,4 +36,4 @@ def bench_command(
     text = json.dumps([asdict(one) for one in measured], indent=2) if as_json else render_page(measured)
     print(text)  # noqa: T201
     if page is not None:
-        page.write_text(render_page(measured), encoding="utf-8")
+        write_page(page, measured)

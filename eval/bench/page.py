@@ -1,10 +1,14 @@
-"""The table of what was measured, as Markdown."""
+"""The table of what was measured, as Markdown, and pictures of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 from eval.bench.measure import Measured
+from eval.report.charts import Mark
+from eval.report.pictures import picture
 
 _COLUMNS = (
     "engine",
@@ -22,10 +26,24 @@ _COLUMNS = (
 )
 
 
+_PICTURES: Final = {"open": "to open", "search": "a search", "erase": "to erase a turn"}
+
+
 def render_page(measured: Sequence[Measured]) -> str:
     """Render a table: processor time in milliseconds, memory and disk in megabytes."""
     head = f"| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n"
     return head + "".join(map(_row, measured))
+
+
+def write_page(page: Path, measured: Sequence[Measured]) -> None:
+    """Write the table to a file, and a picture of each of three times by size next to it."""
+    page.write_text(render_page(measured), encoding="utf-8")
+    for name, words in _PICTURES.items():
+        series: dict[str, list[Mark]] = {}
+        for one in measured:
+            series.setdefault(one.engine, []).append(Mark(one.turns, getattr(one, name)))
+        drawn = picture(series, x="turns", y=f"ms of processor time {words}", log=True)
+        page.with_name(f"{page.stem}-{name}.svg").write_text(drawn, encoding="utf-8")
 
 
 def _row(one: Measured) -> str:

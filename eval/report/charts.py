@@ -57,7 +57,8 @@ class _Axis:
     def ticks(self) -> list[float]:
         if self.log:
             powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-            found = [m * 10.0**p for p in powers for m in (1, 2, 5) if self.low <= m * 10.0**p <= self.high]
+            steps = (1,) if self.high > 1000 * self.low else (1, 2, 5)
+            found = [m * 10.0**p for p in powers for m in steps if self.low <= m * 10.0**p <= self.high]
             return found[:: max(1, len(found) // 6)]
         step = _nice((self.high - self.low) / 5)
         first = math.ceil(self.low / step - 1e-9)
@@ -71,9 +72,13 @@ def lines(
     y: str,
     high: float | None = None,
     ticks: Sequence[float] = (),
+    log: bool = False,
 ) -> str:
-    """One line a series, with a dot at each value, a band for the intervals and a legend."""
-    horizontal, vertical = _axes(series, log=False, high=high)
+    """Draw one line a series, with a dot at each value, a band for the intervals and a legend.
+
+    With `log` both axes are logarithmic, and every value is above zero.
+    """
+    horizontal, vertical = _axes(series, log=log, high=high, upward_log=log)
     parts = [_frame(horizontal, vertical, x, y, ticks or horizontal.ticks())]
     for number, (name, points) in enumerate(series.items()):
         placed = [(horizontal.at(one.x), vertical.at(one.y)) for one in points]
@@ -188,17 +193,19 @@ def pareto(points: Iterable[Mark]) -> list[Point]:
 
 
 def _axes(
-    series: Mapping[str, Sequence[Mark]], *, log: bool, high: float | None = None
+    series: Mapping[str, Sequence[Mark]], *, log: bool, high: float | None = None, upward_log: bool = False
 ) -> tuple[_Axis, _Axis]:
     across = [one.x for points in series.values() for one in points] or [1.0]
     upward = [end for points in series.values() for one in points for end in one.reach] or [0.0]
     room = (max(upward) - min(0.0, *upward) or 1) * 0.12
     bottom = 0.0 if min(upward) >= 0 else min(upward) - room
     top = max(upward) + room if high is None else high
+    if upward_log:
+        bottom, top = min(upward) / 1.6, max(upward) * 1.6
     side = (min(across) / 1.6, max(across) * 1.6) if log else (min(across), max(across))
     return (
         _Axis(max(side[0], 0.5) if log else side[0], side[1], _LEFT, WIDTH - _RIGHT, log),
-        _Axis(bottom, top, HEIGHT - _BOTTOM, _TOP),
+        _Axis(bottom, top, HEIGHT - _BOTTOM, _TOP, upward_log),
     )
 
 

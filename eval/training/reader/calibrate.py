@@ -23,9 +23,9 @@ from eval.metrics.calibration import (
 )
 from eval.metrics.intervals import estimate
 from eval.report.charts import Mark
+from eval.report.pictures import picture
 from eval.report.values import Table, share
 from eval.training.reader.asked import Asked
-from eval.training.reader.curves import picture
 from tiermem.reasoning.learned.calibration import OF_READER, OF_RULES, Calibration, Signals
 
 RISKS: Final = tuple(round(0.05 * step, 2) for step in range(1, 20))

@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from eval.report.charts import COLOURS, Mark, lines
+from eval.report.charts import Mark
 
 _POINTS: Final = 24
 """Means a curve is drawn from."""
-_HUES: Final = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f")
-_STYLE: Final = (
-    "text{font:11px sans-serif;fill:#333}.grid{stroke:#ddd}polyline{fill:none;stroke-width:1.6}"
-    + "".join(f".c{n}{{stroke:{hue};fill:{hue}}}" for n, hue in enumerate((*_HUES, *_HUES)[:COLOURS]))
-    + "g text{stroke:none;fill:#333}"
-)
-
-
-def picture(series: Mapping[str, Sequence[Mark]], *, y: str, x: str = "steps") -> str:
-    """One line a series by `x`, as SVG with its colours in it."""
-    drawn = lines(series, x=x, y=y)
-    opening, rest = drawn.split(">", 1)
-    return f'{opening}><style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{rest}\n'
 
 
 def losses(of: Sequence[Mapping[str, float]]) -> dict[str, list[Mark]]:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from eval.arrange import opened_embedder
 from eval.progress import watching
+from eval.report.pictures import picture
 from eval.training.data.examples import digest
 from eval.training.data.found import Found, find_all, read_found
 from eval.training.data.mix import DATASETS, Lessons, lessons
 from eval.training.data.sources import SOURCES
-from eval.training.reader.curves import looks, losses, picture
+from eval.training.reader.curves import looks, losses
 from eval.training.reader.export import write_factors
 from eval.training.reader.loop import Curve, train
 from eval.training.reader.marks import marks
@@ -117,5 +118,7 @@ async def find_in(asked: Training) -> dict[str, Mapping[QuestionId, Found]]:
 
 
 def _draw(folder: Path, curve: Curve) -> None:
-    (folder / "losses.svg").write_text(picture(losses(curve.losses), y="loss"), encoding="utf-8")
-    (folder / "dev.svg").write_text(picture(looks(curve.looks), y="on what is looked at"), encoding="utf-8")
+    (folder / "losses.svg").write_text(picture(losses(curve.losses), y="loss", x="steps"), encoding="utf-8")
+    (folder / "dev.svg").write_text(
+        picture(looks(curve.looks), y="on what is looked at", x="steps"), encoding="utf-8"
+    )

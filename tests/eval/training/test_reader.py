@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.cli import app
+from eval.report.pictures import picture
 from eval.training.data.examples import Example
-from eval.training.reader.curves import losses, picture
+from eval.training.reader.curves import losses
 from eval.training.reader.encode import NONE, batch, batches, encoded_one
 from eval.training.reader.marks import auc, marks, squad_marks
 from eval.training.reader.marks import read as read_answer
@@ -160,7 +161,7 @@ def test_a_reader_is_compared_at_the_share_of_abstentions_that_rules_have() -> N
 def test_curves_are_a_picture_that_needs_nothing_else() -> None:
     curve = losses([{"step": float(n), "span": 5 - n / 50, "grade": 1.0} for n in range(100)])
     assert curve["span"][0].y > curve["span"][-1].y
-    drawn_picture = picture(curve, y="loss")
+    drawn_picture = picture(curve, y="loss", x="steps")
     assert drawn_picture.startswith("<svg ")
     assert "<style>" in drawn_picture
     assert drawn_picture.count("<polyline") == 2

@@ -1,0 +1,34 @@
+"""The table and the pictures of `python -m eval bench`."""
+
+import re
+from pathlib import Path
+
+from eval.bench.measure import Measured
+from eval.bench.page import write_page
+from tests.eval.test_report import BOTTOM
+
+FIGURES = {"add": 1.0, "open": 2.0, "first": 3.0, "context": 5.0, "resident": 8.0, "disk": 0.26}
+
+
+def test_the_page_has_a_row_a_measurement_and_pictures_on_logarithmic_axes(tmp_path: Path) -> None:
+    measured = [
+        Measured(engine=engine, turns=turns, search=turns / 10, erase=4.0, recall=0.975, files=1, **FIGURES)
+        for engine in ("tiermem", "fts5")
+        for turns in (100, 1_000, 10_000)
+    ]
+    write_page(tmp_path / "speed.md", measured)
+    rows = (tmp_path / "speed.md").read_text().splitlines()
+    assert rows[0].startswith("| engine | turns | add a turn | open |")
+    assert rows[3] == "| tiermem | 1,000 | 1 | 2 | 3 | 100 | 5 | 4 | .97 | 8 | 0.3 | 1 |"
+    assert len(rows) == 2 + len(measured)
+    assert sorted(file.name for file in tmp_path.glob("*.svg")) == [
+        "speed-erase.svg", "speed-open.svg", "speed-search.svg",
+    ]  # fmt: skip
+    drawn = (tmp_path / "speed-search.svg").read_text()
+    assert "tiermem" in drawn
+    assert "ms of processor time a search" in drawn
+    dots = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="3.5"', drawn)[:3]
+    (x1, y1), (x2, y2), (x3, y3) = ((float(x), float(y)) for x, y in dots)
+    assert abs((x3 - x2) - (x2 - x1)) < 0.3
+    assert abs((y3 - y2) - (y2 - y1)) < 0.3
+    assert y3 < y2 < y1 < BOTTOM
