@@ -314,7 +314,7 @@ def test_the_reason_tells_the_place_and_keeps_long_messages_short(tmp_path: Path
         tell(memory, "bees")
         (problem,) = memory.flush().problems
     assert "ValueError at tiermem/writing/distil.py:" in problem
-    assert " in proved: xxx" in problem
+    assert " in prove_claims: xxx" in problem
     assert len(problem) < 500
     assert "\n" not in problem
 
