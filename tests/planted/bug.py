@@ -30,7 +30,8 @@ class Bug:
     function. Decorators and defaults are part of a function; functions and classes inside it are not.
 
     `found_by` names what must find the bug: test files, folders or single tests as pytest takes them.
-    `excuse` is for a bug that nothing finds: why it does no harm.
+    `excuse` is for a bug that nothing finds: why it does no harm. `slow_reason` is for a bug that only the
+    whole suite finds: why no test of the quick tier does.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Bug:
     after: str
     found_by: tuple[str, ...]
     excuse: str = ""
+    slow_reason: str = ""
 
     def planted(self, code: str) -> str:
         """Return the code with the bug in it, formatted by `ast.unparse`: comments are lost.

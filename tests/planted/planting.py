@@ -86,12 +86,12 @@ def _write(file: Path, code: str) -> None:
 def _pytest(tree: Path, *asked: str) -> subprocess.CompletedProcess[str] | None:
     """The tests as they ran; None where they did not end."""
     command = [sys.executable, "-m", "pytest", "--no-header", "-rfE", "-p", "no:xdist", *asked]
-    clean = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(tree), "COLUMNS": "500"}
+    changed = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(tree), "COLUMNS": "500"}
     try:
         return subprocess.run(
             command,
             cwd=tree,
-            env={**os.environ, **clean},
+            env={**os.environ, **changed},
             capture_output=True,
             text=True,
             timeout=_PATIENCE,

@@ -2,10 +2,12 @@
 
 import ast
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.planted.__main__ import describe_missed, explanation
 from tests.planted.bug import Bug
 from tests.planted.bugs import BUGS
 from tests.planted.planting import ROOT, verdict
@@ -27,6 +29,29 @@ def test_a_bug_changes_code_that_occurs_once_however_it_is_formatted(bug: Bug) -
 def test_the_first_test_of_every_bug_is_in_the_quick_tier() -> None:
     listed = read_list()
     assert not [bug.name for bug in BUGS if is_listed(bug.found_by[0], listed)]
+
+
+def test_at_most_ten_bugs_are_left_to_the_whole_suite() -> None:
+    assert len([bug for bug in BUGS if bug.slow_reason]) <= 10
+    assert not [bug.name for bug in BUGS if bug.slow_reason and bug.excuse]
+
+
+@pytest.mark.parametrize(
+    ("found_by", "given", "explained"),
+    [
+        ("test_it.py::test_all", {"slow_reason": "it takes a minute"}, "it takes a minute"),
+        ("test_it.py::test_all", {"excuse": "no harm"}, ""),
+        ("", {"slow_reason": "it takes a minute"}, ""),
+        ("", {"excuse": "no harm"}, "no harm"),
+    ],
+)
+def test_a_bug_is_missed_with_a_reason_only_where_it_has_the_one_that_is_needed(
+    found_by: str, given: dict[str, str], explained: str
+) -> None:
+    bug = replace(bug_in("add", "a", "b"), **given)  # type: ignore[arg-type]  # each is a text
+    assert explanation(bug, found_by) == explained
+    line = describe_missed(bug, found_by)
+    assert line.endswith(explained or ("without slow_reason" if found_by else "without excuse"))
 
 
 def test_every_bug_has_a_name_of_its_own() -> None:

@@ -216,6 +216,15 @@ async def test_units_are_looked_for_until_there_are_enough(by: str) -> None:
     assert found.dropped == 0
 
 
+@pytest.mark.parametrize("by", ["hybrid", "vectors"])
+async def test_turns_are_looked_for_until_there_are_enough(by: str) -> None:
+    world = await World.new(page_tokens=10_000)
+    await world.page(*(f"Bob: the grey cat number {n}" for n in range(60)), "Ann: a cat")
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")), recall_by=by)
+    found = await lookup.turns("the grey cat")
+    assert [turn.words() for turn in found.turns] == ["a cat"]
+
+
 async def test_pages_by_their_words_are_all_looked_at() -> None:
     world = await World.new()
     for n in range(3):

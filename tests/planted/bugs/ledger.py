@@ -145,7 +145,7 @@ BUGS = (
         function="UnitsFold.taken_back",
         before="kept = [span for unit in units if self.is_active(unit.id) for span in unit.spans]",
         after="kept: list[Span] = []",
-        found_by=("tests/api/test_taken_back.py", "tests/api/test_remember.py"),
+        found_by=("tests/api/test_remember.py", "tests/api/test_taken_back.py"),
     ),
     Bug(
         name="the head is read after what it covers",

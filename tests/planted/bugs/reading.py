@@ -86,7 +86,7 @@ BUGS = (
         function="View.holds",
         before="self.scope.min_trust is not None or self.scope.turns is not None",
         after="self.scope.min_trust is not None",
-        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/reading/test_view.py", "tests/api/test_filters.py"),
     ),
     Bug(
         name="a rare speaker's turns are looked for once",
@@ -94,7 +94,7 @@ BUGS = (
         function="LookUp._turns",
         before="enough or len(found.hits) <= before",
         after="True",
-        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/reading/test_view.py", "tests/api/test_filters.py"),
     ),
     Bug(
         name="pages with a turn that is asked for are left out before they are read",
@@ -102,7 +102,7 @@ BUGS = (
         function="LookUp.pages",
         before="limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))",
         after="",
-        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/reading/test_view.py", "tests/api/test_filters.py"),
     ),
     Bug(
         name="units that may be seen are looked for once",
@@ -110,7 +110,7 @@ BUGS = (
         function="LookUp.units",
         before="self.view.scope.filters and len(found.units) < limit and looked > before",
         after="False",
-        found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),
+        found_by=("tests/reading/test_view.py", "tests/api/test_filters.py"),
     ),
     Bug(
         name="what was said at that very moment is not in its period",
