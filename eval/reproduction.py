@@ -66,7 +66,7 @@ def wilson(hits: int, of: int, *, z: float = 1.959964) -> tuple[float, float]:
     return max(0.0, min(rate, middle - half)), min(1.0, max(rate, middle + half))
 
 
-def page(found: Reproduction, *, machine: str) -> str:
+def page(found: Reproduction, *, machine: str, commit: str) -> str:
     """The page as Markdown: what it is, how to run it again, the tables, and each claim with its verdict."""
     told = [f"{name} ({digest[:8]}…{digest[-6:]})" for name, digest in found.data.items()]
     data = f"Data (SHA-256 of the content): {'; '.join(told)}. " if told else "Data: none. "
@@ -74,7 +74,7 @@ def page(found: Reproduction, *, machine: str) -> str:
         f"# {found.title}",
         found.opening,
         f"    {found.command}",
-        f"{data}Machine: {machine}.",
+        f"{data}Code: {commit}. Machine: {machine}.",
         *(_markdown(table) for table in found.tables),
         *(_claims(found.claims, verdict) for verdict in _HEADINGS),
     ]
@@ -99,9 +99,9 @@ def _claims(claims: Sequence[Claim], verdict: Verdict) -> str:
 def present(found: Reproduction, *, page_to: Path | None, as_json: bool) -> None:
     """Print what was found, as tables or as JSON, and write its page where one is asked for."""
     if page_to is not None:
-        from eval.folder import machine
+        from eval.folder import commit, machine
 
-        page_to.write_text(page(found, machine=machine()), encoding="utf-8")
+        page_to.write_text(page(found, machine=machine(), commit=commit()), encoding="utf-8")
     if as_json:
         from tiermem.apps.present.as_json import print_json
 

@@ -106,8 +106,8 @@ def _survival_table(survivals: Survivals) -> Table:
         rows=tuple(rows),
         notes=(
             f"Seeds {SEEDS[0]} to {SEEDS[-1]}; shares are means over them. Of the newest 101 facts all are "
-            "alive in every row. Nothing is asked while facts are told, so that uses are 0 throughout, as "
-            "in the source.",
+            "alive in every row. No question is asked while facts are added, so that uses are 0, as in the "
+            "source.",
         ),
     )
 
@@ -133,8 +133,8 @@ def _survival_claims(survivals: Survivals) -> list[Claim]:
             0.432,
             mean(one.active_in_first for one in ear),
             within=0.0005,
-            found="the share of them that lie in the first tier: this figure tells what the tier holds, and "
-            "nothing of the ranking",
+            found="the share of them that lie in the first tier: this figure measures what the tier holds, "
+            "and not the ranking",
         ),
         compared(
             "B: MRR of the first facts, `no_ce`",
@@ -219,9 +219,9 @@ def _rank_table(ranks: Ranks, seeds: Sequence[int]) -> Table:
             "found, as the source's text says; its code, and all other rows, put it in its place. "
             f"{share(PRINTED, 2)} is a cosine of E5-large, whose cosines lie close together; "
             f"{share(TAU, 2)} is what 100 questions of another seed have with their own facts at least in "
-            "MiniLM. Facts differ in numbers above all, which MiniLM tells apart less well: an unbounded "
+            "MiniLM. Facts differ mostly in numbers, which MiniLM separates less well: an unbounded "
             f"memory finds {share(ranks[TAU, 'oracle_unbounded'][0])} of the newest where the source finds "
-            ".997. Hold the ways against each other, and not against the source's level.",
+            ".997. Compare the ways with each other, and not with the source's level.",
         ),
     )
 

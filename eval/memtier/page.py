@@ -176,7 +176,7 @@ def _scope_table(outcomes: Outcomes) -> Table:
 
 def _say_table(says: Mapping[str, Say]) -> Table:
     return Table(
-        title="What the other signals have to say",
+        title="What the other signals change",
         columns=(
             "score",
             "BM25's part over all others (median entry)",
@@ -195,9 +195,9 @@ def _say_table(says: Mapping[str, Say]) -> Table:
             for name, one in says.items()
         ),
         notes=(
-            f"Entries of the {SESSIONS} chosen sessions. Cognitive weight is 0 everywhere, as nobody "
-            "judged, and every entry is episodic. Reach is the greatest part less the smallest within a "
-            "question: what a ranking hears. N4 is BM25 as z-scores with all signals of one weight.",
+            f"Entries of the {SESSIONS} chosen sessions. Cognitive weight is 0 everywhere, because no "
+            "model judged, and every entry is episodic. Reach is the greatest part less the smallest within "
+            "a question: what can change a ranking. N4 is BM25 as z-scores with all signals of one weight.",
         ),
     )
 
@@ -243,7 +243,7 @@ def _guaranteed_failure(multi: Sequence[Outcome]) -> Claim:
         "failure before the reader is invoked”",
         found=f"its own accuracy on such questions is {share(printed)} (Table 7, also two entries), three "
         f"times the .038 that would be possible; here {_with_interval(shown)} of them are shown evidence in "
-        "the first two: a sum over sessions stands in no entry word for word",
+        "the first two: a sum over sessions is in no entry word for word",
         verdict=_if(printed > RECALL_BY_TYPE["multi-session"], "does not hold", "agrees"),
     )
 
@@ -283,7 +283,7 @@ def _signal_claims(says: Mapping[str, Say], pools: Sequence[Pool]) -> list[Claim
         Claim(
             says="the probe confirms “definitively” that no scaling can matter, and only another retrieval "
             "can",
-            found="it confirms it for signals that do not differ. Where decay tells age, N4 shows other "
+            found="it confirms it for signals that do not differ. Where decay depends on age, N4 shows other "
             f"entries to {share(n4_aged.changed)} of the questions and a bounded BM25 to "
             f"{share(bounded.changed)}, a raw one to {share(aged.changed)}. It does not follow that they "
             f"are better: {share(n4_aged.found)} and {share(bounded.found)} are shown evidence, by BM25 "
@@ -296,11 +296,11 @@ def _signal_claims(says: Mapping[str, Say], pools: Sequence[Pool]) -> list[Claim
             verdict=_if(printed.ratio is not None and 5 <= printed.ratio <= 10, "agrees", "differs"),
         ),
         Claim(
-            says="the bounded signals have no say because they are “overwhelmed”",
+            says="the bounded signals change nothing because they are “overwhelmed”",
             found="every entry of a chosen session passes the bypass of formula (3): decay is 1 for all of "
             f"them by definition (by age alone, {number(age)} days in the median, it would be "
             f"{share(float(np.exp(-FADES * age)), 2)}); tier and cognitive weight are the same for all "
-            "here. What does not differ has nothing to say, at any weight",
+            "here. A signal that does not differ changes no ranking, at any weight",
             verdict=_if(printed.reach is None, "does not hold", "differs"),
         ),
         Claim(

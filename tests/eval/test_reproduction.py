@@ -24,9 +24,11 @@ FOUND = Reproduction(
 
 
 def test_a_page_reads_from_what_it_is_to_what_was_not_measured() -> None:
-    written = page(FOUND, machine="2 cores")
+    written = page(FOUND, machine="2 cores", commit="1a2b3c")
     assert written.startswith("# A paper\n\nWhat it is.\n\n    python -m eval ear\n")
-    assert "Data (SHA-256 of the content): log.txt (01234567…abcdef). Machine: 2 cores." in written
+    assert (
+        "Data (SHA-256 of the content): log.txt (01234567…abcdef). Code: 1a2b3c. Machine: 2 cores." in written
+    )
     assert "## Figures\n\n| what | value |\n|---|---|\n| one | .5 |\n\nA note.\n" in written
     headings = [line for line in written.splitlines() if line.startswith("## ")]
     assert headings == [
@@ -41,7 +43,7 @@ def test_a_page_reads_from_what_it_is_to_what_was_not_measured() -> None:
 
 def test_headings_without_a_claim_are_left_out() -> None:
     nothing = Reproduction(title="A paper", opening="", command="", data={}, tables=(), claims=(), numbers={})
-    assert "##" not in page(nothing, machine="2 cores")
+    assert "##" not in page(nothing, machine="2 cores", commit="1a2b3c")
 
 
 def test_figures_agree_within_what_is_allowed_and_the_edge_counts() -> None:

@@ -71,7 +71,7 @@ def test_answers_of_one_half_make_a_probability_that_is_told_of_the_other(data: 
     answers = (tmp_path / "out" / "locomo.jsonl").read_bytes()
     assert anyio.run(run, asked).numbers == found.numbers
     assert (tmp_path / "out" / "locomo.jsonl").read_bytes() == answers
-    told = page(found, machine="here")
+    told = page(found, machine="here", commit="1a2b3c")
     assert "Answers of the whole product, locomo, half B" in told
     assert "Answers of the whole product, locomo in excerpts, half B" in told
     assert "| rules alone |" in told

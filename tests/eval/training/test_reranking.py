@@ -92,7 +92,7 @@ def test_the_command_judges_once_and_tells_of_both_halves(tmp_path: Path) -> Non
     assert len(kept.splitlines()) == 1 + 3 * len(pets) // 2
     assert anyio.run(run, asked).numbers == found.numbers
     assert (tmp_path / "out" / "locomo.jsonl").read_text() == kept
-    told = page(found, machine="here")
+    told = page(found, machine="here", commit="1a2b3c")
     assert "| locomo, half A, 3 questions |" in told
     assert "| locomo, half B, 3 questions |" in told
     (tmp_path / "out" / "locomo.jsonl").write_text("{}\n")

@@ -64,7 +64,7 @@ def test_from_data_to_weights_that_answer_and_a_page_that_says_what_they_saw(tmp
     again = anyio.run(run, asked)
     assert again.numbers["sha256"] == found.numbers["sha256"]
     assert 0 <= found.numbers["marks"]["squad2"]["f1"] <= 1
-    told = page(found, machine="here")
+    told = page(found, machine="here", commit="1a2b3c")
     assert re.search(r"\| squad \| CC BY-SA 4.0 \| yes \| \d+ \|", told)
     assert "It may be given away." in told
     assert (asked.out / "seed-1" / "losses.svg").read_text().startswith("<svg")

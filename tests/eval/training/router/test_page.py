@@ -25,7 +25,9 @@ def measured(rows: list[Row]) -> Compared:
 
 
 def test_the_page_says_what_it_is_of_and_how_to_make_it_again() -> None:
-    text = page(found([measured(known())], names=["router.jsonl"], signals=25), machine="a machine")
+    text = page(
+        found([measured(known())], names=["router.jsonl"], signals=25), machine="a machine", commit="1a2b3c"
+    )
     for said in (
         "The answers are those of the engine “rules”",
         "no policy learned from it is given away",
