@@ -1,0 +1,106 @@
+"""Pages of results have the headings, columns, rows, sentences and commands of what writes them today."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from eval.cli import app
+from eval.ear import facts, ranks
+from tiermem.embedding.hashed import HashEmbedder
+
+DOCS = Path(__file__).parents[2] / "docs"
+_FIGURE = re.compile(r"\.?\d+(?:[.,]\d+)*|–(?= %)")
+_OF_VERDICTS = ("## What agrees", "## What comes out", "## What does not hold", "| the source | here |")
+"""Which verdict a claim gets depends on the data."""
+_OF_A_RUN = ("Data (", "Dataset: ")
+"""Begins of the lines that name data, code and machine."""
+
+
+def outline(page: str) -> list[str]:
+    """The headings, columns, first cells, sentences and commands of a page, sorted, without the figures."""
+    lines = page.splitlines()
+    found = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if not line or line.startswith(("|---", "| ---", *_OF_VERDICTS, *_OF_A_RUN)):
+            continue
+        if line.startswith("|"):
+            is_head = following.startswith(("|---", "| ---"))
+            found.append(" | ".join(sorted(line.split(" | "))) if is_head else line.split(" | ")[0])
+        else:
+            found.append(line if line.startswith("    ") else _FIGURE.sub("#", line))
+    return sorted(found)
+
+
+def commands(page: str) -> list[list[str]]:
+    """The commands of evaluation that a page shows, as arguments."""
+    shown = re.findall(r"^    .*\bpython -m eval (.+)", page.replace("\\\n", " "), re.MULTILINE)
+    return [shlex.split(command) for command in shown]
+
+
+def invoke(*arguments: str) -> None:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+
+
+@contextmanager
+def hashed_embedder(*_: object) -> Iterator[HashEmbedder]:
+    yield HashEmbedder()
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No weights are needed, and commands find the files that they name in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("eval.arrange.opened_embedder", hashed_embedder)
+
+
+def write_log() -> None:
+    lines = [
+        f"- R{at % 7:02d}-M0 RAS KERNEL {'FATAL' if at % 5 else 'INFO'} core.{at}\n" for at in range(210)
+    ]
+    Path("BGL_2k.log").write_text("".join(lines))
+
+
+@pytest.fixture
+def _small_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few facts are added; the page names the scenarios as they are."""
+    named = facts.SCENARIOS
+    small = {name: replace(full, facts=250, first=20, second=100) for name, full in named.items()}
+    monkeypatch.setattr("eval.ear.page.SCENARIOS", named)
+    monkeypatch.setattr(facts, "SCENARIOS", small)
+    monkeypatch.setattr(ranks, "SCENARIOS", small)
+
+
+@pytest.mark.usefixtures("_small_tiers")
+@pytest.mark.parametrize("name", ["ear"])
+def test_the_page_of_a_paper_is_outlined_as_its_command_writes_it(name: str) -> None:
+    write_log()
+    page = (DOCS / f"results/{name}.md").read_text()
+    (command,) = commands(page)
+    invoke(*command, "--page", "page.md")
+    assert outline(page) == outline(Path("page.md").read_text())
+
+
+@pytest.mark.parametrize("name", ["results/answers.md", "results/ear.md", "results/memtier.md", "compare.md"])
+def test_every_command_of_a_page_is_accepted(name: str) -> None:
+    group: Any = get_command(app)
+    for command, *arguments in commands((DOCS / name).read_text()):
+        group.commands[command].make_context(command, arguments)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("## Figures", "## Numbers"), ("Acc.", "Accuracy"), ("| bm25", "| BM25"), ("a sentence", "sentences")],
+)
+def test_a_heading_column_row_or_sentence_that_differs_is_found(old: str, new: str) -> None:
+    page = "## Figures\n\n| System | Acc. |\n|---|---|\n| bm25 | .5 |\n\nOf 12, a sentence.\n"
+    assert outline(page.replace(old, new)) != outline(page)
+    assert outline(page.replace(".5", ".6").replace("12", "13")) == outline(page)
