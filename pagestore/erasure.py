@@ -7,7 +7,7 @@ as the line it replaces and keeps the line's digest, so every page id, leaf and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pagestore.codec import encode_tombstone, tombstone_of_record, tombstone_of_turn
 from pagestore.journal import Journal
@@ -29,13 +29,16 @@ def _tombstone(line: Line, salt: bytes) -> Fields:
     return tombstone
 
 
-def finish(journal: Journal, lines: Lines, intent: Fields) -> None:
-    """Overwrite what an intent names, copies included, and record that it is done."""
+def finish(journal: Journal, lines: Lines, intent: Fields, erasing: Mapping[int, Fields]) -> None:
+    """Overwrite what an intent names, copies included, and record that it is done.
+
+    Nothing is recorded where another writer did: `erasing` holds the intents that are not known to be done.
+    """
     tombstones = {
         tombstone["q"]: encode_tombstone(tombstone, len(lines.read(tombstone["q"])[0]))
         for tombstone in intent["e"]
     }
     journal.overwrite(tombstones)
-    batch = journal.stage()
-    batch.add("erased", {"e": intent["q"]})
-    journal.commit(batch)
+    with journal.write() as batch:
+        if intent["q"] in erasing:
+            batch.add("erased", {"e": intent["q"]})

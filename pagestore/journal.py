@@ -1,6 +1,7 @@
 """Makes batches of lines durable, and only then folds them. A log that is full or failing says so.
 
 The rules:
+- A batch is made and stored under the write lock, after the lines of other writers are folded.
 - Nothing is folded, so nothing is seen or acknowledged, before it is durable.
 - No room: nothing of the batch is kept, and the log goes on.
 - Any other failure, a failed fsync above all, leaves unknown what is kept: the journal is poisoned and
@@ -9,12 +10,13 @@ The rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import RLock
 
 from pagestore import snapshot
-from pagestore.errors import Full, Inaccessible, Poisoned
-from pagestore.line import Fields
+from pagestore.errors import Full, Inaccessible, Locked, Poisoned
+from pagestore.line import Fields, Line, as_written
 from pagestore.lines.interface import Lines
 from pagestore.options import LogOptions
 from pagestore.recovery import RecoveredLog
@@ -35,37 +37,41 @@ class Journal:
         *,
         lock: RLock,
         stored: Callable[[bytes], StoredTurn | None],
+        forget: Callable[[], None],
     ) -> None:
+        """`stored` finds a turn by its key; `forget` is called when an erasure is folded."""
         self.failed: BaseException | None = None
         self._lines = lines
         self._state: State = found.state
         self._options = options
         self._lock = lock
         self._stored = stored
+        self._forget = forget
         self._began = found.began
         if not lines.parts():
             self._begin_part(1)
 
-    def stage(self) -> Batch:
-        """An empty batch for the end of the log."""
-        return Batch(self._state, self._options, stored=self._stored)
+    @contextmanager
+    def write(self) -> Iterator[Batch]:
+        """Give an empty batch for the end of the log; commit it when the block ends without an error.
 
-    def commit(self, batch: Batch) -> None:
-        """Make a batch durable, then fold it; raises `Full`, `Poisoned`."""
-        if not batch.lines:
-            return
-        self._refuse_if_failed()
-        try:
-            self._lines.append(batch.raw)
-            self._fold(batch)
-        except Full:
-            raise
-        except BaseException as error:
-            self.failed = error
-            raise
+        Committing makes the lines durable, then folds them. Raises `Full`, `Poisoned`, and what
+        `Lines.begin_write` raises.
+        """
+        with self._begin() as batch:
+            yield batch
+            if not batch.lines:
+                return
+            self._commit(batch)
         part = self._lines.due()
         if part is not None:
             self._roll(part)
+
+    def catch_up(self) -> bool:
+        """Fold what other writers appended; returns whether they appended anything."""
+        head = self._state.head
+        with self._begin():
+            return self._state.head > head
 
     def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
         """Put tombstones over lines; raises `Poisoned`."""
@@ -81,20 +87,55 @@ class Journal:
             self.failed = error
             raise
 
+    @contextmanager
+    def _begin(self) -> Iterator[Batch]:
+        """Hold the write lock, with the lines of other writers folded."""
+        appended = self._lines.begin_write(self._state.head)
+        try:
+            if appended:
+                self._fold_appended(appended)
+            yield Batch(self._state, self._options, stored=self._stored)
+        finally:
+            self._lines.end_write()
+
+    def _commit(self, batch: Batch) -> None:
+        self._refuse_if_failed()
+        try:
+            self._lines.append(batch.raw)
+            self._fold(batch.lines)
+        except Full:
+            raise
+        except BaseException as error:
+            self.failed = error
+            raise
+
+    def _fold_appended(self, lines: Sequence[Line]) -> None:
+        """Fold what other writers appended."""
+        try:
+            with as_written(f"the log of space {self._state.space!r}"):
+                self._fold(lines)
+        except BaseException as error:
+            self.failed = error
+            raise
+
     def _refuse_if_failed(self) -> None:
         if self.failed is not None:
             raise Poisoned(f"an earlier write failed ({self.failed}); close and reopen") from self.failed
 
-    def _fold(self, batch: Batch) -> None:
+    def _fold(self, lines: Sequence[Line]) -> None:
         with self._lock:
-            for line in batch.lines:
+            for line in lines:
+                if line.kind == "seg":
+                    self._began = snapshot.mark(self._state)
                 self._state.fold(line)
+            if any(line.kind == "erase" for line in lines):
+                self._forget()
 
     def _roll(self, part: int) -> None:
         """Begin the next part. What is stored stays stored if that fails; the next commit tries again."""
         try:
             self._begin_part(part)
-        except (Full, Inaccessible):
+        except (Full, Inaccessible, Locked):
             return
         except Poisoned as error:
             self.failed = error
@@ -103,15 +144,16 @@ class Journal:
             raise
 
     def _begin_part(self, part: int) -> None:
-        batch = self.stage()
-        batch.add("seg", self._header(part))
-        (header,) = batch.raw
-        self._lines.begin(part, header)
-        if part > 1 and self._began.keys >= self._state.unsalted:
-            # Unsalted keys, also of turns erased since, go into no cache that is not made from the lines.
-            self._lines.cache(part - 1, snapshot.dump(self._state, self._began))
-        self._began = snapshot.mark(self._state)
-        self._fold(batch)
+        with self._begin() as batch:
+            if self._lines.due() != part:  # another writer has begun it
+                return
+            batch.add("seg", self._header(part))
+            (header,) = batch.raw
+            self._lines.begin(part, header)
+            if part > 1 and self._began.keys >= self._state.unsalted:
+                # Unsalted keys, also of turns erased since, go into no cache that is not made from the lines.
+                self._lines.cache(part - 1, snapshot.dump(self._state, self._began))
+            self._fold(batch.lines)
 
     def _header(self, part: int) -> Fields:
         header = {

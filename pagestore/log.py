@@ -175,20 +175,18 @@ class Log:
     def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """See `PageLog.seal`."""
         with self._writing() as journal:
-            threads = self._state.sessions if session is None else self._state.threads(session)
-            batch = journal.stage()
-            sealed = [page for thread in tuple(threads) for page in batch.seal(thread)]
-            journal.commit(batch)
+            with journal.write() as batch:
+                threads = self._state.sessions if session is None else self._state.threads(session)
+                sealed = [page for thread in tuple(threads) for page in batch.seal(thread)]
             return tuple(sealed)
 
     def checkpoint(self) -> Checkpoint:
         """See `PageLog.checkpoint`."""
         with self._writing() as journal:
-            made = self._state.current_checkpoint()
-            batch = journal.stage()
-            at = self._options.clock().isoformat()
-            batch.add("ckpt", {"n": made.size, "root": made.root, "at": at})
-            journal.commit(batch)
+            with journal.write() as batch:
+                made = self._state.current_checkpoint()
+                at = self._options.clock().isoformat()
+                batch.add("ckpt", {"n": made.size, "root": made.root, "at": at})
             return made
 
     def erase(self, page_id: PageId, seq: int, reason: str) -> None:
@@ -206,20 +204,17 @@ class Log:
         """See `PageLog.erase_together`."""
         copies = [(_own_kind(kind), plain_json(body, "a record's body")) for kind, body in instead]
         with self._writing() as journal:
-            with as_written(self._called):
-                found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
-                found += [self._reader.record_line(seq) for seq in records]
-            lines = {line.seq: line for line in found if line.kind in ("turn", "rec")}
-            if lines:
-                at = self._options.clock().isoformat()
-                batch = journal.stage()
-                for kind, body in copies:
-                    batch.add_record({"n": kind, "at": at, "b": body})
-                batch.add("erase", erasure.intent_of(list(lines.values()), reason, at, salt=self._state.salt))
-                try:
-                    journal.commit(batch)
-                finally:
-                    self._forget_pages()
+            with journal.write() as batch:
+                with as_written(self._called):
+                    found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
+                    found += [self._reader.record_line(seq) for seq in records]
+                lines = {line.seq: line for line in found if line.kind in ("turn", "rec")}
+                if lines:
+                    at = self._options.clock().isoformat()
+                    for kind, body in copies:
+                        batch.add_record({"n": kind, "at": at, "b": body})
+                    intent = erasure.intent_of(list(lines.values()), reason, at, salt=self._state.salt)
+                    batch.add("erase", intent)
             self._finish_erasing(journal)
 
     def sessions(self) -> tuple[SessionId, ...]:
@@ -356,11 +351,12 @@ class Log:
             return self._prover().growth(old, new)
 
     def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
-        """See `PageLog.verify`; nothing is written in the meantime."""
-        with self._group.alone():
-            lines = self._open_lines()
-            with as_written(self._called):
-                report = verify(lines, self._state, checkpoint=checkpoint)
+        """See `PageLog.verify`; this object writes nothing in the meantime."""
+        with self._group.alone(), as_written(self._called):
+            lines, journal = self._open_lines(), self._journal
+            report = verify(lines, self._state, checkpoint=checkpoint)
+            while not report.ok and journal is not None and journal.catch_up():
+                report = verify(lines, self._state, checkpoint=checkpoint)  # another writer erased meanwhile
             if not report.ok:
                 self._forget_pages()
             return report
@@ -402,19 +398,22 @@ class Log:
         """Record the opening; then finish what a crash left half-done."""
         self._lines.repair()
         journal = Journal(
-            self._lines, self._found, self._options, lock=self._lock, stored=self._reader.stored
+            self._lines,
+            self._found,
+            self._options,
+            lock=self._lock,
+            stored=self._reader.stored,
+            forget=self._kept.forget_all,
         )
         if self._state.format == 1:
             self._end_format_1(journal)
-        if self._state.last_kind != "open":
-            opening = journal.stage()
-            opening.add("open", {"at": self._options.clock().isoformat()})
-            journal.commit(opening)
+        with journal.write() as batch:
+            if self._state.last_kind != "open":
+                batch.add("open", {"at": self._options.clock().isoformat()})
         self._finish_erasing(journal)
-        seals = journal.stage()
-        for thread in self._state.sessions:
-            seals.seal_full(thread)
-        journal.commit(seals)
+        with journal.write() as batch:
+            for thread in self._state.sessions:
+                batch.seal_full(thread)
         return journal
 
     def _end_format_1(self, journal: Journal) -> None:
@@ -422,31 +421,27 @@ class Log:
         last = self._state.current_checkpoint_of_format_1()
         fields: Fields = {name: getattr(last, of) for name, of in UPGRADED.items()}
         salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
-        batch = journal.stage()
-        batch.add("upgraded", {**fields, "at": self._options.clock().isoformat(), **salt})
-        journal.commit(batch)
+        with journal.write() as batch:
+            batch.add("upgraded", {**fields, "at": self._options.clock().isoformat(), **salt})
 
     def _finish_erasing(self, journal: Journal) -> None:
         for intent in list(self._state.erasing.values()):
             with as_written(self._called):
-                erasure.finish(journal, self._lines, intent)
+                erasure.finish(journal, self._lines, intent, self._state.erasing)
 
     def _serve(self, jobs: list[_Append | _Write]) -> None:
         """Commit what the jobs ask for, together; a job that is refused is refused alone."""
         journal = self._writable()
-        batch = journal.stage()
-        staged = []
-        for job in jobs:
-            try:
-                job.stage(batch)
-                staged.append(job)
-            except PageStoreError as error:
-                job.error = error
         try:
-            journal.commit(batch)
+            with journal.write() as batch:
+                for job in jobs:
+                    try:
+                        job.stage(batch)
+                    except PageStoreError as error:
+                        job.error = error
         except PageStoreError as error:
-            for job in staged:
-                job.error = error
+            for job in jobs:
+                job.error = job.error or error
 
     @contextmanager
     def _reading(self) -> Iterator[Reader]:

@@ -4,7 +4,8 @@
         def new_log(self) -> PageLog:
             return MyLog(...)
 
-Where only the lines of a log are kept elsewhere, `LinesContract` tests these alone, by `new_lines`.
+Where only the lines of a log are kept elsewhere, `LinesContract` tests these alone, by `new_lines`; where
+several writers may have them open, `SharedLogContract` tests that too, by `new_logs`.
 
 Needs pytest and Hypothesis, which the rest of the package does not.
 """
@@ -141,9 +142,13 @@ class LinesContract:
         for number in range(batches):
             part = lines.due()
             if part is not None:
+                assert tuple(lines.begin_write(len(put) - 1)) == ()
                 lines.begin(part, line("of a header"))
+                lines.end_write()
             assert lines.due() is None
+            assert tuple(lines.begin_write(len(put) - 1)) == ()
             lines.append([line("and so on " * (number % 5)), line("and another")])
+            lines.end_write()
         return put
 
 
@@ -657,6 +662,86 @@ class PageLogContract:
             log.append(S1, [said("one")])
         with pytest.raises(Closed):
             log.sessions()
+
+
+class SharedLogContract:
+    """What two logs of the same lines promise: each is a writer, as in a process of its own."""
+
+    def new_logs(self) -> tuple[PageLog, PageLog]:
+        """Two logs of a new space, which both write."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def logs(self) -> tuple[PageLog, PageLog]:
+        """Two logs of a new space, for one test."""
+        return self.new_logs()
+
+    def test_both_write_one_log(self, logs: tuple[PageLog, PageLog]) -> None:
+        one, other = logs
+        assert one.identity == other.identity
+        for n in range(6):
+            logs[n % 2].append(S1, [said(f"turn {n}")])
+        note = one.record("note", {"n": 1})
+        (sealed,) = other.seal(S1)
+        assert [turn.text for turn in turns_on(other.page(sealed)) if turn] == [f"turn {n}" for n in range(6)]
+        assert other.read(note.seq) == note
+        made = one.checkpoint()
+        assert (one.head, one.history()) == (made.size, one.history(made.size))
+        assert proves(one.prove(sealed, made), made)
+        assert other.verify(made).ok
+        assert other.checkpoint().size == made.size + 1
+
+    def test_a_turn_that_both_are_given_is_stored_once(self, logs: tuple[PageLog, PageLog]) -> None:
+        one, other = logs
+        turn = said("one", turn_id="1")
+        first = one.append(S1, [turn])
+        assert (other.append(S1, [turn]).seqs, other.append(S1, [turn]).new) == (first.seqs, 0)
+        with pytest.raises(Conflict):
+            other.append(S1, [said("two", turn_id="1")])
+        assert one.append(S1, [said("three")]).seqs == (first.seqs[0] + 1,)
+
+    def test_what_one_erases_the_other_gives_no_more(self, logs: tuple[PageLog, PageLog]) -> None:
+        one, other = logs
+        seqs = one.append(S1, [said("one"), said("the secret")]).seqs
+        (sealed,) = other.seal(S1)
+        if isinstance(other, KeepsPages):
+            assert turns_on(other.kept_page(sealed))[1] == said("the secret")
+        one.erase(sealed, seqs[1], "asked to")
+        other.record("note", {})
+        assert turns_on(other.page(sealed)) == [said("one"), None]
+        if isinstance(other, KeepsPages):
+            assert turns_on(other.kept_page(sealed)) == [said("one"), None]
+        head = other.head
+        other.erase(sealed, seqs[1], "asked again")
+        assert other.head == head
+        assert one.verify().ok
+        assert other.verify().ok
+
+    def test_many_threads_of_both_write_every_turn_once(self, logs: tuple[PageLog, PageLog]) -> None:
+        def speak(name: str, log: PageLog) -> None:
+            for n in range(10):
+                log.append(SessionId(name), [said(f"{name} {n}", turn_id=str(n))])
+                log.append(S1, [said(f"turn {n}", turn_id=str(n))])
+                if n % 5 == 4:
+                    log.seal(SessionId(name))
+
+        threads = [Thread(target=speak, args=(f"s{n}", logs[n % 2])) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for log in logs:
+            log.seal()
+            pages = [log.page(info.id) for info in log.pages()]
+            texts = {
+                name: [t.text for page in pages if page.session == name for t in turns_on(page) if t]
+                for name in log.sessions()
+            }
+            assert texts == {
+                S1: [f"turn {n}" for n in range(10)],
+                **{f"s{n}": [f"s{n} {m}" for m in range(10)] for n in range(4)},
+            }
+            assert log.verify().ok
 
 
 def _open(log: PageLog, session: SessionId) -> Page:

@@ -138,6 +138,12 @@ class FileLines:
             self._segments.sync_directory()
         self._torn, self._unproved = [], []
 
+    def begin_write(self, after: int) -> Sequence[Line]:
+        return ()
+
+    def end_write(self) -> None:
+        """The lock file is held until `close`: there is one writer."""
+
     def due(self) -> int | None:
         if not self._born:
             return 1

@@ -5,6 +5,7 @@ The rules:
 - When `append`, `begin` or `overwrite` returns, what it was given survives a crash (where lines outlive
   the process at all). A batch is there whole, or `Full` is raised and nothing of it is.
 - Lines lie in parts, each of which begins with a header. A part that ended can have a cache.
+- A writer appends at the end that `begin_write` showed it; no other writer appends until `end_write`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from pagestore.values import Damage
 
 class Lines(Protocol):
     """The lines of one log. One thread writes at a time; any number read.
+
+    Where several writers may have a log open, what is read ends where this writer's last `begin_write`,
+    `append` or `begin` ended.
 
     Reading raises `Inaccessible`; writing raises `Full`, or `Poisoned` when it is unknown what is kept.
     """
@@ -50,16 +54,28 @@ class Lines(Protocol):
         """Remove what was never acknowledged, and make every line durable, before anything is appended."""
         ...
 
+    def begin_write(self, after: int) -> Sequence[Line]:
+        """Acquire the write lock; return the lines with a number above `after` that other writers appended.
+
+        Raises `Locked` when another writer keeps the lock too long, and `Corrupt` for an unreadable line;
+        the lock is free then.
+        """
+        ...
+
+    def end_write(self) -> None:
+        """Release the write lock; idempotent."""
+        ...
+
     def due(self) -> int | None:
         """The part that is to begin before more is appended; `None` while the last one takes more."""
         ...
 
     def begin(self, part: int, header: bytes) -> None:
-        """Begin the part that is due with its first line."""
+        """Begin the part that is due with its first line; the caller holds the write lock."""
         ...
 
     def append(self, batch: Sequence[bytes]) -> None:
-        """Put lines at the end."""
+        """Put lines at the end; the caller holds the write lock."""
         ...
 
     def overwrite(self, tombstones: Mapping[int, bytes]) -> None:

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from threading import Lock
 
+from pagestore.errors import Corrupt
 from pagestore.line import Fields, Line, decode, line_of
 from pagestore.values import Damage
 
@@ -15,17 +18,20 @@ class MemoryLines:
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
+        self._write_lock = Lock()
+        self._is_writing = False
+        self._end = 0
+
+    def share(self) -> MemoryLines:
+        """Return an object with the same lines, for another writer in this process."""
+        return copy(self)
 
     def parts(self) -> Sequence[int]:
         return (1,) if self._lines else ()
 
     def scan(self, part: int, after: int) -> Iterator[Line | Damage]:
-        for number, raw in enumerate(self._lines):
-            fields = decode(raw)
-            if fields is None or fields["q"] != number:
-                yield Damage(where=self.where(number), what=f"record {number} is unreadable")
-            else:
-                yield line_of(raw, fields)
+        self._end = self._end or len(self._lines)
+        yield from self._scan(0, self._end)
 
     def cached(self, part: int) -> Fields | None:
         return None
@@ -36,14 +42,31 @@ class MemoryLines:
     def repair(self) -> None:
         """Nothing is here that was not acknowledged."""
 
+    def begin_write(self, after: int) -> Sequence[Line]:
+        self._write_lock.acquire()
+        self._is_writing = True
+        self._end = len(self._lines)
+        appended = list(self._scan(after + 1, self._end))
+        lines = [item for item in appended if isinstance(item, Line)]
+        if len(lines) < len(appended):
+            self.end_write()
+            raise Corrupt("what another writer appended in memory is unreadable; run `verify`")
+        return lines
+
+    def end_write(self) -> None:
+        if self._is_writing:
+            self._is_writing = False
+            self._write_lock.release()
+
     def due(self) -> int | None:
         return None if self._lines else 1
 
     def begin(self, part: int, header: bytes) -> None:
-        self._lines.append(header)
+        self.append([header])
 
     def append(self, batch: Sequence[bytes]) -> None:
         self._lines += batch
+        self._end = len(self._lines)
 
     def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
         for number, tombstone in tombstones.items():
@@ -53,7 +76,7 @@ class MemoryLines:
         return self._lines[first : first + count]
 
     def data(self, part: int) -> bytes:
-        return b"".join(self._lines)
+        return b"".join(self._lines[: self._end])
 
     def where(self, number: int) -> str:
         return f"record {number} in memory"
@@ -66,3 +89,11 @@ class MemoryLines:
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def _scan(self, first: int, end: int) -> Iterator[Line | Damage]:
+        for number, raw in enumerate(self._lines[first:end], start=first):
+            fields = decode(raw)
+            if fields is None or fields["q"] != number:
+                yield Damage(where=self.where(number), what=f"record {number} is unreadable")
+            else:
+                yield line_of(raw, fields)

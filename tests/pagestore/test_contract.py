@@ -9,13 +9,19 @@ from pagestore import DiskLog, MemoryLog, PageLog, SpaceId
 from pagestore.lines.files import FileLines
 from pagestore.lines.interface import Lines
 from pagestore.lines.memory import MemoryLines
-from pagestore.testing import LinesContract, PageLogContract
+from pagestore.testing import LinesContract, PageLogContract, SharedLogContract
 from tests.pagestore.memoryfiles import MemoryFiles
 
 
 class TestMemoryLog(PageLogContract):
     def new_log(self) -> PageLog:
         return MemoryLog()
+
+
+class TestSharedMemoryLog(SharedLogContract):
+    def new_logs(self) -> tuple[PageLog, PageLog]:
+        lines = MemoryLines()
+        return MemoryLog(lines=lines), MemoryLog(lines=lines.share())
 
 
 class TestDiskLog(PageLogContract):

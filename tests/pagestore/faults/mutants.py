@@ -31,7 +31,7 @@ from tests.pagestore.faults.simfiles import SimFiles
 Mutant = Callable[[], AbstractContextManager[Any]]
 
 _sync = Segments.sync
-_commit = Journal.commit
+_commit = Journal._commit
 _fold = Journal._fold
 _load = snapshot.load
 _append = FileLines.append
@@ -166,9 +166,8 @@ def erase_without_intent() -> AbstractContextManager[Any]:
             lengths = {line.seq: line.length for line in lines}
             journal.overwrite({s["q"]: encode_tombstone(s, lengths[s["q"]]) for s in intent["e"]})
             if lines:
-                batch = journal.stage()
-                batch.add("erase", intent)
-                journal.commit(batch)
+                with journal.write() as batch:
+                    batch.add("erase", intent)
             self._finish_erasing(journal)
 
     return patch.object(Log, "erase", erase)
@@ -228,11 +227,11 @@ def fold_before_writing() -> AbstractContextManager[Any]:
     """Shows what it is about to store, and does not take it back."""
 
     def commit(self: Journal, batch: Batch) -> None:
-        self._fold(batch)
-        with patch.object(Journal, "_fold", lambda self, one: one is batch or _fold(self, one)):
+        self._fold(batch.lines)
+        with patch.object(Journal, "_fold", lambda self, one: one is batch.lines or _fold(self, one)):
             _commit(self, batch)
 
-    return patch.object(Journal, "commit", commit)
+    return patch.object(Journal, "_commit", commit)
 
 
 def leave_a_refused_batch_to_chance() -> AbstractContextManager[Any]:
@@ -323,8 +322,8 @@ def read_without_the_lock() -> AbstractContextManager[Any]:
 def fold_without_the_lock() -> AbstractContextManager[Any]:
     """Changes what others read at that moment."""
 
-    def fold(self: Journal, batch: Batch) -> None:
-        for line in batch.lines:
+    def fold(self: Journal, lines: Sequence[Line]) -> None:
+        for line in lines:
             self._state.fold(line)
 
     return patch.object(Journal, "_fold", fold)
