@@ -4,6 +4,7 @@ The rules:
 - A batch is made and stored under the write lock, after the lines of other writers are folded.
 - Nothing is folded, so nothing is seen or acknowledged, before it is durable.
 - No room: nothing of the batch is kept, and the log goes on.
+- Not reached: the next `begin_write` returns the batch if it is kept, and the log goes on.
 - Any other failure, a failed fsync above all, leaves unknown what is kept: the journal is poisoned and
   takes nothing more until the log is opened again.
 """
@@ -103,7 +104,7 @@ class Journal:
         try:
             self._lines.append(batch.raw)
             self._fold(batch.lines)
-        except Full:
+        except (Full, Inaccessible):
             raise
         except BaseException as error:
             self.failed = error

@@ -18,6 +18,8 @@ from pagestore.line import MALFORMED, Fields
 from pagestore.state import OpenTurn, Run, State, Thread
 from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 
+VERSION = 4
+"""The version of what is cached; what has another version is not read, and is made again."""
 _KEY = struct.Struct(">16sQ")
 
 

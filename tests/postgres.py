@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 _SETTINGS = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 """Settings of the server: its data need not survive the machine."""
@@ -32,17 +33,17 @@ class PostgresServer:
         self.execute(f"CREATE DATABASE {name}")
         return self.url.replace("/postgres?", f"/{name}?")
 
-    def execute(self, statement: str) -> list[tuple[object, ...]]:
+    def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Execute a statement in the database `postgres`; returns its rows."""
         return execute(self.url, statement)
 
 
-def execute(url: str, statement: str) -> list[tuple[object, ...]]:
+def execute(url: str, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
     """Execute a statement in the database of a URL; returns its rows."""
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement.encode())
+        cursor = connection.execute(statement.encode(), parameters or None)
         return cursor.fetchall() if cursor.description else []
 
 

@@ -24,6 +24,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import RLock
 
+from pagestore import snapshot
 from pagestore.errors import Full, InvalidInput, Poisoned
 from pagestore.files import Files, translating
 from pagestore.line import MALFORMED, Fields, Line, canonical, decode
@@ -31,9 +32,6 @@ from pagestore.lines.format1 import by_number
 from pagestore.lines.scan import Broken, PlacedLine, Scanner, later_evidence
 from pagestore.lines.segments import Place, Segments
 from pagestore.values import Damage
-
-_CACHE_VERSION = 4
-"""The version of the cache files; one of another version is not read, and is made again."""
 
 
 @dataclass(slots=True)
@@ -97,7 +95,7 @@ class FileLines:
 
     def cached(self, part: int) -> Fields | None:
         content, size = self._read_cache(part), self._segments.size(part)
-        if content is None or (content.get("v"), content.get("bytes")) != (_CACHE_VERSION, size):
+        if content is None or (content.get("v"), content.get("bytes")) != (snapshot.VERSION, size):
             return None
         try:
             known = _Part(content["first"], end=size)
@@ -118,7 +116,7 @@ class FileLines:
         known = self._known[part]
         data = canonical(
             {
-                "v": _CACHE_VERSION,
+                "v": snapshot.VERSION,
                 "bytes": known.end,
                 "first": known.first,
                 "lengths": b64encode(known.lengths.tobytes()).decode(),

@@ -75,7 +75,10 @@ class Lines(Protocol):
         ...
 
     def append(self, batch: Sequence[bytes]) -> None:
-        """Put lines at the end; the caller holds the write lock."""
+        """Put lines at the end; the caller holds the write lock.
+
+        After `Inaccessible` they are there or not; the next `begin_write` returns them if they are.
+        """
         ...
 
     def overwrite(self, tombstones: Mapping[int, bytes]) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
 
-from pagestore import Checkpoint, DiskLog, LogOptions, PageId, SessionId, SpaceId, Turn
+from pagestore import Checkpoint, DiskLog, LogOptions, PageId, PageLog, SessionId, SpaceId, Turn
 from tests.pagestore.faults.simfiles import SimFiles
 
 SPACE = SpaceId("space")
@@ -80,7 +80,7 @@ class Found:
     spoken: Spoken | None
 
 
-def found_in(log: DiskLog) -> list[Found]:
+def found_in(log: PageLog) -> list[Found]:
     """Every turn a reader finds, parts joined, in the order of the log."""
     pages = [log.page(info.id) for info in log.pages()]
     pages += [page for session in log.sessions() if (page := log.open_page(session)) is not None]

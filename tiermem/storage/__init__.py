@@ -1,0 +1,1 @@
+"""Where a store is kept that is no directory of this machine."""

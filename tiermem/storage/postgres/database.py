@@ -1,0 +1,220 @@
+"""One PostgreSQL database: its connections, its transactions, and the migrations of TierMem's tables in it.
+
+The rules:
+- Nothing is set for a session, so that it works behind a pooler that gives each transaction a connection.
+- A transaction that writes is durable when `commit` returns, whatever the database's default is.
+- No error and no representation holds the password.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool
+
+from pagestore.errors import Full, Inaccessible, Locked, NewerFormat, NotAStore, OlderFormat
+from tiermem.errors import InvalidInput
+
+Row = tuple[Any, ...]
+Connection = psycopg.Connection[Row]
+Statement = tuple[LiteralString, Sequence[object]]
+
+_URL = re.compile("postgres(ql)?://[^/?]*(/[^@?]*)?([?]|$)")
+"""A URL without @ in its path: what precedes it there would be a part of a password with a slash."""
+_PORTS = re.compile("[0-9,]*")
+_CONNECTIONS = 8
+"""The most connections that one process has open for reading, and the most for writing."""
+_SECONDS = 10
+"""How long a connection is waited for."""
+_MIGRATION_LOCK = 8_390_276_148_510_611
+"""The advisory lock under which migrations run."""
+_FIND_TABLE: LiteralString = "SELECT FROM pg_tables WHERE schemaname = 'tiermem' AND tablename = 'migrations'"
+_CREATE_TABLE: LiteralString = (
+    "CREATE TABLE tiermem.migrations (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+)
+_LOCK: LiteralString = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_SETTINGS: LiteralString = (
+    "SELECT set_config('synchronous_commit', 'on', true),"
+    " set_config('lock_timeout', '30s', true),"
+    # So that a process that was stopped does not keep the lock of a space.
+    " set_config('idle_in_transaction_session_timeout', '60s', true)"
+)
+
+
+class Database:
+    """Connections to the database of a URL, with the tables as this version needs them.
+
+    Raises `InvalidInput` for a URL that cannot be used, `Inaccessible` where the server refuses or is not
+    reached, `NewerFormat` for tables of a newer version; read-only, `NotAStore` and `OlderFormat` for tables
+    that are not there and older ones, which are migrated otherwise.
+    """
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        options = _parse(url)
+        self.name = f"the PostgreSQL database {options.get('dbname')!r} on {_server(options)}"
+        with self.translating(), psycopg.connect(**options) as connection:
+            self._migrate(connection, read_only=read_only)
+        # Two pools: who waits for a connection to read may hold a lock that a writer with a connection needs.
+        self._readers, self._writers = _pool(options), _pool(options)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def rows(self, query: LiteralString, parameters: Sequence[object] = ()) -> list[Row]:
+        """Execute a query that reads; returns its rows."""
+        with self.translating(), self._readers.connection() as connection:
+            return connection.execute(query, parameters, binary=True).fetchall()
+
+    def begin(self, lock: str) -> Transaction:
+        """Begin a transaction, and acquire an advisory lock until it ends; raises `Locked` after 30 s."""
+        with self.translating():
+            transaction = Transaction(self, self._writers, self._writers.getconn())
+        try:
+            transaction.execute(("BEGIN", ()), (_SETTINGS, ()), (_LOCK, [lock]))
+        except BaseException:
+            transaction.close()
+            raise
+        return transaction
+
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Raise `Full`, `Locked` or `Inaccessible` in place of an error of PostgreSQL."""
+        try:
+            yield
+        except errors.DiskFull as error:
+            raise Full(f"no room on the disk of {self.name}; this write was taken back") from error
+        except errors.LockNotAvailable as error:
+            raise Locked(f"another process is writing to {self.name} and does not end; try again") from error
+        except psycopg.Error as error:
+            said = error.diag.message_primary or str(error)
+            raise Inaccessible(f"{self.name} cannot be used: {said}") from error
+
+    def close(self) -> None:
+        """Close every connection; idempotent."""
+        self._readers.close()
+        self._writers.close()
+
+    def _migrate(self, connection: Connection, *, read_only: bool) -> None:
+        migrations = _migrations()
+        version = _version(connection)
+        if version < len(migrations) and not read_only:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
+            version = _version(connection)
+            if version == 0:
+                connection.execute("CREATE SCHEMA IF NOT EXISTS tiermem")
+                connection.execute(_CREATE_TABLE)
+            for number in range(version, len(migrations)):
+                connection.execute(migrations[number])
+                connection.execute("INSERT INTO tiermem.migrations (number) VALUES (%s)", [number + 1])
+            version = max(version, len(migrations))
+        if version > len(migrations):
+            raise NewerFormat(
+                f"{self.name} has tables of version {version}; this version of TierMem reads up to "
+                f"{len(migrations)}; upgrade"
+            )
+        if version == 0:
+            raise NotAStore(f"{self.name} is no TierMem store")
+        if version < len(migrations):
+            raise OlderFormat(
+                f"{self.name} has tables of version {version}; open it once for writing to migrate them"
+            )
+
+
+class Transaction:
+    """A transaction on a connection of its own; `close` gives it back."""
+
+    def __init__(self, database: Database, pool: ConnectionPool[Connection], connection: Connection) -> None:
+        self._database = database
+        self._pool = pool
+        self._connection: Connection | None = connection
+
+    def execute(self, *statements: Statement) -> None:
+        """Execute statements in one round trip."""
+        with self._database.translating(), self._require_open().pipeline():
+            for statement, parameters in statements:
+                self._require_open().execute(statement, parameters)
+
+    def rows(self, query: LiteralString, parameters: Sequence[object] = ()) -> list[Row]:
+        """Execute a query; returns its rows."""
+        with self._database.translating():
+            return self._require_open().execute(query, parameters, binary=True).fetchall()
+
+    def commit(self, *statements: Statement) -> None:
+        """Execute statements, commit, and close; after `Inaccessible` that may be done or not."""
+        try:
+            self.execute(*statements, ("COMMIT", ()))
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Undo what is not committed; idempotent."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            if not connection.closed:
+                with self._database.translating():
+                    connection.rollback()
+        finally:
+            self._pool.putconn(connection)
+
+    def _require_open(self) -> Connection:
+        if self._connection is None:
+            raise Inaccessible(f"this transaction on {self._database.name} has ended")
+        return self._connection
+
+
+def _parse(url: str) -> dict[str, Any]:
+    """The options of a connection; `InvalidInput`, which does not quote the URL, for what cannot be used."""
+    options: dict[str, Any] = {}
+    if _URL.match(url):
+        with suppress(psycopg.ProgrammingError):  # its message may quote a part of the password
+            options = conninfo_to_dict(url)
+    if not options or not _PORTS.fullmatch(str(options.get("port", ""))):
+        raise InvalidInput(
+            "the URL of a PostgreSQL database cannot be read; it has the form "
+            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with % escapes for special characters"
+        )
+    return {"connect_timeout": _SECONDS, "application_name": "tiermem", **options}
+
+
+def _server(options: dict[str, Any]) -> str:
+    """Where the server is, as people read it."""
+    host = options.get("host") or options.get("hostaddr") or "this machine"
+    return f"{host}:{options['port']}" if "port" in options else str(host)
+
+
+def _pool(options: dict[str, Any]) -> ConnectionPool[Connection]:
+    """Connections that are opened when they are needed, and checked before they are used again."""
+    return ConnectionPool(
+        kwargs={**options, "autocommit": True, "prepare_threshold": None},
+        min_size=0,
+        max_size=_CONNECTIONS,
+        open=True,
+        timeout=_SECONDS,
+        check=ConnectionPool.check_connection,
+        num_workers=1,
+    )
+
+
+def _migrations() -> list[bytes]:
+    """The migrations, in order: the first makes tables of version 1."""
+    folder = files("tiermem.storage.postgres").joinpath("migrations")
+    scripts = sorted((file for file in folder.iterdir()), key=lambda file: file.name)
+    return [script.read_bytes() for script in scripts]
+
+
+def _version(connection: Connection) -> int:
+    """The number of the last migration that was applied; 0 where there are no tables."""
+    # Not to_regclass: what it did not find it does not look for again in the same transaction.
+    if not connection.execute(_FIND_TABLE).fetchall():
+        return 0
+    ((version,),) = connection.execute("SELECT coalesce(max(number), 0) FROM tiermem.migrations").fetchall()
+    return int(version)
