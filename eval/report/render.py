@@ -52,7 +52,7 @@ def markdown(reports: Sequence[Report]) -> str:
     for report in reports:
         parts.append(f"# {report.title}\n")
         parts.append("".join(f"- {name}: {_cell(value)}\n" for name, value in report.facts.items()))
-        parts += [_markdown_table(table) for table in report.tables]
+        parts += [f"## {table.title}\n\n{_markdown_table(table)}" for table in report.tables]
     return "\n".join(parts)
 
 
@@ -83,16 +83,16 @@ def _block(report: Report, titles: str) -> str:
         tables = [table for table in report.tables if table.title.startswith(wanted)]
         if not tables:
             raise InvalidInput(f"{report.title} has no table {wanted!r}")
-        parts += [_markdown_table(table, "####") for table in tables]
+        parts += [f"**{table.title}**\n\n{_markdown_table(table)}" for table in tables]
     return "\n".join(parts) + "\n"
 
 
-def _markdown_table(table: Table, heading: str = "##") -> str:
+def _markdown_table(table: Table) -> str:
     head = f"| {' | '.join(map(_cell, table.columns))} |"
     rule = f"| {' | '.join(['---'] + ['---:'] * (len(table.columns) - 1))} |"
     rows = (f"| {' | '.join(map(_cell, row))} |" for row in table.rows)
     notes = "".join(f"\n{note}\n" for note in table.notes)
-    return "\n".join((f"{heading} {table.title}\n", head, rule, *rows, notes))
+    return "\n".join((head, rule, *rows, notes))
 
 
 def _cell(text: str) -> str:

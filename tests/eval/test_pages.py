@@ -1,5 +1,7 @@
 """Pages of results have the headings, columns, rows, sentences and commands of what writes them today."""
 
+import json
+import lzma
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 
 from eval.cli import app
 from eval.ear import facts, ranks
+from tests.eval.test_datasets import lme
 from tiermem.embedding.hashed import HashEmbedder
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -69,6 +72,10 @@ def write_log() -> None:
     Path("BGL_2k.log").write_text("".join(lines))
 
 
+def write_haystacks() -> None:
+    Path("longmemeval_s_cleaned_dev100.json.xz").write_bytes(lzma.compress(json.dumps([lme()]).encode()))
+
+
 @pytest.fixture
 def _small_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few facts are added; the page names the scenarios as they are."""
@@ -83,10 +90,48 @@ def _small_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["ear"])
 def test_the_page_of_a_paper_is_outlined_as_its_command_writes_it(name: str) -> None:
     write_log()
+    write_haystacks()
     page = (DOCS / f"results/{name}.md").read_text()
     (command,) = commands(page)
     invoke(*command, "--page", "page.md")
     assert outline(page) == outline(Path("page.md").read_text())
+
+
+def write_locomo() -> None:
+    said = [
+        ("Ann", "I adopted a rescue dog called Biscuit."),
+        ("Bo", "My sister Ingrid moved from Lisbon to Oslo yesterday."),
+    ]
+    turns = [
+        {"speaker": who, "dia_id": f"D1:{at}", "text": text} for at, (who, text) in enumerate(said, start=1)
+    ]
+    asked = [
+        {"question": "Who moved?", "answer": "Ingrid", "evidence": ["D1:2"], "category": category}
+        for category in range(1, 5)
+    ]
+    conversation = {"speaker_a": "Ann", "speaker_b": "Bo", "session_1": turns}
+    conversation["session_1_date_time"] = "1:56 pm on 8 May, 2023"
+    case = {"sample_id": "conv-1", "conversation": conversation, "qa": asked}
+    Path("locomo_dev7.json").write_text(json.dumps([case]))
+    fact = {"fact": "Ann has a dog called Biscuit.", "quote": said[0][1], "dia_ids": ["D1:1"]}
+    Path("model_facts").mkdir()
+    Path("model_facts/conv-1.jsonl").write_text(json.dumps(fact) + "\n")
+
+
+@pytest.mark.parametrize("name", ["results/answers.md", "compare.md"])
+def test_the_tables_of_runs_are_outlined_as_the_report_writes_them(name: str) -> None:
+    write_locomo()
+    text = (DOCS / name).read_text()
+    page = Path("docs", name)
+    page.parent.mkdir(parents=True)
+    page.write_text(text)
+    shown = commands(text)
+    report = next(command for command in shown if command[0] == "report")
+    for command in shown:
+        if command[-2] == "--out" and command[-1] in report:
+            invoke(*command)
+    invoke(*report)
+    assert outline(page.read_text()) == outline(text)
 
 
 @pytest.mark.parametrize("name", ["results/answers.md", "results/ear.md", "results/memtier.md", "compare.md"])

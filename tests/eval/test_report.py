@@ -177,8 +177,8 @@ def test_tables_are_written_into_the_blocks_of_a_page_and_the_rest_stays() -> No
     written = fill_page(text, {"one": small_report()})
     assert written == (
         "# By hand\n\n<!-- begin one: Cost; Answers -->\n\nCode: 1a2b3c. Machine: 2 cores.\n\n"
-        "#### Cost (n=2)\n\n| System | Acc. |\n| --- | ---: |\n| bm25 | .5 |\n\n"
-        "#### Answers (n=2)\n\n| System | Acc. |\n| --- | ---: |\n| bm25 | .5 |\n\n"
+        "**Cost (n=2)**\n\n| System | Acc. |\n| --- | ---: |\n| bm25 | .5 |\n\n"
+        "**Answers (n=2)**\n\n| System | Acc. |\n| --- | ---: |\n| bm25 | .5 |\n\n"
         f"<!-- end -->\n\n{other}"
     )
     assert fill_page(written, {"one": small_report()}) == written
