@@ -87,7 +87,7 @@ def _small_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_small_tiers")
-@pytest.mark.parametrize("name", ["ear"])
+@pytest.mark.parametrize("name", ["ear", "memtier"])
 def test_the_page_of_a_paper_is_outlined_as_its_command_writes_it(name: str) -> None:
     write_log()
     write_haystacks()
