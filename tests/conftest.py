@@ -64,6 +64,15 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _models_loaded_once() -> Iterator[None]:
+    """Keep the models that the memories of a process share; otherwise each test would load them again."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("tiermem.embedding.minilm._in_use", {})
+        changed.setattr("tiermem.reasoning.learned.shared._in_use", {})
+        yield
+
+
 @pytest.fixture
 def another_day_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The clock on the wall of this machine shows tomorrow, seen from UTC (but for one minute a day)."""

@@ -29,11 +29,15 @@ KEPT = frozenset({"tests/shape/test_shape.py", "tests/test_words.py"})
 
 LEFT_OUT = frozenset(
     {
+        "tests/apps/test_demo.py",
         "tests/index/test_qdrant.py::TestQdrantLocalMode",
         "tests/index/test_qdrant.py::TestQdrantServer",
     }
 )
-"""Contracts that the quick tier holds other backends to, whatever they take."""
+"""What the quick tier leaves out, whatever each test takes.
+
+Contracts that it holds other backends to; and the demo, whose tests share two runs of four seconds each.
+"""
 
 SERVERS = frozenset({"postgres"})
 """Fixtures that start a server: the quick tier leaves out every test that needs one, listed or not."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 from typing import NamedTuple
 
+_HOLD_FUNCTIONS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+"""Nodes in which a function may be defined."""
+
 
 class Place(NamedTuple):
     """A place in a syntax tree: the field of a node and, where the field is a list, a position in it."""
@@ -52,7 +55,7 @@ class Bug:
         """
         tree = ast.parse(code, self.file)
         before, after = self._parse_edit()
-        nodes = [node for function, node in walk_functions(tree) if function == self.function]
+        nodes = list(walk_function(tree, self.function))
         if not nodes:
             raise ValueError(
                 f"planted bug {self.name!r}: {self.file} has no function or class {self.function!r}; "
@@ -86,24 +89,34 @@ class Bug:
         return ast.parse(text, source).body
 
 
-def walk_functions(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Yield every node of a tree with the qualified name of the function or class that it is part of."""
-    yield function, tree
-    for child in ast.iter_child_nodes(tree):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield from walk_functions(child, f"{function}.{child.name}".removeprefix("."))
-        else:
-            yield from walk_functions(child, function)
+def walk_function(tree: ast.AST, function: str) -> Iterator[ast.AST]:
+    """Yield every node of a function or class, by its qualified name, without the functions inside it.
+
+    An empty name stands for the code outside of all functions and classes.
+    """
+    pending = [("", tree)]
+    while pending:
+        name, node = pending.pop()
+        if name == function:
+            yield node
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                inner = f"{name}.{child.name}".removeprefix(".")
+                if f"{function}.".startswith(f"{inner}."):
+                    pending.append((inner, child))
+            elif name == function or isinstance(child, _HOLD_FUNCTIONS):
+                pending.append((name, child))
 
 
 def find_places(node: ast.AST, code: Sequence[ast.AST]) -> Iterator[Place]:
     """Find the fields of a node, and the positions in them, that hold the consecutive nodes of `code`."""
     wanted = [ast.dump(one) for one in code]
+    types = [type(one) for one in code]
     for field, value in ast.iter_fields(node):
         parts = value if isinstance(value, list) else [value]
-        dumps = [ast.dump(part) if isinstance(part, ast.AST) else "" for part in parts]
-        for start in range(len(dumps) - len(wanted) + 1):
-            if dumps[start : start + len(wanted)] == wanted:
+        for start in range(len(parts) - len(wanted) + 1):
+            run = parts[start : start + len(wanted)]
+            if [type(part) for part in run] == types and [ast.dump(part) for part in run] == wanted:
                 yield Place(node, field, start)
 
 

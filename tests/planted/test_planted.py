@@ -1,6 +1,7 @@
 """The code of each planted bug occurs once where the bug says; a few are really planted and found."""
 
 import ast
+import functools
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,16 @@ from tests.planted.planting import ROOT, verdict
 from tests.tiers import is_listed, read_list
 
 
+@functools.cache
+def read_code(file: str) -> tuple[str, str]:
+    """Read the code of a file of the repository, as it is and as `ast.unparse` formats it."""
+    code = (ROOT / file).read_text(encoding="utf-8")
+    return code, ast.unparse(ast.parse(code))
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_bug_changes_code_that_occurs_once_however_it_is_formatted(bug: Bug) -> None:
-    code = (ROOT / bug.file).read_text(encoding="utf-8")
-    unformatted = ast.unparse(ast.parse(code))
+    code, unformatted = read_code(bug.file)
     planted = bug.planted(code)
     assert planted != unformatted
     assert bug.planted(unformatted) == planted

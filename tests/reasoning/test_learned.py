@@ -401,6 +401,7 @@ def test_a_number_that_is_not_finite_is_never_a_probability(factors: Path) -> No
 
 def test_a_changed_reader_of_the_package_is_refused(factors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tiermem.reasoning.learned.shared.SHIPPED", factors)
+    monkeypatch.setattr("tiermem.reasoning.learned.shared._in_use", {})  # as in another process
     with opened(by_reader(factors, embedder="words")) as memory:
         memory.add("Biscuit is allergic to chicken.", speaker="Ann")
         with pytest.raises(InvalidInput, match="not the file of this version, by its SHA-256"):
