@@ -26,6 +26,7 @@ BUGS = (
         before="await self._refusals.send(refusal)",
         after="pass",
         found_by=("tests/apps/test_mcp_wire.py",),
+        slow_reason="only a server over standard input, in a process of its own, reads such messages",
     ),
     Bug(
         name="a model's words are stored as the user's",
