@@ -149,6 +149,7 @@ def test_a_superseded_unit_returns_when_what_superseded_it_is_retired() -> None:
     erased = folded(*log, Retired(unit_ids=(UnitId("u2"),), reason="its words were erased"))
     assert [u.id for u in erased.units()] == ["u1"]
     assert {u.id for u in erased.changed_since(6)} == {"u1", "u2"}
+    assert erased.changed_since(9) == (), "what the record of the mark itself changed is known"
 
 
 def test_an_update_keeps_the_unit_in_its_place_with_a_new_revision() -> None:

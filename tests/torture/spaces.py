@@ -37,7 +37,7 @@ _ORDINARY = (
 )  # fmt: skip
 NAMES = (
     "default", "DEFAULT", "../default", "a/b", "'; DROP TABLE units; --", "..", "x" * 10_000, "\x00",
-    '{"must": []}', "space\n", "*", "\u202espace", "défaut", "de\u0301faut", " ", "index",
+    '{"must": []}', "space\n", "*", "\u202espace", "défaut", "de\u0301faut", " default", "index",
 )  # fmt: skip
 QUERIES_OF_A_LIFE = 40
 """Queries of one space's agents, between which grants, shares and erasures happen."""
