@@ -95,7 +95,7 @@ def test_a_policy_of_eviction_is_chosen_by_its_name(tmp_path: Path) -> None:
     ("given", "told"),
     [
         ({"embedder": "leters"}, "'hashed', 'broken' or 'letters'; did you mean 'letters'"),
-        ({"index": "plane"}, "'https://<Qdrant server>' or 'plain'"),
+        ({"index": "plane"}, "'postgresql://<database with pgvector>' or 'plain'"),
         (
             {"reranker": "none"},
             "reranker: 'none' is not known: give 'learned', 'entities', 'cross-encoder:<directory>' or "

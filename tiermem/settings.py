@@ -79,10 +79,10 @@ class Settings(BaseSettings):
     """Directory that holds the MiniLM weights, instead of looking for them."""
 
     index: str = EMBEDDED
-    """`embedded` (in the directory of the pages: one file, and shards of Qdrant's engine once it has grown
-    beyond 10,000 entries), `memory` (in this process, nothing written, made anew from pages and ledger at
-    each opening) or the `http://` or `https://` URL of a Qdrant server; or one that
-    an installed package brings (`tiermem.indexes`).
+    """`embedded` (one file in the directory of the pages), `memory` (in this process, nothing written, made
+    again from pages and ledger at each opening), the `http://` or `https://` URL of a Qdrant server, the
+    `postgresql://` URL of a database with pgvector; or one that an installed package brings
+    (`tiermem.indexes`).
     """
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""

@@ -156,7 +156,9 @@ def _index(settings: tiermem.Settings) -> ExaminedItem:
     if not settings.index.startswith(("http://", "https://")):
         places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
         where = places.get(settings.index, "brought by another package")
-        return ExaminedItem(what="index", verdict="good", state=f"{settings.index}: {where}")
+        if settings.index.startswith("postgres"):
+            where = "asked when a memory opens"
+        return ExaminedItem(what="index", verdict="good", state=f"{shown_url(settings.index)}: {where}")
     key = settings.index_api_key.get_secret_value() if settings.index_api_key else None
     try:
         from tiermem.index.qdrant import check_server  # only with the client

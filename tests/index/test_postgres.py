@@ -1,0 +1,129 @@
+"""An index in PostgreSQL: the contract, and what else there may be in its database."""
+
+import random
+import re
+import uuid
+from pathlib import Path
+
+import pytest
+
+from pagestore import History
+from tests.postgres import PostgresServer, execute
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import IndexMismatch, IndexUnavailable
+from tiermem.index.engine import COLLECTIONS
+from tiermem.index.interface import Hit, Index, Mode, TurnHits
+from tiermem.index.memory import MemoryIndex
+from tiermem.index.postgres import PostgresIndex
+from tiermem.index.testing import ANN, BOB, GARDEN, MINE, OTHER, IndexContract, random_entries, same, upto
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def database(postgres: PostgresServer) -> str:
+    return postgres.create_database()
+
+
+@pytest.fixture
+def url(database: str) -> str:
+    """A database without an index."""
+    execute(database, "DROP SCHEMA IF EXISTS tiermem_index CASCADE")
+    return database
+
+
+class TestPostgresIndex(IndexContract):
+    rounding = 1e-6
+
+    @pytest.fixture(autouse=True)
+    def _database(self, url: str) -> None:
+        self._url = url
+
+    async def new_index(self, where: Path) -> Index:
+        return PostgresIndex(self._url, HashEmbedder())
+
+
+async def test_another_embedder_is_a_mismatch_that_offers_reindex(url: str) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    await index.put(ANN, "units", GARDEN)
+    await index.set_mark(ANN, upto(3))
+    await index.close()
+    with pytest.raises(IndexMismatch, match=r"hash-0.*hash-1.*`reindex`"):
+        PostgresIndex(url, HashEmbedder(seed=1))
+    fresh = PostgresIndex(url, HashEmbedder(seed=1), fresh=[ANN])
+    assert (await fresh.mark(ANN), await fresh.count(ANN, "units")) == (History(), 0)
+    await fresh.close()
+
+
+async def test_tables_that_hold_other_spaces_are_not_made_again(url: str) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    await index.put(BOB, "units", GARDEN)
+    await index.close()
+    with pytest.raises(IndexMismatch, match="it holds other spaces"):
+        PostgresIndex(url, HashEmbedder(seed=1), fresh=[ANN])
+
+
+async def test_what_is_made_again_forgets_the_named_spaces_alone(url: str) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    for space in (ANN, BOB):
+        await index.put(space, "units", GARDEN)
+        await index.set_mark(space, upto(3))
+    await index.close()
+    fresh = PostgresIndex(url, HashEmbedder(), fresh=[ANN])
+    assert [await fresh.count(space, "units") for space in (ANN, BOB)] == [0, len(GARDEN)]
+    assert [await fresh.mark(space) for space in (ANN, BOB)] == [History(), upto(3)]
+    await fresh.close()
+
+
+async def test_a_read_only_opener_makes_nothing(url: str) -> None:
+    PostgresIndex(url, HashEmbedder())._shut()
+    execute(url, "DROP SCHEMA tiermem_index CASCADE")
+    with pytest.raises(IndexUnavailable, match="there is no index"):
+        PostgresIndex(url, HashEmbedder(), read_only=True)
+    assert execute(url, "SELECT FROM pg_namespace WHERE nspname = 'tiermem_index'") == []
+
+
+def test_a_server_without_pgvector_says_what_to_do(postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    role = f"plain_{uuid.uuid4().hex[:8]}"
+    postgres.execute(f"CREATE ROLE {role} LOGIN")
+    (database,) = re.findall(r"/(test_\w+)", url)
+    postgres.execute(f"GRANT CREATE ON DATABASE {database} TO {role}")
+    with pytest.raises(IndexUnavailable, match="CREATE EXTENSION vector"):
+        PostgresIndex(url.replace("://postgres", f"://{role}"), HashEmbedder())
+
+
+async def test_what_is_removed_leaves_no_row(url: str) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    await index.put(ANN, "units", GARDEN)
+    await index.remove(ANN, "units", [one.id for one in GARDEN])
+    await index.close()
+    for table in ("points", "terms", "vectors"):
+        assert execute(url, f"SELECT FROM tiermem_index.{table}") == []
+
+
+@pytest.mark.parametrize("owners", [None, (MINE,)])
+async def test_it_finds_what_an_index_in_memory_finds(url: str, owners: tuple[str, ...] | None) -> None:
+    entries = random_entries(random.Random(3), "e", 150, ("", MINE, OTHER))
+    found: list[tuple[list[tuple[Hit, ...]], TurnHits]] = []
+    modes: tuple[Mode, ...] = ("dense", "words")  # fused ranks jump where two cosines nearly tie
+    for index in (PostgresIndex(url, HashEmbedder()), MemoryIndex(HashEmbedder())):
+        for collection in COLLECTIONS:
+            await index.put(ANN, collection, entries)
+        hits = [
+            await index.search(ANN, collection, "a garden harbour", limit=20, mode=mode, owners=owners)
+            for collection in COLLECTIONS
+            for mode in modes
+        ]
+        turns = await index.turns(ANN, "Did Ben see the cello in the drawer?", limit=10, owners=owners)
+        found.append((hits, turns))
+        await index.close()
+    for hits_here, hits_there in zip(found[0][0], found[1][0], strict=True):
+        same(hits_here, hits_there)
+    here, there = found[0][1], found[1][1]
+    assert here.named == there.named
+    assert here.rarity == pytest.approx(dict(there.rarity))
+    assert [hit.id for hit in here.hits] == [hit.id for hit in there.hits]
+    for one, other in zip(here.hits, there.hits, strict=True):
+        scores = (one.meaning, one.exchange, one.around)
+        assert scores == pytest.approx((other.meaning, other.exchange, other.around), abs=1e-4)

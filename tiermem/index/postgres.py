@@ -1,0 +1,424 @@
+"""An index in a PostgreSQL database with the extension pgvector, for all spaces of a store.
+
+Vectors are compared exactly, and BM25 is computed in SQL, with document frequencies of what the caller may
+see. The tables are in the schema `tiermem_index`, and say what they were made with. Every write is durable
+when it returns.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, time
+from functools import partial
+from typing import Any, LiteralString, cast
+
+from anyio import to_thread
+
+from pagestore import History, SpaceId
+from pagestore.errors import Full, Locked, PageStoreError
+from tiermem.embedding.interface import Embedder
+from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
+from tiermem.index.bm25 import Terms, rarity
+from tiermem.index.encoding import key
+from tiermem.index.engine import TIMES, Point, PointFilter, Probe, ProjectedIndex, Vector
+from tiermem.index.folder import description
+from tiermem.index.fusion import Ranking
+from tiermem.index.interface import Collection, IndexRequest
+
+try:
+    from tiermem.storage.postgres.database import Database, Row, Transaction
+except ImportError as missing:
+    raise IndexUnavailable(
+        "an index in PostgreSQL needs psycopg: `pip install 'tiermem[postgres]'`"
+    ) from missing
+
+_TABLES: LiteralString = """
+CREATE SCHEMA tiermem_index;
+CREATE TABLE tiermem_index.description (made_with jsonb NOT NULL);
+CREATE TABLE tiermem_index.marks (
+  space text COLLATE "C" PRIMARY KEY, seq bigint NOT NULL, digest text NOT NULL
+);
+CREATE TABLE tiermem_index.points (
+  space text COLLATE "C", collection text COLLATE "C", id uuid,
+  entry text COLLATE "C" NOT NULL, session text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
+  owner text COLLATE "C" NOT NULL, near text[] NOT NULL, named text[] COLLATE "C" NOT NULL,
+  said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp,
+  PRIMARY KEY (space, collection, id)
+);
+CREATE INDEX ON tiermem_index.points USING gin (named);
+CREATE TABLE tiermem_index.terms (
+  space text COLLATE "C", collection text COLLATE "C", field text COLLATE "C", term bigint, id uuid,
+  weight double precision NOT NULL,
+  PRIMARY KEY (space, collection, field, term, id),
+  FOREIGN KEY (space, collection, id) REFERENCES tiermem_index.points ON DELETE CASCADE
+);
+CREATE INDEX ON tiermem_index.terms (id, space, collection);
+CREATE TABLE tiermem_index.vectors (
+  space text COLLATE "C", collection text COLLATE "C", id uuid, field text COLLATE "C", n integer,
+  vector vector(%d) NOT NULL,
+  PRIMARY KEY (space, collection, id, field, n),
+  FOREIGN KEY (space, collection, id) REFERENCES tiermem_index.points ON DELETE CASCADE
+);
+"""
+_FIND_TABLE: LiteralString = (
+    "SELECT FROM pg_tables WHERE schemaname = 'tiermem_index' AND tablename = 'description'"
+)
+_ADD_POINTS: LiteralString = (
+    "INSERT INTO tiermem_index.points SELECT %s, %s, id, entry, session, state, owner,"
+    " ARRAY(SELECT jsonb_array_elements_text(near)), ARRAY(SELECT jsonb_array_elements_text(named)),"
+    " said_at, said_until, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
+    "id uuid, entry text, session text, state text, owner text, near jsonb, named jsonb,"
+    " said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp)"
+)
+_ADD_TERMS: LiteralString = (
+    "INSERT INTO tiermem_index.terms SELECT %s, %s, field, term, id, weight"
+    " FROM unnest(%s::text[], %s::bigint[], %s::uuid[], %s::float8[]) AS added(field, term, id, weight)"
+)
+_ADD_VECTORS: LiteralString = (
+    "INSERT INTO tiermem_index.vectors SELECT %s, %s, id, field, n, vector::vector"
+    " FROM unnest(%s::uuid[], %s::text[], %s::integer[], %s::text[]) AS added(id, field, n, vector)"
+)
+_DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND collection = %s"
+_MARK: LiteralString = (
+    "INSERT INTO tiermem_index.marks VALUES (%s, %s, %s)"
+    " ON CONFLICT (space) DO UPDATE SET seq = excluded.seq, digest = excluded.digest"
+)
+# LATERAL and OFFSET 0 say in which order to read, so that speed does not rest on statistics of the tables.
+_BY_MEANING: LiteralString = (
+    "SELECT entry, score FROM tiermem_index.points AS p CROSS JOIN LATERAL"
+    " (SELECT max(-(vector <#> %s::vector)) AS score FROM tiermem_index.vectors AS v"
+    " WHERE v.space = p.space AND v.collection = p.collection AND v.id = p.id AND field = %s) AS best"
+    " WHERE score IS NOT NULL AND {seen}"
+    " ORDER BY round(score::numeric, 5) DESC, entry LIMIT %s"
+)
+"""Equal scores, to the digits that arithmetic keeps, are in the order of their ids."""
+_BY_WORDS: LiteralString = (
+    "SELECT entry, score FROM (SELECT entry, sum(weight * asked) AS score"
+    " FROM unnest(%s::bigint[], %s::float8[]) AS probe(term, asked) CROSS JOIN LATERAL"
+    " (SELECT id, weight FROM tiermem_index.terms AS t WHERE t.space = %s AND t.collection = %s"
+    " AND field = %s AND t.term = probe.term OFFSET 0) AS holder CROSS JOIN LATERAL"
+    " (SELECT entry FROM tiermem_index.points AS p WHERE p.id = holder.id AND {seen} OFFSET 0) AS point"
+    " GROUP BY entry) AS ranked ORDER BY round(score::numeric, 5) DESC, entry LIMIT %s"
+)
+_HOLDERS: LiteralString = (
+    "SELECT term, count(*) FROM tiermem_index.terms AS t CROSS JOIN LATERAL"
+    " (SELECT FROM tiermem_index.points AS p WHERE p.id = t.id AND {seen} OFFSET 0) AS point"
+    " WHERE t.space = %s AND t.collection = %s AND field = %s AND term = ANY(%s::bigint[]) GROUP BY term"
+)
+_COUNT: LiteralString = "SELECT count(*) FROM tiermem_index.points WHERE {seen}"
+_NAMES: LiteralString = (
+    "SELECT DISTINCT name FROM tiermem_index.points, unnest(named) AS name"
+    " WHERE named && %s::text[] AND name = ANY(%s::text[]) AND {seen}"
+)
+_TIME_COLUMNS: Mapping[str, tuple[LiteralString, LiteralString]] = {
+    "said": ("said_at", "said_until"),
+    "event": ("event_at", "event_until"),
+}
+_COLUMNS: Mapping[str, LiteralString] = {"space": "space", "session": "session", "state": "state"}
+
+
+class PostgresIndex(ProjectedIndex):
+    """An index in the database of a URL (`postgresql://…`). Opening blocks until the server answers.
+
+    Raises `IndexUnavailable` where the server cannot be used or has no pgvector, `IndexMismatch` where the
+    tables were made with another embedder or schema. The spaces named in `fresh` are forgotten first; tables
+    that do not fit are made again then where they hold no other spaces.
+    """
+
+    def __init__(
+        self, url: str, embedder: Embedder, *, read_only: bool = False, fresh: Sequence[SpaceId] = ()
+    ) -> None:
+        super().__init__(embedder)
+        with _translating():
+            self._database = Database(url, read_only=read_only)
+        try:
+            with _translating():
+                self._agree(read_only=read_only, fresh=fresh)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _agree(self, *, read_only: bool, fresh: Sequence[SpaceId]) -> None:
+        """Compare what the tables were made with, or make them."""
+        mine = description(self._embedder)
+        theirs = self._description()
+        if not read_only and (theirs is None or (fresh and theirs != mine)):
+            with self._writing("") as transaction:
+                theirs = self._description()  # another process may have made them since
+                if theirs is not None and theirs != mine:
+                    self._drop_tables(transaction, fresh, theirs)
+                if theirs != mine:
+                    self._make_tables(transaction, mine)
+            theirs = self._description()
+        if theirs is None:
+            raise IndexUnavailable(f"there is no index in {self._database.name} yet")
+        if theirs != mine:
+            raise IndexMismatch(
+                f"the index in {self._database.name} was built with {json.dumps(theirs)}, not "
+                f"{json.dumps(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
+            )
+        for space in fresh:
+            self._forget(key(space))
+
+    def _description(self) -> dict[str, Any] | None:
+        if not self._database.rows(_FIND_TABLE):
+            return None
+        rows = self._database.rows("SELECT made_with::text FROM tiermem_index.description")
+        return json.loads(rows[0][0]) if rows else None
+
+    def _make_tables(self, transaction: Transaction, mine: Mapping[str, Any]) -> None:
+        try:
+            transaction.execute(("CREATE EXTENSION IF NOT EXISTS vector", ()))
+        except PageStoreError as error:
+            raise IndexUnavailable(
+                f"{self._database.name} has no pgvector; have its administrator install it and execute "
+                f"CREATE EXTENSION vector ({error})"
+            ) from error
+        tables = (_TABLES % self._embedder.dimensions).split(";\n")
+        transaction.execute(*((statement, ()) for statement in tables if statement))
+        transaction.execute(("INSERT INTO tiermem_index.description VALUES (%s::jsonb)", [json.dumps(mine)]))
+
+    def _drop_tables(
+        self, transaction: Transaction, fresh: Sequence[SpaceId], theirs: Mapping[str, Any]
+    ) -> None:
+        others = transaction.rows(
+            "SELECT FROM tiermem_index.points WHERE NOT space = ANY(%s) LIMIT 1", [list(map(key, fresh))]
+        )
+        if others:
+            raise IndexMismatch(
+                f"the index in {self._database.name} was built with {json.dumps(theirs)} and is not made "
+                "again: it holds other spaces; use their embedder, or another database"
+            )
+        transaction.execute(("DROP SCHEMA tiermem_index CASCADE", ()))
+
+    @contextmanager
+    def _writing(self, space: str) -> Iterator[Transaction]:
+        """A transaction that alone writes what the index holds of a space; committed at the end."""
+        transaction = self._database.begin(f"index {space}")
+        try:
+            yield transaction
+            transaction.commit()
+        finally:
+            transaction.close()
+
+    def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
+        with _translating():
+            return self._database.rows(query, parameters)
+
+    def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
+        by_space: dict[str, list[Point]] = {}
+        for point in points:
+            by_space.setdefault(point.payload["space"], []).append(point)
+        for space, theirs in by_space.items():
+            ids = [point.id for point in theirs]
+            described = json.dumps([_describe(point) for point in theirs])
+            terms = [
+                (field, term, point.id, weight)
+                for point in theirs
+                for field, weights in point.terms.items()
+                for term, weight in weights.items()
+            ]
+            vectors = [
+                (point.id, field, n, _as_text(vector))
+                for point in theirs
+                for field, of_field in point.vectors.items()
+                for n, vector in enumerate(of_field)
+            ]
+            place = (space, collection)
+            with _translating(), self._writing(space) as transaction:
+                transaction.execute(
+                    (_DELETE + " AND id = ANY(%s::uuid[])", [*place, ids]),
+                    (_ADD_POINTS, [*place, described]),
+                    (_ADD_TERMS, [*place, *_columns(terms, 4)]),
+                    (_ADD_VECTORS, [*place, *_columns(vectors, 4)]),
+                )
+
+    def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
+        with _translating(), self._writing(space) as transaction:
+            transaction.execute((_DELETE + " AND id = ANY(%s::uuid[])", [space, collection, list(point_ids)]))
+
+    def _clear(self, collection: Collection, space: str) -> None:
+        with _translating(), self._writing(space) as transaction:
+            transaction.execute((_DELETE, [space, collection]))
+
+    def _forget(self, space: str) -> None:
+        with self._writing(space) as transaction:
+            transaction.execute(
+                ("DELETE FROM tiermem_index.marks WHERE space = %s", [space]),
+                ("DELETE FROM tiermem_index.points WHERE space = %s", [space]),
+            )
+
+    def _find(
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
+    ) -> list[Ranking]:
+        find = {True: self._by_terms, False: self._by_vector}
+        return [find[isinstance(probe.by, dict)](collection, allowed, probe, limit) for probe in probes]
+
+    def _by_vector(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
+        """The product with the nearest vector of each entry: its cosine, since both have unit length."""
+        vector = _as_text(cast("Vector", probe.by))
+        return self._ranking(_BY_MEANING, [vector, probe.field], collection, allowed, [limit])
+
+    def _by_terms(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
+        """BM25 with the IDF of the corpus, of each entry that has one of the terms."""
+        terms = cast("Terms", probe.by)
+        rarities = self._rarities_in(collection, allowed.corpus, probe.field, list(terms))
+        weights = [weight * rare for weight, rare in zip(terms.values(), rarities, strict=True)]
+        before = [list(terms), weights, allowed.match["space"], collection, probe.field]
+        return self._ranking(_BY_WORDS, before, collection, allowed, [limit])
+
+    def _ranking(
+        self,
+        query: LiteralString,
+        before: Sequence[object],
+        collection: Collection,
+        allowed: PointFilter,
+        after: Sequence[object],
+    ) -> Ranking:
+        rows = self._rows_seen(query, before, collection, allowed, after)
+        return [(str(entry), float(score)) for entry, score in rows]
+
+    def _rows_seen(
+        self,
+        query: LiteralString,
+        before: Sequence[object],
+        collection: Collection,
+        allowed: PointFilter,
+        after: Sequence[object] = (),
+    ) -> list[Row]:
+        """The rows of a query on the points that may be seen, with its values before and after those."""
+        seen, values = _condition(collection, allowed)
+        return self._rows(query.format(seen=seen), [*before, *values, *after])
+
+    def _rarities_in(
+        self, collection: Collection, corpus: PointFilter, field: str, terms: Sequence[int]
+    ) -> list[float]:
+        """The IDF of each term in a field among the points of a corpus."""
+        after = [corpus.match["space"], collection, field, list(terms)]
+        rows = self._rows_seen(_HOLDERS, [], collection, corpus, after)
+        holders = {int(term): int(count) for term, count in rows}
+        entries = self._tally(collection, corpus)
+        return [rarity(entries, holders.get(term, 0)) for term in terms]
+
+    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+        return self._rarities_in("turns", corpus, "around", terms)
+
+    def _tally(self, collection: Collection, scope: PointFilter) -> int:
+        ((count,),) = self._rows_seen(_COUNT, [], collection, scope)
+        return int(count)
+
+    def _payloads(
+        self, collection: Collection, space: str, point_ids: Sequence[str]
+    ) -> list[Mapping[str, Any]]:
+        rows = self._rows(
+            "SELECT near FROM tiermem_index.points"
+            " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[])",
+            [space, collection, list(point_ids)],
+        )
+        return [{"near": near} for (near,) in rows]
+
+    def _values(
+        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
+    ) -> Iterable[str]:
+        """Which of the wanted names are of a speaker (`field` is `named`, the only one that is asked for)."""
+        keys = {key(value): value for value in wanted}
+        rows = self._rows_seen(_NAMES, [list(keys), list(keys)], collection, corpus)
+        return {keys[name] for (name,) in rows}
+
+    def _mark(self, space: str) -> History:
+        rows = self._rows("SELECT seq, digest FROM tiermem_index.marks WHERE space = %s", [key(space)])
+        return History(seq=int(rows[0][0]), digest=str(rows[0][1])) if rows else History()
+
+    def _set_mark(self, space: str, mark: History) -> None:
+        with _translating(), self._writing(key(space)) as transaction:
+            transaction.execute((_MARK, [key(space), mark.seq, mark.digest]))
+
+    def _forget_mark(self, space: str) -> None:
+        with _translating(), self._writing(key(space)) as transaction:
+            transaction.execute(("DELETE FROM tiermem_index.marks WHERE space = %s", [key(space)]))
+
+    def _sync(self) -> None:
+        """Nothing to do: every write is committed when it returns."""
+
+    def _shut(self) -> None:
+        self._database.close()
+
+
+async def open_database(request: IndexRequest) -> PostgresIndex:
+    """`postgresql://…`: the database of this URL."""
+    index = await to_thread.run_sync(
+        partial(
+            PostgresIndex,
+            request.name,
+            request.embedder,
+            read_only=request.read_only,
+            fresh=request.anew or (),
+        )
+    )
+    request.closing.push_async_callback(index.close)
+    return index
+
+
+@contextmanager
+def _translating() -> Iterator[None]:
+    """Raise an error of the index in place of one of the database."""
+    try:
+        yield
+    except Full as error:
+        raise IndexFull(str(error)) from error
+    except Locked as error:
+        raise IndexLocked(str(error)) from error
+    except PageStoreError as error:
+        raise IndexUnavailable(f"the index could not be used: {error}") from error
+
+
+def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralString, list[object]]:
+    """A condition on points and its parameters."""
+    conditions: list[LiteralString] = ["collection = %s"]
+    values: list[object] = [collection]
+    for field, value in allowed.match.items():
+        conditions.append(_COLUMNS[field] + " = %s")
+        values.append(value)
+    if allowed.owners is not None:
+        conditions.append("owner = ANY(%s)")
+        values.append(["", *allowed.owners])
+    if allowed.among is not None:
+        conditions.append("id = ANY(%s::uuid[])")
+        values.append(list(allowed.among))
+    for timeframe in allowed.when:
+        since, until = _TIME_COLUMNS[timeframe.about]
+        overlaps: LiteralString = since + " <= %s AND " + until + " >= %s"
+        conditions.append("(" + " OR ".join([overlaps] * len(timeframe.periods)) + ")")
+        for first, last in timeframe.periods:
+            values += [datetime.combine(last, time.max), datetime.combine(first, time.min)]
+    return " AND ".join(conditions), values
+
+
+def _describe(point: Point) -> dict[str, Any]:
+    """What filters see of a point, by column."""
+    payload = point.payload
+    times = {name: payload.get(name) for names in TIMES.values() for name in names}
+    return {
+        "id": point.id,
+        "entry": payload["id"],
+        "session": payload["session"],
+        "state": payload["state"],
+        "owner": payload.get("owner", ""),
+        "near": payload.get("near", []),
+        "named": payload.get("named", []),
+        **times,
+    }
+
+
+def _as_text(vector: Vector) -> str:
+    """A vector of unit length as pgvector reads it; one of zeros stays as it is."""
+    length = math.sqrt(math.fsum(number * number for number in vector)) or 1.0
+    return "[" + ",".join(repr(float(number) / length) for number in vector) + "]"
+
+
+def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[list[object]]:
+    """Rows as columns, as `unnest` takes them."""
+    return [[row[column] for row in rows] for column in range(width)]
