@@ -33,10 +33,11 @@ def memory(tmp_path: Path) -> Iterator[tiermem.Memory]:
         ("What did you say of (https://example.org/a?b=1)?", ["https://example.org/a?b=1"]),
         ("Did @lena see commit 9fceb02, or #random?", ["@lena", "9fceb02", "#random"]),
         ("What is in /etc/hosts/ and C:\\temp?", ["/etc/hosts/", "C:\\temp"]),
-        ("Who lives in room 1408?", ["1408"]),
+        ("Who lives in room 1408 of 40,000?", ["1408", "40,000"]),
         # neither dates, nor times, nor amounts, nor words with a hyphen
         ("What did Ann do in 2023, on 3 May 2024 or 2024-05-03?", []),
         ("Who came 3rd at 10:30, or at 5pm, after 12 km and 2.5 kg?", []),
+        ("Did the $10 or €12.50 coupon, 1,250.75€ or £7k come first?", []),
         ("Is her 5-star, well-known mother-in-law's U.S. visa valid, e.g. his/her one?", []),
     ],
 )

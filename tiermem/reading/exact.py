@@ -18,8 +18,13 @@ LONGEST_EXACT = 200
 """Characters of a text whose ends are compared as words: comparing takes time in proportion to them."""
 
 _QUOTED = re.compile(r'"(?=\S)([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
-_AMOUNT = re.compile(r"\d{1,2}(?::\d\d){0,2}|\d+(?:[.,]\d{1,2})?[A-Za-z]{0,2}%?|\d{1,2}(?:-[a-z]+)+")
-"""Times and amounts: a number with a short ending, or before a word ("3rd", "5pm", "2.5", "5-star")."""
+_AMOUNT = re.compile(
+    r"\d{1,2}(?::\d\d){0,2}|\d+(?:[.,]\d{1,2})?[A-Za-z]{0,2}%?|\d{1,2}(?:-[a-z]+)+|"
+    r"[$€£¥]\d{1,9}(?:[.,]\d{1,3}){0,3}[A-Za-z]{0,2}|\d{1,9}(?:[.,]\d{1,3}){0,3}[$€£¥]"
+)
+"""Times and amounts: a number with a short ending, with the sign of a currency, or before a word ("3rd",
+"5pm", "2.5", "$10", "5-star").
+"""
 _LONG_NUMBER = re.compile(r"\d{3,}")
 _DOTTED = re.compile(r"(?<!\w)\w{2,}(?:\.\w{2,})+")
 """File names and domains."""
