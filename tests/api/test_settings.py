@@ -50,7 +50,7 @@ def opened(path: Path | str, **given: Any) -> Components:
         ({"index": "Embedded"}, r"did you mean 'embedded'\?"),
         (
             {"index": "./qdrant"},
-            r"'\./qdrant' is not known: give 'embedded', 'memory', 'http://<Qdrant server>' or 'https",
+            r"'\./qdrant' is not known: give 'embedded', 'memory', 'http://<Qdrant server>', 'https",
         ),
         ({"index": "localhost:6333"}, r"'https://<Qdrant server>' or 'postgresql://<database"),
         ({"index": "http://"}, r"'http://<Qdrant server>'"),
